@@ -15,6 +15,7 @@ from wordline import _wordline
 mpl.use("svg")
 
 import matplotlib.pyplot as plt
+from matplotlib.colors import LinearSegmentedColormap
 
 _baseline, _schemes = _wordline.colours()
 #: What others are compared with is grey.
@@ -53,6 +54,15 @@ _STYLE = {
     "xtick.color": "#555555",
     "ytick.color": "#555555",
 }
+
+
+#: Better and worse than what figures are over, as on the page of the atlas.
+GAIN, LOSS = "#2a9d8f", "#d9822b"
+
+
+def gain_and_loss() -> Any:
+    """Return the colours from better, by white, to worse."""
+    return LinearSegmentedColormap.from_list("gain-and-loss", [GAIN, "#ffffff", LOSS])
 
 
 @contextmanager

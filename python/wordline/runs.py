@@ -81,6 +81,10 @@ class Runner:
     executor
         Anything of the shape of `concurrent.futures.Executor` in place of threads of this process,
         such as ``dask.distributed.Client().get_executor()``; its workers must see the folder.
+    leave_out
+        Parts of a report that are not kept, by their keys, such as ``timeline``.
+    refusals
+        Errors of a run by which that run is refused; any other breaks all off.
     watch
         Told how far a run is, with threads of this process only.
     ended
@@ -90,6 +94,8 @@ class Runner:
     folder: Path
     jobs: int | None = None
     executor: Executor | None = None
+    leave_out: Sequence[str] = ()
+    refusals: tuple[type[Exception], ...] = (Refused,)
     watch: Watch | None = None
     ended: Callable[[Run, bool], object] = lambda run, found: None
     _known: dict[Run, _Known] = field(default_factory=dict, init=False)
@@ -108,7 +114,7 @@ class Runner:
         """Return the file of a run's report."""
         return self.folder / f"{self.key(run)}.json"
 
-    def run(self, runs: Iterable[Run]) -> tuple[dict[Run, Report], dict[Run, Refused]]:
+    def run(self, runs: Iterable[Run]) -> tuple[dict[Run, Report], dict[Run, Exception]]:
         """Run what has no report yet.
 
         Returns
@@ -174,14 +180,14 @@ class Runner:
             need(run, False)
         return missing
 
-    def _perform(self, missing: Mapping[Run, bool]) -> dict[Run, Refused]:
+    def _perform(self, missing: Mapping[Run, bool]) -> dict[Run, Exception]:
         """Do runs, the longest first, each as soon as the one before it has ended."""
-        refused: dict[Run, Refused] = {}
+        refused: dict[Run, Exception] = {}
         waiting = sorted(missing, key=lambda run: -self._known[run].expected_requests)
         jobs = self.jobs or os.cpu_count() or 1
         stop = threading.Event()
         pool = self.executor or ThreadPoolExecutor(jobs)
-        going: dict[Future[None], Run] = {}
+        going: dict[Future[str], Run] = {}
         ended: set[Run] = set()
 
         def ready(run: Run) -> bool:
@@ -202,8 +208,8 @@ class Runner:
                     run = going.pop(future)
                     ended.add(run)
                     try:
-                        future.result()
-                    except Refused as e:
+                        self._keep(run, future.result())
+                    except self.refusals as e:
                         refused[run] = e
                     self.ended(run, False)
         finally:
@@ -213,12 +219,19 @@ class Runner:
                 pool.shutdown(cancel_futures=True)
         return refused
 
-    def _submit(self, pool: Executor, run: Run, keep: bool, stop: threading.Event) -> Future[None]:
+    def _keep(self, run: Run, report: str) -> None:
+        """Keep a report, whole or not at all."""
+        path = self.path(run)
+        part = path.with_suffix(f".{os.getpid()}.part")
+        part.write_text(report, encoding="utf-8")
+        part.replace(path)
+
+    def _submit(self, pool: Executor, run: Run, keep: bool, stop: threading.Event) -> Future[str]:
         before = str(self._state(run.after)) if run.after else None
         after = str(self._state(run)) if keep else None
-        files = (str(self.path(run)), before, after)
+        how = (tuple(self.leave_out), before, after)
         if self.executor is not None:
-            return pool.submit(_do, run, *files)
+            return pool.submit(_do, run, *how)
 
         def progress(_: int, completed: int, now: float) -> None:
             if stop.is_set():
@@ -226,19 +239,19 @@ class Runner:
             if self.watch:
                 self.watch(run, completed, now)
 
-        return pool.submit(_do, run, *files, progress)
+        return pool.submit(_do, run, *how, progress)
 
 
 def _do(
     run: Run,
-    report: str,
+    leave_out: Sequence[str],
     before: str | None,
     after: str | None,
     progress: Progress | None = None,
-) -> None:
-    """Do one run and keep its report, whole or not at all."""
+) -> str:
+    """Do one run; return its report as JSON, without some of its parts."""
     begun = run if before is None else beginning_with(run, before)
-    result = begun.do(save_state=after, threads=1, progress=progress)
-    part = Path(f"{report}.{os.getpid()}.{threading.get_ident()}.part")
-    result.save(part)
-    part.replace(report)
+    report = begun.do(save_state=after, threads=1, progress=progress)
+    if not leave_out:
+        return report.json
+    return json.dumps({key: v for key, v in report.to_dict().items() if key not in leave_out})

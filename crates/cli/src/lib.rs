@@ -83,6 +83,7 @@ pub fn main_with_schemes(
         Command::Validate(a) => in_python(python::validate(a)),
         Command::Sweep(a) => in_python(python::sweep(a)),
         Command::Reproduce(a) => in_python(python::reproduce(a)),
+        Command::Atlas(a) => in_python(python::atlas(a)),
     };
     match done {
         // Python has told of nothing then.
@@ -116,6 +117,7 @@ fn kept_by(command: &Command) -> String {
     };
     match command {
         Command::Sweep(a) => runs(&a.out),
+        Command::Atlas(a) => runs(&a.out),
         Command::Reproduce(a) => match &a.out {
             Some(out) => runs(out),
             None => "runs that have ended are kept; the same command goes on with the others".to_string(),

@@ -33,6 +33,7 @@ const BUILTIN: &[Builtin] = devices![
     "consumer-qlc",
     "fair-tlc",
     "fair-qlc",
+    "fair-pair",
 ];
 
 /// All of them: the demonstration first, then the papers in the order of the specification.

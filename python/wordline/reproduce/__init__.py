@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wordline import Run, UserError
+from wordline import Run, UserError, atlas
 from wordline.commands import SWEEP, perform, told
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def main(**arguments: Any) -> int:
     return perform("reproduce", SWEEP, lambda: _main(**arguments))
 
 
-#: In place of a paper: every paper and then their overview, or only that.
-ALL, OVERVIEW = "all", "overview"
+#: In place of a paper: every paper and then their overview, or only that, or no paper.
+ALL, OVERVIEW, ATLAS = "all", "overview", "atlas"
 
 
 def _main(
@@ -40,6 +40,11 @@ def _main(
     jobs: int | None = None,
     traces: str | None = None,
 ) -> None:
+    if paper == ATLAS:
+        if figures or only or scale > 1 or causes or traces:
+            raise UserError("the atlas takes --jobs and --out alone; wordline atlas takes more")
+        atlas.make(out=out, jobs=jobs)
+        return
     from wordline.reproduce import overview
     from wordline.reproduce import paper as papers
     from wordline.reproduce.paper import Scope

@@ -207,7 +207,7 @@ def markdown(study: Study, written: Written, judged: Sequence[Judged], command: 
     if study.left_out:
         text += hint(study, command) + "\n\n"
     changed = changes.markdown(study, judged) if judged else ""
-    parts = [_calibrated(study), _summary(study), changed, _deviating(study, judged)]
+    parts = [_calibrated(study), changed, _deviating(study, judged)]
     figures = _figures(written, bool(judged))
     parts = [figures, *parts] if study.scope.figures else [*parts, figures]
     return text + "".join(parts) + _all_claims(judged)
@@ -237,11 +237,6 @@ def _calibrated(study: Study) -> str:
         + " ".join(calibrated["what"].split())
         + "\n\n"
     )
-
-
-def _summary(study: Study) -> str:
-    said = study.paper.summary
-    return f"## What came out\n\n{said(study)}\n\n" if said else ""
 
 
 def _deviating(study: Study, judged: Sequence[Judged]) -> str:

@@ -36,15 +36,10 @@ UNIT = 1 << 14
 EXPERIMENTS = Path(__file__).parent.parent / "experiments"
 
 
-def experiments() -> dict[str, Path]:
-    """Return the folders of all experiments by name."""
+def papers() -> dict[str, Path]:
+    """Return the folders of all papers by name."""
     folders = (p.parent for p in EXPERIMENTS.glob("*/experiment.toml"))
     return {p.name.replace("_", "-"): p for p in sorted(folders)}
-
-
-def papers() -> dict[str, Path]:
-    """Return the folders of all papers by name: experiments with claims."""
-    return {name: p for name, p in experiments().items() if (p / "claims.toml").exists()}
 
 
 @dataclass(frozen=True)
@@ -127,11 +122,6 @@ class Paper:
         """Figures and tables in the order of the paper."""
         return [*self.module.FIGURES, *([_pieces_table(self)] if self.pieces else [])]
 
-    @property
-    def summary(self) -> Callable[[Study], str] | None:
-        """What says in words, as Markdown, what came out; none where the claims do."""
-        return getattr(self.module, "summary", None)
-
 
 def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
     """Read a paper's folder.
@@ -150,7 +140,7 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
     UserError
         There is no such paper, its folder is wrong, or real traces were to be scaled.
     """
-    known = experiments()
+    known = papers()
     if name not in known:
         raise UserError(f"{name}: there is no such paper; there are {', '.join(known)}")
     if scale > 1 and traces:

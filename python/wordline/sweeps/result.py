@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
-from wordline import Refused, Report, Run, UserError, _frame
+from wordline import Report, Run, UserError, _frame
 from wordline.runs import Runner, stand_ins
 from wordline.sweeps import frontier as pareto
 from wordline.sweeps.grid import Grid
@@ -32,7 +32,7 @@ class Combination:
 
     at: Mapping[str, str]
     reports: Sequence[Report]
-    refused: Refused | None = None
+    refused: Exception | None = None
 
 
 class Sweep(Sequence[Combination]):
@@ -50,7 +50,7 @@ class Sweep(Sequence[Combination]):
         self,
         grid: Grid,
         reports: Mapping[Run, Report],
-        refused: Mapping[Run, Refused],
+        refused: Mapping[Run, Exception],
         figures: Sequence[str],
     ) -> None:
         """Gather the runs of a grid.

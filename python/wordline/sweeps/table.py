@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wordline import Refused, Report, Run, UserError, _wordline
+from wordline import Report, Run, UserError, _wordline
 from wordline.sweeps.grid import Grid
 
 #: The figures of a table for which none are named.
@@ -42,7 +42,7 @@ class Row:
     at: Mapping[str, str]
     figures: Mapping[str, tuple[float, float | None] | None]
     result_hashes: tuple[str, ...]
-    refused: Refused | None = None
+    refused: Exception | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Table:
 def table(
     grid: Grid,
     reports: Mapping[Run, Report],
-    refused: Mapping[Run, Refused],
+    refused: Mapping[Run, Exception],
     paths: Sequence[str] = FIGURES,
 ) -> Table:
     """Gather the figures of all combinations.

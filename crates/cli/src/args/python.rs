@@ -98,8 +98,8 @@ pub(crate) struct ModelArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
     /// The paper: hierarchy, hyssd, ips, pa-ssd or raro; `all` for one after the other and an overview of
-    /// their claims; `overview` for that alone, of the pages that there are; `fair` for the table of all schemes
-    /// on two common drives
+    /// their claims; `overview` for that alone, of the pages that there are; `atlas` for every scheme and
+    /// combination under many conditions, of which only --jobs and --out are asked
     #[arg(value_name = "PAPER")]
     pub(crate) paper: String,
     /// Draw only these figures and tables, and run only what they need: 9 for 9a and 9b, or table-2;
@@ -126,6 +126,34 @@ pub(crate) struct ReproduceArgs {
     /// folder of the papers' folders [default: out/PAPER, or out]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AtlasArgs {
+    /// A workload of your own, as for run; with --device. Without either it is the published atlas
+    #[arg(long, value_name = "FILE|NAME")]
+    pub(crate) workload: Option<String>,
+    /// A built-in device or the path of a device file
+    #[arg(long, value_name = "DEV")]
+    pub(crate) device: Option<String>,
+    /// A scheme, perhaps with parameters; give it several times [default: every one that the device admits]
+    #[arg(long = "scheme", value_name = "SCHEME")]
+    pub(crate) schemes: Vec<String>,
+    /// Seeds of each run, 2 to 10 [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10))]
+    pub(crate) seeds: Option<u64>,
+    /// Requests of each run, such as 100000 or 1M [default: 100k; of a workload of your own 50k]
+    #[arg(long, value_name = "N")]
+    pub(crate) requests: Option<Count>,
+    /// Only say how many runs there are, and from the first of them how long all take
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Runs that go at once [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Where the page, its data and pictures, and the reports of all runs go
+    #[arg(long, value_name = "DIR", default_value = "out/atlas")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Args, Debug)]

@@ -3,7 +3,7 @@
 use crate::args::about::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
 use crate::args::device::DeviceCommand;
 use crate::args::live::{CtlArgs, ServeArgs};
-use crate::args::python::{ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
+use crate::args::python::{AtlasArgs, ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
 use crate::args::run::{CheckLogArgs, CompareArgs, DemoArgs, LifetimeArgs, RerunArgs, RunArgs, WhyArgs};
 use crate::args::trace::TraceCommand;
 use crate::args::twin::TwinCommand;
@@ -41,6 +41,12 @@ pub(crate) enum Command {
     /// At full scale unless told otherwise. Runs that have ended are kept, as with sweep. Needs Python:
     /// pip install 'wordline[reproduce]'.
     Reproduce(ReproduceArgs),
+    /// Say which scheme pays under which load, fill and age: of your workload on your drive, or of all
+    ///
+    /// Every scheme runs under ten loads, three fills and three ages, with several seeds. The page answers what to
+    /// take for the conditions that a reader chooses, what it gains and what it costs. Runs that have ended are
+    /// kept, as with sweep. Needs Python: pip install 'wordline[atlas]'.
+    Atlas(AtlasArgs),
     /// Draw the analytic model of a scheme on a device and workload, without a simulation
     ///
     /// The model of HySSD: what a page access costs at each utilisation of the faster medium, the hit rates

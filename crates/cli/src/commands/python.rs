@@ -1,7 +1,7 @@
 //! Commands that are done in Python. The tree here knows their arguments and help; the script that
 //! pip installs brings the interpreter, and the native binary says how to get it.
 
-use crate::args::python::{ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
+use crate::args::python::{AtlasArgs, ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
 use crate::commands::experiment::traces;
 use crate::error::Failure;
 use std::path::PathBuf;
@@ -99,6 +99,20 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
     add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
     Ok(Call { module: "wordline.reproduce", extra: "reproduce", arguments })
+}
+
+pub(crate) fn atlas(args: AtlasArgs) -> Result<Call, Failure> {
+    let mut arguments = vec![
+        ("schemes", Argument::Texts(args.schemes)),
+        ("dry_run", Argument::Flag(args.dry_run)),
+        ("out", Argument::Text(path(args.out)?)),
+    ];
+    add(&mut arguments, "workload", args.workload.map(Argument::Text));
+    add(&mut arguments, "device", args.device.map(Argument::Text));
+    add(&mut arguments, "seeds", args.seeds.map(Argument::Number));
+    add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
+    add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
+    Ok(Call { module: "wordline.atlas", extra: "atlas", arguments })
 }
 
 pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {

@@ -1,0 +1,262 @@
+"use strict";
+// The atlas: means, intervals and the best choice for the conditions that are chosen, as `judge.py` has them.
+(() => {
+  const A = JSON.parse(document.getElementById("atlas-data").textContent);
+  const FACTORS = ["load", "workload", "fill", "age", "cache"];
+  const byKey = new Map(A.measures.map((m, i) => [m.key, i]));
+  // Student's t at 97.5 %, by degrees of freedom from 1.
+  const T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+  const $ = (id) => document.getElementById(id);
+  const SVG = "http://www.w3.org/2000/svg";
+
+  // --- State: what is chosen, kept in the address, so that it can be passed on.
+  const state = { drive: A.drives[0].name, measure: "write_mean", cost: "lifetime", columns: "load", pairs: "yes" };
+  for (const f of FACTORS) state[f] = "any";
+  for (const [k, v] of new URLSearchParams(location.hash.slice(1))) if (k in state) state[k] = v;
+  let picked = null;
+
+  const drive = () => A.drives.find((d) => d.name === state.drive) || A.drives[0];
+  const measure = (key) => A.measures[byKey.get(key)];
+  const places = (d, more = {}) => {
+    const want = FACTORS.map((f) => more[f] ?? state[f]);
+    return d.places.filter((p) => p.at.every((level, i) => want[i] === "any" || want[i] === level));
+  };
+  const schemes = (d) => d.schemes.map((s, i) => [s[0], i]).filter(([name]) => state.pairs === "yes" || !name.includes("+"));
+
+  // --- Means over conditions, with the interval over the seeds.
+  const logs = (p, s, m) => { const c = p.cells[s]; return typeof c === "number" ? null : c[0][m]; };
+  const mean = (found, key) => {
+    if (!found.length) return null;
+    const n = found[0][1].length, by = Array(n).fill(0);
+    for (const [, row] of found) row.forEach((v, i) => (by[i] += v / 1000 / found.length));
+    const log = by.reduce((a, b) => a + b, 0) / n;
+    const half = n < 2 ? Infinity : (T[n - 2] || 2) * Math.sqrt(by.reduce((a, b) => a + (b - log) ** 2, 0) / (n - 1) / n);
+    const kind = key.startsWith("write") ? 1 : 0;
+    const few = key.endsWith("p999") && found.reduce((a, [p]) => a + p.requests[kind], 0) < A.fewest_p999;
+    return { log, half, few, count: found.length, chance: few || Math.abs(log) <= half };
+  };
+  const over = (ps, s, key) => mean(ps.map((p) => [p, logs(p, s, byKey.get(key))]).filter(([, r]) => r), key);
+  const between = (ps, s, t, key) => {
+    const m = byKey.get(key);
+    const rows = ps.map((p) => [p, logs(p, s, m), logs(p, t, m)]).filter(([, a, b]) => a && b);
+    return mean(rows.map(([p, a, b]) => [p, a.map((v, i) => v - b[i])]), key);
+  };
+  const sign = (key) => (measure(key).more ? -1 : 1);
+  const better = (key, o) => !o.chance && o.log * sign(key) < 0;
+  const rank = (ps, key) => {
+    const known = schemes(drive()).map(([name, s]) => ({ name, s, o: over(ps, s, key) })).filter((k) => k.o);
+    const most = Math.max(0, ...known.map((k) => k.o.count));
+    return known.filter((k) => k.o.count === most).sort((a, b) => sign(key) * (a.o.log - b.o.log));
+  };
+
+  // --- Words.
+  const digits = (x) => (x >= 99.5 ? Math.round(x).toLocaleString("en") : String(Number(x.toPrecision(x < 1 ? 2 : 3))));
+  const ratio = (o) => digits(2 ** o.log);
+  const interval = (o) => `${digits(2 ** (o.log - o.half))} to ${digits(2 ** (o.log + o.half))}`;
+  const UNITS = { us: [[1, "µs"], [1e3, "ms"], [1e6, "s"]], B: [[1, "B"], [2 ** 20, "MiB"], [2 ** 30, "GiB"], [2 ** 40, "TiB"], [2 ** 50, "PiB"]] };
+  const amount = (x, unit) => {
+    let [size, name] = [1, unit];
+    for (const [s, n] of UNITS[unit] || []) if (x >= s * 0.9995) [size, name] = [s, n];
+    return digits(x / size) + (name ? "\u00a0" + name : "");
+  };
+  const escape = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+  const level = (f, value) => A.names[f]?.[value] ?? value;
+  const conditions = (n) => (n === 1 ? "one condition" : `${n} conditions`);
+  const chosen = () => FACTORS.filter((f) => state[f] !== "any").map((f) => level(f, state[f]));
+
+  // --- Controls.
+  const option = (select, value, text) => { const o = document.createElement("option"); o.value = value; o.textContent = text; select.append(o); };
+  const control = (key, options) => {
+    const select = $(`atlas-${key}`);
+    for (const [value, text] of options) option(select, value, text);
+    select.value = state[key];
+    if (select.value !== state[key]) { select.selectedIndex = 0; state[key] = select.value; }
+    select.addEventListener("change", () => { state[key] = select.value; picked = null; show(); });
+  };
+  control("drive", A.drives.map((d) => [d.name, d.title]));
+  control("measure", A.measures.map((m) => [m.key, m.label]));
+  control("cost", A.measures.map((m) => [m.key, m.label]));
+  for (const f of FACTORS) control(f, [["any", "any"], ...A.levels[f].map((l) => [l, level(f, l)])]);
+  control("columns", [...FACTORS.map((f) => [f, A.factors[f]]), ["condition", "each condition"]]);
+  control("pairs", [["yes", "alone and combined"], ["no", "alone"]]);
+
+  // --- The sentence.
+  const sentence = (ps) => {
+    const d = drive(), key = state.measure, label = measure(key).label;
+    const under = chosen().length ? `With ${chosen().map(escape).join(", ")}` : "Over all conditions";
+    const head = `<span class="under">${under} (${conditions(ps.length)} of ${d.places.length}):</span> `;
+    if (!ps.length) return head + "none was run with all of these together. Leave one of them open.";
+    const ranked = rank(ps, key);
+    if (!ranked.length) return head + `nothing is known of ${label}.`;
+    const [best, second] = ranked;
+    if (!better(key, best.o)) {
+      const why = best.o.few ? `fewer than ${A.fewest_p999.toLocaleString("en")} requests were measured` : "what differs is within chance";
+      return head + `nothing beats <b>${escape(d.baseline)}</b> in ${label}: ${why}.`;
+    }
+    const costs = ["write_p99", "read_mean", "read_p99", "waf", "lifetime", "usable", "cost", "energy", "ram"]
+      .filter((k) => k !== key).map((k) => [k, over(ps, best.s, k)])
+      .filter(([k, o]) => o && !o.chance && o.log * sign(k) > 0.014)
+      .sort((a, b) => Math.abs(b[1].log) - Math.abs(a[1].log)).slice(0, 4)
+      .map(([k, o]) => `${measure(k).label} ${ratio(o)}×`);
+    let text = head + `take <b>${escape(best.name)}</b>: ${label} ${ratio(best.o)}× the plain drive's (${interval(best.o)}). `;
+    text += costs.length ? `It costs: ${costs.join(", ")}. ` : "Nothing else gets worse beyond chance. ";
+    if (second) {
+      const apart = between(ps, best.s, second.s, key);
+      text += `Second is <b>${escape(second.name)}</b> at ${ratio(second.o)}×` + (apart.chance ? ", not apart beyond chance." : ".");
+    }
+    return text;
+  };
+
+  // --- The map.
+  const columns = (ps) => {
+    if (state.columns === "condition") return ps.map((p) => ({ name: String(drive().places.indexOf(p) + 1), title: p.at.map((l, i) => level(FACTORS[i], l)).join(", "), ps: [p] }));
+    const f = FACTORS.indexOf(state.columns);
+    const all = A.levels[state.columns].map((l) => ({ name: l, title: level(state.columns, l), ps: ps.filter((p) => p.at[f] === l) }));
+    return [{ name: "all", title: "all of them", ps }, ...all.filter((c) => c.ps.length)];
+  };
+  const shade = (key, o) => {
+    if (!o) return "";
+    if (o.chance) return "background: var(--faint); color: var(--soft)";
+    const part = Math.min(1, Math.abs(o.log) / 2);
+    return `background: color-mix(in oklab, var(${better(key, o) ? "--gain" : "--loss"}) ${Math.round(12 + 68 * part)}%, var(--card))`;
+  };
+  const map = (ps) => {
+    const d = drive(), key = state.measure, cols = columns(ps);
+    const ranked = new Map(rank(ps, key).map((k, i) => [k.name, i]));
+    const order = schemes(d).sort((a, b) => (ranked.get(a[0]) ?? 99) - (ranked.get(b[0]) ?? 99));
+    const head = cols.map((c) => `<th scope="col" title="${escape(c.title)}"><span>${escape(c.name)}</span></th>`).join("");
+    const rows = order.map(([name, s]) => {
+      const cells = cols.map((c, i) => {
+        const o = over(c.ps, s, key);
+        if (!o) {
+          const why = c.ps.map((p) => p.cells[s]).find((x) => typeof x === "number");
+          const said = why === undefined ? "no such requests" : d.reasons[why];
+          return `<td class="none" title="${escape(said)}">–</td>`;
+        }
+        const said = o.few ? `fewer than ${A.fewest_p999} requests` : `${interval(o)}, ${conditions(o.count)}`;
+        const on = picked && picked.s === s && picked.name === c.name ? " on" : "";
+        return `<td style="${shade(key, o)}"><button type="button" class="cell${on}" data-s="${s}" data-c="${i}" title="${escape(said)}">${ratio(o)}</button></td>`;
+      });
+      return `<tr${name === d.baseline ? ' class="baseline"' : ""}><th scope="row">${escape(name)}</th>${cells.join("")}</tr>`;
+    });
+    $("atlas-map").innerHTML = `<thead><tr><th scope="col">scheme</th>${head}</tr></thead><tbody>${rows.join("")}</tbody>`;
+    for (const b of $("atlas-map").querySelectorAll("button")) {
+      b.addEventListener("click", () => { const c = cols[b.dataset.c]; picked = { s: Number(b.dataset.s), name: c.name, title: c.title, ps: c.ps }; map(ps); detail(); });
+    }
+    return cols;
+  };
+
+  // --- One cell: every measure, what explains it, how to run it again.
+  const quoted = (text) => (/^[\w:=.,+/%@-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
+  const command = (p, s) => {
+    const d = drive(), [name, device, spelling] = d.schemes[s];
+    const [, baseDevice, baseSpelling] = d.schemes.find((x) => x[0] === d.baseline);
+    const c = p.cells[s], fixed = typeof c !== "number" && c[3];
+    const said = (device, settings, names) =>
+      `wordline ${names.length > 1 ? "compare" : "run"} --device ${device} --workload ${quoted(p.workload)}` +
+      ` --requests ${A.requests[p.at[1]]}` + names.map((n) => ` --scheme ${quoted(n)}`).join("") +
+      ` --initial ${quoted(p.initial)}` + settings.map(([k, v]) => ` --set ${k}=${quoted(v)}`).join("") + ` --replicas ${A.seeds}`;
+    const own = (p.set[device] || []).filter(([k]) => !fixed || !k.startsWith("slc_cache"));
+    if (name === d.baseline) return said(device, own, [spelling]);
+    if (device === baseDevice && !fixed) return said(device, own, [baseSpelling, spelling]);
+    return said(baseDevice, p.set[baseDevice] || [], [baseSpelling]) + "\n" + said(device, own, [spelling]);
+  };
+  const bars = (p, s, kind, title, unit) => {
+    const d = drive(), base = d.schemes.findIndex((x) => x[0] === d.baseline);
+    const of = (i) => (typeof p.cells[i] === "number" ? {} : p.cells[i][4][kind] || {});
+    const names = [...new Set([...Object.keys(of(base)), ...Object.keys(of(s))])];
+    if (!names.length) return "";
+    const sum = (o) => Object.values(o).reduce((a, b) => a + b, 0);
+    const most = Math.max(sum(of(base)), sum(of(s)), 1e-12);
+    const bar = (i, who) => {
+      const pieces = names.map((n, k) => [n, of(i)[n] || 0, k]).filter(([, v]) => v > 0)
+        .map(([n, v, k]) => `<span class="piece p${k % 8}" style="width:${(100 * v) / most}%" title="${escape(n.replace(/_/g, " "))}: ${amount(v, unit)}"></span>`);
+      return `<div class="bar-row"><span>${escape(who)}</span><div class="stack">${pieces.join("")}</div><span>${amount(sum(of(i)), unit)}</span></div>`;
+    };
+    const key = names.map((n, k) => `<span><span class="swatch p${k % 8}"></span>${escape(n.replace(/_/g, " "))}</span>`).join(" ");
+    return `<h4>${title}</h4>${bar(base, d.baseline)}${s === base ? "" : bar(s, d.schemes[s][0])}<p class="key">${key}</p>`;
+  };
+  const detail = () => {
+    const box = $("atlas-cell");
+    if (!picked) { box.innerHTML = '<p class="caption">Choose a cell of the map: here are then all its measures, what explains them, and the command that runs it again.</p>'; return; }
+    const d = drive(), { s, ps } = picked, known = ps.filter((p) => typeof p.cells[s] !== "number");
+    const rows = A.measures.map((m, i) => {
+      const o = over(known, s, m.key);
+      if (!o) return "";
+      const base = known.filter((p) => p.base[i] !== null && logs(p, s, i));
+      const plain = 2 ** (base.reduce((a, p) => a + Math.log2(p.base[i]), 0) / base.length);
+      return `<tr><th scope="row">${m.label}</th><td class="number" style="${shade(m.key, o)}">${ratio(o)}×</td><td class="number">${o.few ? "few" : interval(o)}</td><td class="number">${amount(plain * 2 ** o.log, m.unit)}</td><td class="number">${amount(plain, m.unit)}</td></tr>`;
+    });
+    const steady = known.reduce((a, p) => a + p.cells[s][1], 0), failed = known.reduce((a, p) => a + p.cells[s][2], 0);
+    const fixed = known.filter((p) => p.cells[s][3]).length;
+    const notes = [`${steady} of ${known.length * A.seeds} runs came to a steady state`, failed ? `${failed} requests failed` : "no request failed"];
+    if (fixed) notes.push(`its SLC cache stayed static in ${conditions(fixed)}`);
+    const of = ps.length === 1 ? ps[0].at.map((l, i) => level(FACTORS[i], l)).join(", ") : `${picked.title}, ${conditions(known.length)}`;
+    const first = known.reduce((a, p) => (a && a.requests[1] >= p.requests[1] ? a : p), null);
+    box.innerHTML = `<h3>${escape(d.schemes[s][0])} <span class="under">${escape(of)}</span></h3><p class="caption">${notes.join(" · ")}</p>` +
+      `<div class="cell-grid"><div class="scroll"><table class="atlas-measures"><thead><tr><th>measure</th><th class="number">× plain</th><th class="number">95 % interval</th><th class="number">here</th><th class="number">plain drive</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>` +
+      `<div>${bars(first, s, "write", "Mean write latency, by what it waited for", "us")}${bars(first, s, "read", "Mean read latency, by what it waited for", "us")}${bars(first, s, "programs", "Programs for each page that the host wrote", "")}` +
+      (ps.length > 1 ? `<p class="caption">Of the condition ${escape(first.at.map((l, i) => level(FACTORS[i], l)).join(", "))}.</p>` : "") + "</div></div>" +
+      `<div class="code command"><button type="button" id="atlas-copy">copy</button><pre>${escape(command(first, s))}</pre></div>`;
+    $("atlas-copy").addEventListener("click", () => navigator.clipboard?.writeText(command(first, s)));
+  };
+
+  // --- The frontier of cost against gain.
+  const el = (name, attributes, parent, text) => {
+    const e = document.createElementNS(SVG, name);
+    for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+    if (text !== undefined) e.textContent = text;
+    parent.append(e);
+    return e;
+  };
+  const ticks = (from, to) => {
+    const all = [];
+    for (let e = Math.floor(from); e <= Math.ceil(to); e++) for (const f of to - from > 4 ? [1] : [1, Math.SQRT2]) { const l = e + Math.log2(f); if (l >= from && l <= to) all.push(l); }
+    return all;
+  };
+  const frontier = (ps) => {
+    const box = $("atlas-frontier"), d = drive(), gain = state.measure, cost = state.cost;
+    box.replaceChildren();
+    const found = schemes(d).map(([name, s]) => ({ name, s, y: over(ps, s, gain), x: over(ps, s, cost) })).filter((p) => p.x && p.y);
+    if (found.length < 2) return;
+    for (const p of found) p.best = !found.some((o) => o !== p && sign(gain) * (o.y.log - p.y.log) <= 0 && sign(cost) * (o.x.log - p.x.log) <= 0 && (o.y.log !== p.y.log || o.x.log !== p.x.log));
+    const W = 430, H = 330, [L, R, Tp, B] = [52, 16, 14, 46];
+    const range = (k) => { const v = found.map((p) => p[k].log); const [a, b] = [Math.min(...v), Math.max(...v)]; const pad = Math.max((b - a) * 0.09, 0.03); return [a - pad, b + pad]; };
+    const [x0, x1] = range("x"), [y0, y1] = range("y");
+    const X = (v) => L + ((v - x0) / (x1 - x0)) * (W - L - R), Y = (v) => H - B - ((v - y0) / (y1 - y0)) * (H - Tp - B);
+    const svg = el("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${measure(gain).label} against ${measure(cost).label}`, "font-size": 12 }, box);
+    for (const t of ticks(x0, x1)) { el("line", { class: "grid", x1: X(t), x2: X(t), y1: Tp, y2: H - B }, svg); el("text", { class: "tick", x: X(t), y: H - B + 16, "text-anchor": "middle" }, svg, digits(2 ** t)); }
+    for (const t of ticks(y0, y1)) { el("line", { class: "grid", x1: L, x2: W - R, y1: Y(t), y2: Y(t) }, svg); el("text", { class: "tick", x: L - 6, y: Y(t) + 4, "text-anchor": "end" }, svg, digits(2 ** t)); }
+    const front = found.filter((p) => p.best).sort((a, b) => a.x.log - b.x.log);
+    el("polyline", { points: front.map((p) => `${X(p.x.log)},${Y(p.y.log)}`).join(" "), fill: "none", stroke: "var(--link)", "stroke-width": 1.5, opacity: 0.6 }, svg);
+    for (const p of found.filter((q) => !q.best).concat(front)) {
+      const plain = p.name === d.baseline;
+      const c = el("circle", { cx: X(p.x.log), cy: Y(p.y.log), r: p.best || plain ? 5 : 3.5, style: `pointer-events: all; fill: ${plain ? "var(--ink)" : p.best ? "var(--link)" : "var(--soft)"}; opacity: ${p.best || plain ? 1 : 0.55}` }, svg);
+      el("title", {}, c, `${p.name}: ${measure(gain).label} ${ratio(p.y)}×, ${measure(cost).label} ${ratio(p.x)}×`);
+    }
+    // Names of the frontier, each where no other stands.
+    const taken = found.map((p) => [X(p.x.log) - 5, Y(p.y.log) - 5, X(p.x.log) + 5, Y(p.y.log) + 5]);
+    for (const p of [...front, ...found.filter((q) => q.name === d.baseline && !q.best)]) {
+      const w = p.name.length * 6.4 + 4, [x, y] = [X(p.x.log), Y(p.y.log)];
+      const spots = [[x + 8, y - 12], [x - 8 - w, y - 12], [x + 8, y + 2], [x - 8 - w, y + 2], [x - w / 2, y - 22], [x - w / 2, y + 10], [x + 12, y - 26], [x - 12 - w, y + 14]];
+      const spot = spots.find(([a, b]) => a > L && a + w < W - 2 && b > 0 && b + 13 < H - B && !taken.some(([c, e, f, g]) => a < f && a + w > c && b < g && b + 13 > e));
+      if (!spot) continue;
+      taken.push([spot[0], spot[1], spot[0] + w, spot[1] + 13]);
+      el("text", { class: "name", x: spot[0] + 2, y: spot[1] + 11 }, svg, p.name);
+    }
+    el("text", { x: (L + W - R) / 2, y: H - 6, "text-anchor": "middle", class: "note" }, svg, `${measure(cost).label} × plain drive (${measure(cost).more ? "right" : "left"} is better)`);
+    el("text", { x: 0, y: 0, transform: `translate(12 ${(Tp + H - B) / 2}) rotate(-90)`, "text-anchor": "middle", class: "note" }, svg, `${measure(gain).label} (${measure(gain).more ? "up" : "down"} is better)`);
+    $("atlas-frontier-list").textContent = `Nothing is as good in both and better in one than ${front.map((p) => p.name).join(", ")}.`;
+  };
+
+  const show = () => {
+    const ps = places(drive());
+    $("atlas-answer").innerHTML = sentence(ps);
+    map(ps);
+    detail();
+    frontier(ps);
+    const said = Object.entries(state).filter(([, v]) => v !== "any");
+    history.replaceState(null, "", "#" + new URLSearchParams(said));
+  };
+  show();
+})();

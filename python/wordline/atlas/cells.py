@@ -1,0 +1,363 @@
+"""What a run comes to in the atlas, and all runs of an atlas together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from wordline.atlas.design import FACTORS, names
+
+Report = Mapping[str, Any]
+
+#: Logarithms are kept in thousandths, which is 0.07 per cent.
+MILLI = 1000
+#: The fewest requests of a kind that a 99.9th percentile stands on, over all seeds of a cell.
+FEWEST_P999 = 100_000
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure of a run.
+
+    Attributes
+    ----------
+    key, label, unit
+        What it is called, and in what it is given.
+    more
+        Whether more of it is better.
+    of
+        The figure of a report; none where there is nothing of it.
+    """
+
+    key: str
+    label: str
+    unit: str
+    of: Callable[[Report], float | None]
+    more: bool = False
+
+
+def _latency(kind: str, figure: str) -> Callable[[Report], float | None]:
+    return lambda report: (report["latency_us"].get(kind) or {}).get(figure)
+
+
+def usable(report: Report) -> float:
+    """Return the bytes that a drive can hold at the end, in the modes that its blocks then have."""
+    capacity = report["capacity"]
+    if "changing" in capacity:
+        return float(capacity["changing"]["usable_bytes"])
+    # SLC on the same flash as denser cells is a cache; on a medium of its own data rest there.
+    own = len(report["config"]["device"]["media"]) > 1
+    return float(sum(r["bytes"] for r in capacity["regions"] if own or r["mode"] != "slc"))
+
+
+def _wordlines(report: Report) -> int:
+    return sum(
+        m["blocks_per_plane"]
+        * m["wordlines_per_block"]
+        * int(np.prod(list(m["topology"].values())))
+        for m in report["config"]["device"]["media"]
+    )
+
+
+def _energy(report: Report) -> float | None:
+    return (report["flash"].get("energy") or {}).get("nj_per_host_byte")
+
+
+MEASURES = (
+    Measure("write_mean", "write latency, mean", "us", _latency("write", "mean")),
+    Measure("write_p50", "write latency, p50", "us", _latency("write", "p50")),
+    Measure("write_p99", "write latency, p99", "us", _latency("write", "p99")),
+    Measure("write_p999", "write latency, p99.9", "us", _latency("write", "p999")),
+    Measure("read_mean", "read latency, mean", "us", _latency("read", "mean")),
+    Measure("read_p50", "read latency, p50", "us", _latency("read", "p50")),
+    Measure("read_p99", "read latency, p99", "us", _latency("read", "p99")),
+    Measure("read_p999", "read latency, p99.9", "us", _latency("read", "p999")),
+    Measure("throughput", "throughput", "MB/s", lambda r: r["throughput"]["mb_per_s"], more=True),
+    Measure("waf", "write amplification", "", lambda r: (r.get("waf") or {}).get("total")),
+    Measure(
+        "lifetime",
+        "lifetime",
+        "B",
+        lambda r: (r.get("lifetime") or {}).get("total_bytes_written"),
+        more=True,
+    ),
+    Measure("usable", "usable capacity", "B", usable, more=True),
+    Measure(
+        "cost", "cost of a usable gigabyte", "wordlines", lambda r: _wordlines(r) / usable(r) * 1e9
+    ),
+    Measure("energy", "energy of a host byte", "nJ", _energy),
+    Measure("ram", "RAM", "B", lambda r: r["conditions"]["ram_bytes"]),
+)
+KEYS = {measure.key: i for i, measure in enumerate(MEASURES)}
+
+
+@dataclass
+class Cell:
+    """A scheme under a condition.
+
+    Attributes
+    ----------
+    logs
+        Of each measure and seed the logarithm to base 2 of the figure over the baseline's; NaN
+        where either has none.
+    steady
+        With how many seeds the drive came to a steady state.
+    failed
+        Requests that came out with an error, over all seeds.
+    fixed
+        Whether the scheme kept its static cache where the condition has a dynamic one.
+    why
+        Why there are no figures, where the drive or the scheme refuses; else empty.
+    parts
+        Parts of the mean latency of reads and of writes in microseconds, and programs by cause for
+        each page that the host wrote, as means over the seeds.
+    """
+
+    logs: Any = None
+    steady: int = 0
+    failed: int = 0
+    fixed: bool = False
+    why: str = ""
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+@dataclass
+class Place:
+    """All schemes of a drive under a condition.
+
+    Attributes
+    ----------
+    at
+        The levels of the factors, by name.
+    workload, initial, settings
+        What leads there again; settings by device.
+    base
+        The figures of the baseline, as means over the seeds; NaN where there is none.
+    requests
+        Reads and writes that were measured, over all seeds.
+    cells
+        By scheme.
+    """
+
+    at: tuple[str, ...]
+    workload: str
+    initial: str
+    settings: Mapping[str, Sequence[tuple[str, str]]]
+    base: Any
+    requests: tuple[int, int]
+    cells: Mapping[str, Cell]
+
+
+def figures(report: Report) -> list[float]:
+    """Return every measure of a report; NaN where there is nothing of it."""
+    found = [measure.of(report) for measure in MEASURES]
+    return [float("nan") if value is None or value <= 0 else float(value) for value in found]
+
+
+def place(
+    at: tuple[str, ...],
+    baseline: str,
+    reports: Mapping[str, Sequence[Report]],
+    refused: Mapping[str, str],
+    leads: tuple[str, str, Mapping[str, Sequence[tuple[str, str]]]],
+    fixed: Container[str] = (),
+) -> Place:
+    """Return a condition from the reports of its runs, those of a scheme by seed.
+
+    Parameters
+    ----------
+    at
+        The levels of the factors.
+    baseline
+        Over which ratios are taken, seed by seed.
+    reports, refused
+        Of each scheme its reports, or why there are none.
+    leads
+        Workload, initial state and settings.
+    fixed
+        Schemes that kept a static cache where the condition has a dynamic one.
+    """
+    if baseline not in reports:
+        nothing = np.full(len(MEASURES), np.nan)
+        cells = {s: Cell(why=why) for s, why in refused.items()}
+        return Place(at, *leads, nothing, (0, 0), cells)
+    base = np.array([figures(r) for r in reports[baseline]]).T
+    cells = {}
+    for scheme, found in reports.items():
+        values = np.array([figures(r) for r in found]).T
+        cells[scheme] = Cell(
+            logs=np.round(np.log2(values / base) * MILLI) / MILLI,
+            steady=sum(r["steady_state"]["reached"] == "yes" for r in found),
+            failed=sum(sum(r["host"].get("failed", {}).values()) for r in found),
+            fixed=scheme in fixed,
+            parts=_parts(found),
+        )
+    cells.update({s: Cell(why=why) for s, why in refused.items()})
+    host = [r["host"] for r in reports[baseline]]
+    count = sum(h["read_requests"] for h in host), sum(h["write_requests"] for h in host)
+    known = ~np.isnan(base)
+    mean = np.where(
+        known.any(axis=1), np.nansum(base, axis=1) / np.maximum(known.sum(axis=1), 1), np.nan
+    )
+    return Place(at, *leads, mean, count, cells)
+
+
+def _parts(reports: Sequence[Report]) -> dict[str, dict[str, float]]:
+    """Return the means over seeds of parts of latencies and of causes of programs."""
+    found: dict[str, dict[str, float]] = {}
+    for report in reports:
+        causes = {
+            c: sum(by.values()) for c, by in ((report.get("waf") or {}).get("parts") or {}).items()
+        }
+        parts = report.get("latency_parts_us") or {}
+        of = {
+            "read": parts.get("read") or {},
+            "write": parts.get("write") or {},
+            "programs": causes,
+        }
+        for kind, values in of.items():
+            into = found.setdefault(kind, {})
+            for name, value in values.items():
+                into[name] = into.get(name, 0.0) + value / len(reports)
+    return found
+
+
+@dataclass
+class DriveCells:
+    """A drive of the atlas with all that ran on it."""
+
+    name: str
+    title: str
+    baseline: str
+    schemes: Mapping[str, tuple[str, str]]
+    places: list[Place]
+
+
+@dataclass
+class Atlas:
+    """Everything that was run.
+
+    Attributes
+    ----------
+    title, seeds, levels, kinds
+        As in the design.
+    drives
+        In its order.
+    """
+
+    title: str
+    seeds: int
+    requests: Mapping[str, int]
+    levels: Mapping[str, Sequence[str]]
+    kinds: Mapping[str, str]
+    drives: list[DriveCells]
+
+    def to_json(self) -> str:
+        """Return it as JSON; figures over the baseline's are thousandths of log2."""
+        return json.dumps(
+            {
+                "title": self.title,
+                "seeds": self.seeds,
+                "requests": self.requests,
+                "fewest_p999": FEWEST_P999,
+                "factors": FACTORS,
+                "levels": self.levels,
+                "kinds": self.kinds,
+                "names": names(self.kinds),
+                "measures": [
+                    {"key": m.key, "label": m.label, "unit": m.unit, "more": m.more}
+                    for m in MEASURES
+                ],
+                "drives": [_drive_json(drive) for drive in self.drives],
+            },
+            separators=(",", ":"),
+        )
+
+    @staticmethod
+    def from_json(text: str) -> Atlas:
+        """Read what `to_json` wrote."""
+        found = json.loads(text)
+        keys = [m["key"] for m in found["measures"]]
+        if keys != list(KEYS):
+            raise ValueError(f"this atlas has the measures {', '.join(keys)}; make it again")
+        drives = [_drive_of(d) for d in found["drives"]]
+        return Atlas(
+            found["title"],
+            found["seeds"],
+            found["requests"],
+            found["levels"],
+            found["kinds"],
+            drives,
+        )
+
+
+def _drive_json(drive: DriveCells) -> dict[str, Any]:
+    reasons: list[str] = []
+
+    def reason(why: str) -> int:
+        if why not in reasons:
+            reasons.append(why)
+        return reasons.index(why)
+
+    def cell(c: Cell) -> Any:
+        if c.why:
+            return reason(c.why)
+        logs = [None if np.isnan(row).any() else [round(v * MILLI) for v in row] for row in c.logs]
+        parts = {k: {n: _digits(v) for n, v in of.items() if v} for k, of in c.parts.items()}
+        return [logs, c.steady, c.failed, int(c.fixed), parts]
+
+    return {
+        "name": drive.name,
+        "title": drive.title,
+        "baseline": drive.baseline,
+        "schemes": [[label, *at] for label, at in drive.schemes.items()],
+        "places": [
+            {
+                "at": p.at,
+                "workload": p.workload,
+                "initial": p.initial,
+                "set": {device: list(map(list, s)) for device, s in p.settings.items()},
+                "base": [None if np.isnan(v) else _digits(v) for v in p.base],
+                "requests": p.requests,
+                "cells": [cell(p.cells[s]) for s in drive.schemes],
+            }
+            for p in drive.places
+        ],
+        "reasons": reasons,
+    }
+
+
+def _drive_of(found: Mapping[str, Any]) -> DriveCells:
+    schemes = {label: (device, scheme) for label, device, scheme in found["schemes"]}
+    nothing = [float("nan")]
+
+    def cell(c: Any) -> Cell:
+        if isinstance(c, int):
+            return Cell(why=found["reasons"][c])
+        rows, steady, failed, fixed, parts = c
+        seeds = max((len(r) for r in rows if r), default=1)
+        logs = np.array([r if r else nothing * seeds for r in rows], dtype=float) / MILLI
+        return Cell(logs, steady, failed, bool(fixed), "", parts)
+
+    places = [
+        Place(
+            tuple(p["at"]),
+            p["workload"],
+            p["initial"],
+            {device: [(k, v) for k, v in s] for device, s in p["set"].items()},
+            np.array([float("nan") if v is None else v for v in p["base"]]),
+            (p["requests"][0], p["requests"][1]),
+            {s: cell(c) for s, c in zip(schemes, p["cells"], strict=True)},
+        )
+        for p in found["places"]
+    ]
+    return DriveCells(found["name"], found["title"], found["baseline"], schemes, places)
+
+
+def _digits(value: float) -> float:
+    """Return a figure with five digits."""
+    return float(f"{value:.5g}")

@@ -1,0 +1,404 @@
+"""What the atlas runs: drives, workloads, conditions, and the runs of a condition.
+
+A condition is one level of each factor: load, workload, fill, age and SLC cache. Not every
+combination is run. The table of conditions has every level of a factor equally often, and every
+pair of levels of two factors as equally often as its length allows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from wordline import Run, UserError, toml
+from wordline.quantity import in_bytes
+
+#: The factors, in the order of a condition, and what each is called.
+FACTORS = {
+    "load": "load",
+    "workload": "workload",
+    "fill": "holds data",
+    "age": "age",
+    "cache": "SLC cache",
+}
+
+#: The loads: how the client asks, and what it is called. Of an open loop the share of what the
+#: baseline sustains; of bursts their size over the SLC cache and the rest after each.
+CLOSED_DEPTH = 8
+OPEN = {"open-10": 0.1, "open-30": 0.3, "open-60": 0.6, "open-90": 0.9}
+BURSTS = {
+    "burst-small-1s": (0.5, "1s"),
+    "burst-small-10min": (0.5, "10min"),
+    "burst-large-1s": (2.0, "1s"),
+    "burst-large-10min": (2.0, "10min"),
+}
+THINK = "5ms"
+LOADS = {
+    "closed": f"closed loop, {CLOSED_DEPTH} at a time",
+    **{name: f"open loop at {share:.0%} of the plain drive" for name, share in OPEN.items()},
+    "burst-small-1s": "bursts of half the SLC cache, rests of 1 s",
+    "burst-small-10min": "bursts of half the SLC cache, rests of 10 min",
+    "burst-large-1s": "bursts of twice the SLC cache, rests of 1 s",
+    "burst-large-10min": "bursts of twice the SLC cache, rests of 10 min",
+    "think": f"{CLOSED_DEPTH} clients that think for {THINK}",
+}
+#: Requests outstanding where it is measured what the plain drive sustains.
+SUSTAINED_DEPTH = 32
+
+#: Shares of the logical capacity that hold data, and of the pages of written blocks that are valid
+#: then: little more flash than the logical capacity has been written since it was erased.
+FILLS = {"30%": "29%", "60%": "58%", "90%": "87%"}
+
+#: Shares of the endurance of the densest mode that are used.
+AGES = {"new": 0.0, "half": 0.5, "nine-tenths": 0.9}
+#: How long the data have lain, at every age.
+RETENTION = "30d"
+
+#: What the SLC cache of the device file becomes: all static, or a third of it, and the rest
+#: dynamic. A scheme that has no dynamic cache keeps the static one.
+CACHES = {"static": None, "dynamic": (1, 3)}
+
+#: Modes of cells, as a resolved device lists them.
+MODES = ("slc", "mlc", "tlc", "qlc")
+
+FOLDER = Path(__file__).parent
+
+
+def names(kinds: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return what the levels of each factor are called; `kinds` says what workloads are like."""
+    return {
+        "load": dict(LOADS),
+        "workload": {name: f"{name}: {kind}" if kind else name for name, kind in kinds.items()},
+        "fill": {fill: f"{fill} of the capacity holds data" for fill in FILLS},
+        "age": {
+            "new": "new",
+            "half": "half of its life used",
+            "nine-tenths": "nine tenths of its life used",
+        },
+        "cache": {"static": "static", "dynamic": "dynamic, where the scheme has one"},
+    }
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One level of each factor, by name."""
+
+    load: str
+    workload: str
+    fill: str
+    age: str
+    cache: str
+
+    def at(self) -> tuple[str, ...]:
+        """Return the levels in the order of the factors."""
+        return (self.load, self.workload, self.fill, self.age, self.cache)
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        cache = "" if self.cache == "static" else f", {self.cache} cache"
+        return f"{self.load}, {self.workload}, {self.fill} full, {self.age}{cache}"
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A drive of the atlas, and what runs on it.
+
+    Attributes
+    ----------
+    name, title
+        What it is called.
+    device
+        Of every scheme that has no other in ``schemes``.
+    dense
+        The densest mode, which ages.
+    endurance
+        Cycles of that mode; 0 if the device file has none, and then it does not age.
+    baseline
+        The scheme over which figures are given.
+    schemes
+        Device and spelling of each scheme by its label, the baseline first.
+    cache_bytes
+        What a static SLC cache takes, in bytes as SLC; 0 without one.
+    cache_blocks
+        Its blocks a plane.
+    settings
+        Changes of the device that every run has, in pairs of key and value.
+    """
+
+    name: str
+    title: str
+    device: str
+    dense: str
+    endurance: int
+    baseline: str
+    schemes: Mapping[str, tuple[str, str]]
+    cache_bytes: int
+    cache_blocks: int
+    capacity: int
+    settings: tuple[tuple[str, str], ...] = ()
+    devices_with_cache: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Design:
+    """All that an atlas runs.
+
+    Attributes
+    ----------
+    title
+        What the page is called.
+    drives, conditions
+        What is combined: each condition on each drive.
+    workloads
+        Spelling of each workload by its name, with a place for the load's options.
+    kinds
+        What each workload is like, in words.
+    seeds
+        How many seeds each scheme runs with, from 1.
+    requests
+        Of the runs of each workload.
+    """
+
+    title: str
+    drives: Sequence[Drive]
+    conditions: Sequence[Condition]
+    workloads: Mapping[str, str]
+    kinds: Mapping[str, str]
+    seeds: int
+    requests: Mapping[str, int]
+    fit: str | None = None
+    levels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def condition_count(self) -> int:
+        """Return how many conditions there are on all drives."""
+        return len(self.conditions) * len(self.drives)
+
+
+def built_in(*, seeds: int | None = None, requests: int | None = None) -> Design:
+    """Return the design of the published atlas.
+
+    Parameters
+    ----------
+    seeds, requests
+        In place of those of its file, for a smaller one.
+    """
+    text = toml.read(FOLDER / "atlas.toml")
+    workloads = {w["name"]: w["spelling"] for w in text["workloads"]}
+    levels = {
+        "load": list(LOADS),
+        "workload": list(workloads),
+        "fill": list(FILLS),
+        "age": list(AGES),
+        "cache": list(CACHES),
+    }
+    rows = [[levels[f][i] for f, i in zip(levels, row, strict=True)] for row in text["conditions"]]
+    return Design(
+        title=text["title"],
+        drives=[_drive(name, found) for name, found in text["drives"].items()],
+        conditions=[Condition(*row) for row in rows],
+        workloads=workloads,
+        kinds={w["name"]: w["kind"] for w in text["workloads"]},
+        seeds=seeds or text["seeds"],
+        requests={
+            w["name"]: requests or w.get("requests", text["requests"]) for w in text["workloads"]
+        },
+        levels=levels,
+    )
+
+
+def of_workload(
+    workload: str,
+    device: str,
+    *,
+    schemes: Sequence[str],
+    seeds: int,
+    requests: int,
+    fit: str | None = "wrap",
+) -> Design:
+    """Return a design for one workload on one drive: every load with every fill.
+
+    Age and cache take turns.
+
+    Raises
+    ------
+    UserError
+        Device or workload is wrong.
+    """
+    name = workload.split(":")[0].rsplit("/", 1)[-1] if "/" in workload else workload
+    drive = _drive(
+        device.rsplit("/", 1)[-1].removesuffix(".toml"), {"device": device, "schemes": schemes}
+    )
+    caches = list(CACHES) if drive.cache_blocks >= 3 else ["static"]
+    ages = list(AGES) if drive.endurance else ["new"]
+    rows = [
+        Condition(load, name, fill, ages[(i + j) % len(ages)], caches[(i + j) % len(caches)])
+        for (i, load), (j, fill) in itertools.product(enumerate(LOADS), enumerate(FILLS))
+    ]
+    return Design(
+        title=f"{name} on {drive.name}",
+        drives=[drive],
+        conditions=rows,
+        workloads={name: workload},
+        kinds={name: ""},
+        seeds=seeds,
+        requests={name: requests},
+        fit=fit,
+        levels={
+            "load": list(LOADS),
+            "workload": [name],
+            "fill": list(FILLS),
+            "age": ages,
+            "cache": caches,
+        },
+    )
+
+
+def _drive(name: str, text: Mapping[str, Any]) -> Drive:
+    """Return a drive from what a file says of it and from its device file."""
+    device = text["device"]
+    baseline = text.get("baseline", "conventional")
+    schemes: dict[str, tuple[str, str]] = {}
+    for scheme in text["schemes"]:
+        own: Mapping[str, Any] = scheme if isinstance(scheme, Mapping) else {"label": scheme}
+        schemes[own["label"]] = (own.get("device", device), own.get("scheme", own["label"]))
+    if baseline not in schemes:
+        schemes = {baseline: (device, baseline), **schemes}
+    probe = Run(device=device, scheme=schemes[baseline][1], workload="uniform:requests=1")
+    found = probe.identity()["device"]
+    medium = found["media"][0]
+    modes = {name: m for name, m in zip(MODES, medium["modes"], strict=True) if m}
+    dense, mode = list(modes.items())[-1]
+    cache = found.get("slc_cache") or {}
+    planes = prod(medium["topology"].values())
+    blocks = int(cache.get("static_blocks", 0))
+    block = medium["wordlines_per_block"] * in_bytes(medium["page"])
+    with_cache = {d for d, _ in schemes.values() if d == device} if blocks else set()
+    settings: tuple[tuple[str, str], ...] = ()
+    if not found.get("errors"):
+        settings = (("errors.model", "raro"),)
+    return Drive(
+        name=name,
+        title=text.get("title", name),
+        device=device,
+        dense=dense,
+        endurance=int(mode["endurance"]),
+        baseline=baseline,
+        schemes=schemes,
+        cache_bytes=blocks * planes * block,
+        cache_blocks=blocks,
+        capacity=_capacity(found, probe),
+        settings=settings,
+        devices_with_cache=frozenset(with_cache),
+    )
+
+
+def _capacity(found: Mapping[str, Any], probe: Run) -> int:
+    """Return the logical capacity of a device in bytes."""
+    if logical := found["capacity"].get("logical"):
+        return in_bytes(logical)
+    return int(probe.do().to_dict()["capacity"]["logical_bytes"])
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What was measured of a drive before its conditions are run.
+
+    Attributes
+    ----------
+    natural
+        Requests a second of a workload at the times that it brings; 0 if it brings none.
+    sustained
+        Requests a second that the baseline completes with many outstanding.
+    """
+
+    natural: float
+    sustained: float
+
+
+class NoTimes(UserError):
+    """A load of the workload's own times, of a workload that has none."""
+
+
+def options(condition: Condition, drive: Drive, rates: Rates | None) -> str:
+    """Return the options that make a workload the load of a condition.
+
+    Raises
+    ------
+    NoTimes
+        An open loop of a workload without times.
+    """
+    load = condition.load
+    if load in OPEN:
+        if rates is None or not rates.natural:
+            raise NoTimes(f"{condition.workload} has no times, so it has no open loop")
+        return f"speedup={_number(OPEN[load] * rates.sustained / rates.natural)}"
+    closed = f"closed={CLOSED_DEPTH}"
+    if load in BURSTS:
+        share, rest = BURSTS[load]
+        cache = drive.cache_bytes or drive.capacity // 20
+        return f"{closed},burst={int(share * cache)}B,rest={rest}"
+    return f"{closed},think={THINK}" if load == "think" else closed
+
+
+def initial(condition: Condition, drive: Drive) -> str:
+    """Return the initial state of a condition."""
+    state = f"fill:{condition.fill},valid={FILLS[condition.fill]},order=random"
+    cycles = round(AGES[condition.age] * drive.endurance)
+    worn = f"+pe:{drive.dense}={cycles}" if cycles else ""
+    return f"{state}{worn}+retention:{RETENTION}"
+
+
+def settings(
+    condition: Condition, drive: Drive, device: str, *, fixed: bool = False
+) -> tuple[tuple[str, str], ...]:
+    """Return the changes of a device under a condition; `fixed` keeps its cache static."""
+    share = CACHES[condition.cache]
+    if share is None or fixed or device not in drive.devices_with_cache:
+        return drive.settings
+    static = max(1, drive.cache_blocks * share[0] // share[1])
+    return (
+        *drive.settings,
+        ("slc_cache.static_blocks", str(static)),
+        ("slc_cache.dynamic_blocks", str(drive.cache_blocks - static)),
+    )
+
+
+def run(
+    design: Design,
+    drive: Drive,
+    condition: Condition,
+    label: str,
+    seed: int,
+    rates: Rates | None,
+    *,
+    fixed: bool = False,
+) -> Run:
+    """Return one run of a condition; `fixed` keeps the SLC cache static."""
+    device, scheme = drive.schemes[label]
+    return Run(
+        device=device,
+        scheme=scheme,
+        workload=with_options(
+            design.workloads[condition.workload], options(condition, drive, rates)
+        ),
+        seed=seed,
+        requests=design.requests[condition.workload],
+        set=settings(condition, drive, device, fixed=fixed),
+        initial=initial(condition, drive),
+        fit=design.fit,
+    )
+
+
+def with_options(workload: str, more: str) -> str:
+    """Return a workload's spelling with further options."""
+    return f"{workload}{',' if ':' in workload else ':'}{more}"
+
+
+def _number(value: float) -> str:
+    """Write a factor with four digits and no exponent."""
+    text = f"{value:.{max(0, 4 - len(str(int(value))))}f}" if value >= 1 else f"{value:.9f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

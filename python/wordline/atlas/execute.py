@@ -1,0 +1,186 @@
+"""The runs of an atlas: what the plain drive sustains, then every condition."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from wordline import Refused, Report, Run, UserError
+from wordline.atlas import design as d
+from wordline.atlas.cells import Atlas, DriveCells, Place, place
+from wordline.commands import told
+from wordline.runs import Runner
+
+#: Series of a report, which the atlas does not look at; they are nine tenths of it.
+SERIES = ("latency_cdf", "timeline", "block_map", "wear_histogram")
+
+#: Told of a condition that has been run: the drive, its number there from 1, and the condition.
+Told = Callable[[str, int, d.Condition], object]
+
+
+@dataclass
+class Performer:
+    """Runs a design, condition by condition, so that one condition's reports are in memory at once.
+
+    Attributes
+    ----------
+    design
+        What is run.
+    runner
+        Does the runs and keeps their reports.
+    told
+        Told as each condition has been run.
+    """
+
+    design: d.Design
+    runner: Runner
+    told: Told = lambda drive, number, condition: None
+    _rates: dict[tuple[str, str, str, str], d.Rates] = field(default_factory=dict, init=False)
+
+    def perform(self) -> Atlas:
+        """Run everything that has no report yet, and return what all came to.
+
+        Raises
+        ------
+        UserError, Fault
+            As `Runner.run`.
+        """
+        found = []
+        for drive in self.design.drives:
+            self._calibrate(drive)
+            places = []
+            for number, condition in enumerate(self.design.conditions, 1):
+                places.append(self._place(drive, condition))
+                self.told(drive.name, number, condition)
+            found.append(DriveCells(drive.name, drive.title, drive.baseline, drive.schemes, places))
+        design = self.design
+        return Atlas(
+            design.title, design.seeds, design.requests, design.levels, design.kinds, found
+        )
+
+    def runs(self) -> int:
+        """Return how many runs there are, those that measure rates among them."""
+        drives = self.design.drives
+        main = sum(len(drive.schemes) for drive in drives) * len(self.design.conditions)
+        return main * self.design.seeds + sum(len(self._measured(drive)) for drive in drives)
+
+    def forecast(self) -> str:
+        """Say how long all runs take, by doing the first condition of each drive.
+
+        The rates that open loops need are measured on the way.
+        """
+        begin, done = time.perf_counter(), 0
+        for drive in self.design.drives:
+            self._calibrate(drive)
+            self._place(drive, self.design.conditions[0])
+            done += len(drive.schemes) * self.design.seeds
+        spent = time.perf_counter() - begin
+        every = self.runs()
+        return (
+            f"the first condition of each drive, {done:,} runs, took {spent:.0f} s or was kept; at "
+            f"that speed all take {spent * every / max(done, 1) / 60:.0f} min"
+        )
+
+    def _measured(self, drive: d.Drive) -> dict[tuple[str, str, str], d.Condition]:
+        """Return the workloads, fills and ages of which the sustained rate is needed."""
+        return {(c.workload, c.fill, c.age): c for c in self.design.conditions if c.load in d.OPEN}
+
+    def _calibrate(self, drive: d.Drive) -> None:
+        """Measure what the baseline sustains, and at which rate workloads come by themselves."""
+        needed = self._measured(drive)
+        natural = {c.workload: self._own_times(drive, c) for c in needed.values()}
+        sustained = {key: self._sustained(drive, c) for key, c in needed.items()}
+        reports, refused = self.runner.run([*natural.values(), *sustained.values()])
+        for key, run in sustained.items():
+            if run in refused:
+                continue
+            at = natural[key[0]]
+            brings = reports[at].to_dict() if at in reports else None
+            timed = brings is not None and "open" in brings["config"]["pacing"]
+            rate = brings["host"]["requests"] / brings["simulated_s"] if brings and timed else 0.0
+            iops = reports[run].to_dict()["throughput"]["iops"]
+            self._rates[(drive.name, *key)] = d.Rates(rate, iops)
+
+    def _base(self, drive: d.Drive, condition: d.Condition, options: str) -> Run:
+        device, scheme = drive.schemes[drive.baseline]
+        spelling = self.design.workloads[condition.workload]
+        return Run(
+            device=device,
+            scheme=scheme,
+            workload=d.with_options(spelling, options) if options else spelling,
+            requests=self.design.requests[condition.workload],
+            set=drive.settings,
+            initial=d.initial(condition, drive),
+            fit=self.design.fit,
+        )
+
+    def _own_times(self, drive: d.Drive, condition: d.Condition) -> Run:
+        return self._base(drive, condition, "")
+
+    def _sustained(self, drive: d.Drive, condition: d.Condition) -> Run:
+        return self._base(drive, condition, f"closed={d.SUSTAINED_DEPTH}")
+
+    def _place(self, drive: d.Drive, condition: d.Condition) -> Place:
+        design = self.design
+        rates = self._rates.get((drive.name, condition.workload, condition.fill, condition.age))
+        seeds = range(1, design.seeds + 1)
+        devices = {device for device, _ in drive.schemes.values()}
+        settings = {device: list(d.settings(condition, drive, device)) for device in devices}
+        initial = d.initial(condition, drive)
+        try:
+            options = d.options(condition, drive, rates)
+        except d.NoTimes as e:
+            refused = dict.fromkeys(drive.schemes, str(e))
+            return place(condition.at(), drive.baseline, {}, refused, ("", initial, settings))
+        workload = d.with_options(design.workloads[condition.workload], options)
+
+        def runs(schemes: Iterable[str], fixed: bool) -> dict[str, list[Run]]:
+            return {
+                s: [d.run(design, drive, condition, s, seed, rates, fixed=fixed) for seed in seeds]
+                for s in schemes
+            }
+
+        reports, refused = self._do(runs(drive.schemes, fixed=False))
+        fixed: set[str] = set()
+        if condition.cache != "static":
+            again, refused = self._do(runs(refused, fixed=True))
+            reports.update(again)
+            fixed.update(again)
+        leads = (workload, initial, settings)
+        return place(condition.at(), drive.baseline, reports, refused, leads, fixed)
+
+    def _do(
+        self, runs: Mapping[str, list[Run]]
+    ) -> tuple[dict[str, list[dict[str, Any]]], dict[str, str]]:
+        """Return the reports of each scheme, or why it has none."""
+        refused = {}
+        known: list[Run] = []
+        for scheme, of in runs.items():
+            try:
+                for run in of:
+                    self.runner.key(run)
+                known += of
+            except UserError as e:
+                refused[scheme] = _short(e)
+        done, not_admitted = self.runner.run(known)
+        for scheme, of in runs.items():
+            if found := next((not_admitted[run] for run in of if run in not_admitted), None):
+                refused[scheme] = _short(found)
+        reports = {
+            scheme: [_dict(done[run]) for run in of]
+            for scheme, of in runs.items()
+            if scheme not in refused
+        }
+        return reports, refused
+
+
+def _dict(report: Report) -> dict[str, Any]:
+    return report.to_dict()
+
+
+def _short(error: Exception | Refused) -> str:
+    """Return the first line of an error, without the scheme and device that a cell has."""
+    text = told(error).split("\n")[0]
+    return text.split(": ", 1)[1] if " cannot run on device " in text and ": " in text else text

@@ -1,0 +1,281 @@
+"""What an atlas says, in sentences made from its figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from wordline.atlas import judge as j
+from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells, Place
+
+#: The schemes of each paper, by what is common to their names.
+PAPERS: dict[str, tuple[str, ...]] = {
+    "Hierarchy": ("hierarchy",),
+    "RARO": ("raro",),
+    "HySSD": ("hyssd:perf", "hyssd:life"),
+    "In-place Switch": ("ips", "ips-agc", "ips-cooperative"),
+    "PA-SSD": ("pa-ssd",),
+}
+#: The least by which a best choice beats the plain drive and the second, in octaves: 2 %.
+LEAST = 0.0286
+#: What an architect asks for first.
+ASKED = ("write_mean", "read_mean", "write_p99", "read_p99", "waf", "lifetime", "energy")
+
+
+def sentences(atlas: Atlas) -> list[str]:
+    """Return what came out, the most general first."""
+    said: list[str] = []
+    for drive in atlas.drives:
+        said += _winners(drive)
+    for drive in atlas.drives:
+        said += _loads(drive)
+        said += _fills(drive)
+        said += _ages(drive)
+        said += _costs(drive)
+    said += _combined(atlas.drives)
+    said += papers(atlas)
+    return said
+
+
+def _name(scheme: str) -> str:
+    return f"`{scheme}`"
+
+
+def _and(words: Iterable[str]) -> str:
+    *others, last = list(words)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _label(measure: str) -> str:
+    return MEASURES[KEYS[measure]].label
+
+
+def best_by_condition(drive: DriveCells, measure: str) -> Counter[str]:
+    """Count in how many conditions each scheme is best beyond chance; empty for none of them."""
+    found: Counter[str] = Counter()
+    for place in drive.places:
+        choice = j.choose(drive, [place], measure)
+        sure = choice is not None and j.is_better(measure, choice.gain)
+        found[choice.scheme if sure and choice is not None else ""] += 1
+    return found
+
+
+def _winners(drive: DriveCells) -> list[str]:
+    if len(drive.places) < 2:
+        return []
+    of = best_by_condition(drive, "write_mean")
+    none = of.pop("", 0)
+    most = of.most_common(4)
+    if not most:
+        return [f"On {drive.title} nothing writes faster than the plain drive beyond chance."]
+    listed = _and(f"{_name(s)} in {n}" for s, n in most)
+    rest = f", and none beats the plain drive in {none}" if none else ""
+    return [
+        f"On {drive.title} the lowest mean write latency depends on the conditions: of "
+        f"{len(drive.places)} it is that of {listed}; {len(of)} schemes and combinations are best "
+        f"in at least one{rest}."
+    ]
+
+
+def _said(found: j.Over | None) -> str:
+    if found is None:
+        return "unknown"
+    low, high = found.interval
+    return f"{found.ratio:.3g} times ({low:.3g} to {high:.3g})"
+
+
+def _extremes(
+    drive: DriveCells, factor: str, scheme: str, measure: str
+) -> tuple[tuple[str, j.Over], tuple[str, j.Over]] | None:
+    """Return the levels of a factor at which a scheme is best and worst."""
+    from wordline.atlas.design import FACTORS
+
+    at = list(FACTORS).index(factor)
+    levels = dict.fromkeys(p.at[at] for p in drive.places)
+    known = [
+        (level, found)
+        for level in levels
+        if (found := j.over(j.where(drive, **{factor: level}), scheme, measure)) is not None
+    ]
+    if len(known) < 2:
+        return None
+    ordered = sorted(known, key=lambda item: item[1].log, reverse=MEASURES[KEYS[measure]].more)
+    return ordered[0], ordered[-1]
+
+
+def _loads(drive: DriveCells) -> list[str]:
+    said = []
+    for scheme in ("turbo-write", "slc-cache"):
+        if scheme not in drive.schemes or drive.name == "pair":
+            continue
+        if found := _extremes(drive, "load", scheme, "write_mean"):
+            (best, one), (worst, other) = found
+            said.append(
+                f"Load decides what an SLC cache is worth: on {drive.title} the mean write latency "
+                f"under {_name(scheme)} is {_said(one)} the plain drive's with `{best}`, and "
+                f"{_said(other)} with `{worst}`."
+            )
+    return said
+
+
+def _fills(drive: DriveCells) -> list[str]:
+    places = drive.places
+    choice = j.choose(drive, places, "write_mean")
+    if choice is None or len(places) < 2:
+        return []
+    found = {
+        fill: j.over(j.where(drive, fill=fill), choice.scheme, "write_mean")
+        for fill in ("30%", "90%")
+    }
+    if None in found.values():
+        return []
+    return [
+        f"Over all conditions on {drive.title} {_name(choice.scheme)} writes fastest, in "
+        f"{_said(choice.gain)} the plain drive's time: {_said(found['30%'])} where 30 % of the "
+        f"capacity holds data, {_said(found['90%'])} where 90 % does."
+    ]
+
+
+def _ages(drive: DriveCells) -> list[str]:
+    said = []
+    for scheme in ("raro", "slc-cache"):
+        if scheme not in drive.schemes or drive.name == "pair":
+            continue
+        new = j.over(j.where(drive, age="new"), scheme, "read_mean")
+        old = j.over(j.where(drive, age="nine-tenths"), scheme, "read_mean")
+        if new is not None and old is not None:
+            said.append(
+                f"Age: on {drive.title} the mean read latency under {_name(scheme)} is "
+                f"{_said(new)} the plain drive's when new, and {_said(old)} with nine tenths of "
+                "its life used."
+            )
+            break
+    return said
+
+
+def _costs(drive: DriveCells) -> list[str]:
+    ranked = j.rank(drive, drive.places, "lifetime")
+    if len(ranked) < 3:
+        return []
+    (first, best), (last, worst) = ranked[0], ranked[-1]
+    waf = j.over(drive.places, last, "waf")
+    return [
+        f"What it costs: on {drive.title} the drive lives longest under {_name(first)}, "
+        f"{_said(best)} the plain drive's bytes, and shortest under {_name(last)}, {_said(worst)}, "
+        f"whose write amplification is {_said(waf)}."
+    ]
+
+
+def _combined(drives: Sequence[DriveCells]) -> list[str]:
+    """Say which combinations write faster than each of their two parts alone."""
+    gains: list[tuple[str, str, j.Over]] = []
+    count = 0
+    for drive in drives:
+        for scheme in drive.schemes:
+            front, _, dense = scheme.partition("+")
+            if not dense or front not in drive.schemes or dense not in drive.schemes:
+                continue
+            count += 1
+            over = [j.between(drive.places, scheme, part, "write_mean") for part in (front, dense)]
+            known = [o for o in over if o is not None]
+            if len(known) == 2 and all(j.is_better("write_mean", o) for o in known):
+                gains.append((drive.title, scheme, max(known, key=lambda o: o.log)))
+    if not count:
+        return []
+    if not gains:
+        return [f"None of {count} combinations writes faster than both its parts beyond chance."]
+    gains.sort(key=lambda g: g[2].log)
+    title, scheme, least = gains[0]
+    return [
+        f"Of {count} combinations, counted on each drive, {len(gains)} write faster than both of "
+        f"their parts beyond chance, over all conditions; the most {_name(scheme)} on {title}, "
+        f"{_said(least)} the better part's time."
+    ]
+
+
+def best_places(
+    drives: Sequence[DriveCells], schemes: Sequence[str], *, alone: bool
+) -> list[tuple[DriveCells, Place, str, j.Choice]]:
+    """Return the conditions in which one of the schemes is surely the best, the clearest first.
+
+    That is, better than the plain drive and than every other scheme beyond chance and by at least
+    2 %; and if not `alone`, than every combination.
+    """
+    found = []
+    for drive in drives:
+        rivals = [s for s in drive.schemes if not (alone and "+" in s)]
+        for place in drive.places:
+            for measure in ASKED:
+                choice = j.choose(drive, [place], measure, rivals)
+                if choice is None or choice.scheme not in schemes:
+                    continue
+                if not (j.is_better(measure, choice.gain) and choice.is_sure):
+                    continue
+                if min(abs(choice.gain.log), abs(choice.apart.log)) >= LEAST:
+                    found.append((drive, place, measure, choice))
+    return sorted(found, key=lambda f: -abs(f[3].apart.log))
+
+
+def papers(atlas: Atlas) -> list[str]:
+    """Say of each paper's schemes where they are the best choice, or that they are nowhere."""
+    said = []
+    for paper, schemes in PAPERS.items():
+        drives = [d for d in atlas.drives if any(s in d.schemes for s in schemes)]
+        if not drives:
+            continue
+        found = best_places(drives, schemes, alone=True)
+        if not found:
+            said.append(
+                f"{paper}: under no condition is {_or(schemes)} surely the best of the schemes "
+                "alone."
+            )
+            continue
+        drive, place, measure, choice = found[0]
+        cells = {(d.name, p.at) for d, p, _, _ in found}
+        of_all = {(d.name, p.at) for d, p, _, _ in best_places(drives, schemes, alone=False)}
+        said.append(
+            f"{paper}: {_or(schemes)} is surely the best of the schemes alone under {len(cells)} "
+            f"conditions in at least one of {len(ASKED)} measures, and of all combinations, too, "
+            f"under {len(of_all)}. The clearest is {_name(choice.scheme)} on {drive.title} "
+            f"({', '.join(place.at)}): {_label(measure)} {_said(choice.gain)} the plain drive's, "
+            f"and {_said(choice.apart)} that of the second, {_name(choice.second)}."
+        )
+    return said
+
+
+def _or(schemes: Sequence[str]) -> str:
+    *others, last = [_name(s) for s in schemes]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def extremes(atlas: Atlas, measure: str, count: int) -> list[tuple[DriveCells, Place, str, j.Over]]:
+    """Return the largest wins and losses, at most one of a scheme and drive each, wins first."""
+    found = []
+    for drive in atlas.drives:
+        for place in drive.places:
+            for scheme in drive.schemes:
+                if scheme != drive.baseline and (o := j.over([place], scheme, measure)) is not None:
+                    found.append((drive, place, scheme, o))
+    chosen: list[tuple[DriveCells, Place, str, j.Over]] = []
+    for sign in (1, -1):
+        seen: set[tuple[str, str]] = set()
+        for item in sorted(found, key=lambda f: sign * f[3].log):
+            who = (item[0].name, item[2].partition("+")[0])
+            if who not in seen and len(seen) < count:
+                seen.add(who)
+                chosen.append(item)
+    return chosen
+
+
+def explained(drive: DriveCells, place: Place, scheme: str) -> dict[str, Any]:
+    """Return the parts that explain a cell, of the baseline and of the scheme.
+
+    Parts of latencies are in microseconds, programs for each page that the host wrote.
+    """
+    rows: dict[str, Any] = {}
+    for kind in ("write", "read", "programs"):
+        for name, difference in list(j.parts(place, scheme, drive.baseline, kind).items())[:3]:
+            own = place.cells[scheme].parts.get(kind, {}).get(name, 0.0)
+            rows[f"{kind}.{name}"] = (own - difference, own)
+    return rows

@@ -1,0 +1,181 @@
+"""Means, intervals and verdicts over conditions; the script of the page has the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wordline.atlas.cells import FEWEST_P999, KEYS, MEASURES, DriveCells, Place
+from wordline.interval import mean_and_half_width
+
+
+@dataclass(frozen=True)
+class Over:
+    """A figure over another as a geometric mean over conditions, with its interval over the seeds.
+
+    Attributes
+    ----------
+    log, half
+        Logarithm to base 2, and half of its 95 % interval.
+    count
+        Conditions that it is a mean of.
+    few
+        Whether too few requests were measured for a percentile.
+    """
+
+    log: float
+    half: float
+    count: int
+    few: bool = False
+
+    @property
+    def ratio(self) -> float:
+        """The ratio."""
+        return float(2**self.log)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ends of the interval of the ratio."""
+        return float(2 ** (self.log - self.half)), float(2 ** (self.log + self.half))
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether the interval holds 1, or too little was measured."""
+        return self.few or abs(self.log) <= self.half
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        low, high = self.interval
+        return f"{self.ratio:.3g} times ({low:.3g} to {high:.3g})"
+
+
+def where(drive: DriveCells, **levels: str) -> list[Place]:
+    """Return the conditions of a drive with these levels, by the names of the factors."""
+    from wordline.atlas.design import FACTORS
+
+    at = {list(FACTORS).index(f): level for f, level in levels.items()}
+    return [p for p in drive.places if all(p.at[i] == level for i, level in at.items())]
+
+
+def over(places: Sequence[Place], scheme: str, measure: str) -> Over | None:
+    """Return a scheme's figure over the baseline's; none where no condition has it."""
+    return _mean(places, measure, lambda p: _logs(p, scheme, measure))
+
+
+def between(places: Sequence[Place], scheme: str, other: str, measure: str) -> Over | None:
+    """Return a scheme's figure over another scheme's, paired by seed."""
+
+    def logs(p: Place) -> np.ndarray | None:
+        one, two = _logs(p, scheme, measure), _logs(p, other, measure)
+        return None if one is None or two is None else one - two
+
+    return _mean(places, measure, logs)
+
+
+def _logs(place: Place, scheme: str, measure: str) -> np.ndarray | None:
+    logs = place.cells[scheme].logs
+    if logs is None:
+        return None
+    row = logs[KEYS[measure]]
+    return None if np.isnan(row).any() else row
+
+
+def _mean(
+    places: Sequence[Place], measure: str, logs: Callable[[Place], np.ndarray | None]
+) -> Over | None:
+    found = [(p, row) for p in places if (row := logs(p)) is not None]
+    if not found:
+        return None
+    by_seed = np.mean([row for _, row in found], axis=0)
+    log, half = mean_and_half_width(by_seed) if len(by_seed) > 1 else (float(by_seed[0]), np.inf)
+    requests = [p.requests[1 if measure.startswith("write") else 0] for p, _ in found]
+    few = measure.endswith("p999") and sum(requests) < FEWEST_P999
+    return Over(log, half, len(found), few)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to take under some conditions.
+
+    Attributes
+    ----------
+    scheme
+        The best of a measure among schemes that have it in all of the conditions.
+    gain
+        Its figure over the baseline's.
+    second, apart
+        The next best, and the best's figure over it.
+    """
+
+    scheme: str
+    gain: Over
+    second: str
+    apart: Over
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it beats the baseline and the second beyond chance."""
+        return not self.gain.is_chance and not self.apart.is_chance
+
+
+def choose(
+    drive: DriveCells, places: Sequence[Place], measure: str, schemes: Sequence[str] | None = None
+) -> Choice | None:
+    """Return the best of a measure; none where nothing but the baseline has it."""
+    ranked = rank(drive, places, measure, schemes)
+    if len(ranked) < 2:
+        return None
+    (best, gain), (second, _) = ranked[:2]
+    apart = between(places, best, second, measure)
+    return None if apart is None else Choice(best, gain, second, apart)
+
+
+def rank(
+    drive: DriveCells, places: Sequence[Place], measure: str, schemes: Sequence[str] | None = None
+) -> list[tuple[str, Over]]:
+    """Return the schemes that have a measure in most conditions, the best first."""
+    names = drive.schemes if schemes is None else schemes
+    known = [(s, found) for s in names if (found := over(places, s, measure)) is not None]
+    most = max((found.count for _, found in known), default=0)
+    sign = -1 if MEASURES[KEYS[measure]].more else 1
+    return sorted(
+        ((s, o) for s, o in known if o.count == most), key=lambda found: sign * found[1].log
+    )
+
+
+def frontier(
+    drive: DriveCells, places: Sequence[Place], gain: str, cost: str
+) -> list[tuple[str, Over, Over, bool]]:
+    """Return each scheme with both measures, and whether it is on the frontier.
+
+    That is, no other is as good in both and better in one.
+    """
+    signs = [-1 if MEASURES[KEYS[m]].more else 1 for m in (gain, cost)]
+    found = []
+    for scheme in drive.schemes:
+        one, two = over(places, scheme, gain), over(places, scheme, cost)
+        if one is not None and two is not None:
+            found.append((scheme, one, two))
+    points = np.array([[signs[0] * a.log, signs[1] * b.log] for _, a, b in found])
+    return [(scheme, a, b, not _is_dominated(points, i)) for i, (scheme, a, b) in enumerate(found)]
+
+
+def _is_dominated(points: np.ndarray, i: int) -> bool:
+    no_worse = (points <= points[i]).all(axis=1)
+    better = (points < points[i]).any(axis=1)
+    return bool((no_worse & better).any())
+
+
+def is_better(measure: str, found: Over) -> bool:
+    """Whether a figure is better than what it is over, beyond chance."""
+    more = MEASURES[KEYS[measure]].more
+    return not found.is_chance and (found.log > 0) == more
+
+
+def parts(place: Place, scheme: str, baseline: str, kind: str) -> Mapping[str, float]:
+    """Return by how much each part of a scheme differs from the baseline's, the largest first."""
+    own, base = place.cells[scheme].parts.get(kind, {}), place.cells[baseline].parts.get(kind, {})
+    found = {n: own.get(n, 0.0) - base.get(n, 0.0) for n in {**own, **base}}
+    return dict(sorted(found.items(), key=lambda item: -abs(item[1])))

@@ -1,0 +1,103 @@
+"""The page of an atlas: one file, offline, in which a reader asks for his own conditions."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from pathlib import Path
+
+import wordline
+from wordline import _wordline
+from wordline.atlas.cells import Atlas
+from wordline.atlas.design import FACTORS
+
+SCRIPT = Path(__file__).parent / "atlas.js"
+
+#: What is chosen, in the order of the page: its key and its label.
+_CONTROLS = (
+    ("drive", "drive"),
+    ("measure", "what counts"),
+    *FACTORS.items(),
+)
+
+
+def to_html(atlas: Atlas, command: str, findings: Sequence[str]) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    atlas
+        What was run.
+    command
+        The command that makes it again.
+    findings
+        What came out, in sentences; the first opens the page.
+    """
+    runs = sum(
+        atlas.seeds * sum(not cell.why for cell in place.cells.values())
+        for drive in atlas.drives
+        for place in drive.places
+    )
+    conditions = max(len(drive.places) for drive in atlas.drives)
+    facts = [
+        ("drives", ", ".join(drive.title for drive in atlas.drives)),
+        ("conditions of each", str(conditions)),
+        ("seeds of each run", str(atlas.seeds)),
+        ("runs", f"{runs:,}"),
+    ]
+    return _wordline.page(
+        title=atlas.title,
+        lead=findings[0].replace("`", "") if findings else "",
+        facts=facts,
+        command=command,
+        body=_body(atlas, findings[1:]),
+        footer=[f"Wordline {wordline.__version__}"],
+    )
+
+
+def _select(key: str, label: str) -> str:
+    return f'<label>{html.escape(label)}<select id="atlas-{key}"></select></label>'
+
+
+def _body(atlas: Atlas, findings: Sequence[str]) -> str:
+    controls = "".join(_select(key, label) for key, label in _CONTROLS)
+    # `</` would end the element; JSON may write the solidus as it likes.
+    data = atlas.to_json().replace("</", "<\\/")
+    listed = "".join(f"<li>{_marked(sentence)}</li>" for sentence in findings)
+    return f"""\
+<section class="atlas">
+<h2>What to take</h2>
+<div class="controls">{controls}</div>
+<p id="atlas-answer" class="answer" aria-live="polite"></p>
+<noscript><p>This page computes in the browser; without its script only the findings below can be
+read.</p></noscript>
+</section>
+<section class="atlas">
+<h2>Every scheme</h2>
+<div class="controls">{_select("columns", "columns")}{_select("pairs", "schemes")}</div>
+<div class="scroll"><table id="atlas-map" class="map"></table></div>
+<p class="caption">Each figure is over the plain drive's under the same conditions with the same
+seeds, a geometric mean over the conditions. <span class="swatch gain"></span>better,
+<span class="swatch loss"></span>worse, the deeper the more; <span class="swatch chance"></span>grey
+where the 95&nbsp;% interval over the seeds holds 1. A dash is a scheme that the drive does not
+admit, or requests that there are none of.</p>
+<div id="atlas-cell" class="cell-detail"></div>
+</section>
+<section class="atlas">
+<h2>Gain and cost</h2>
+<div class="controls">{_select("cost", "cost")}</div>
+<figure class="frontier"><div class="plot" id="atlas-frontier"></div>
+<p class="caption" id="atlas-frontier-list"></p></figure>
+</section>
+<section class="atlas"><h2>What came out</h2><ol class="findings">{listed}</ol></section>
+<script type="application/json" id="atlas-data">{data}</script>
+<script>{SCRIPT.read_text(encoding="utf-8")}</script>
+"""
+
+
+def _marked(sentence: str) -> str:
+    """Return a sentence of Markdown, which has no more than code and bold, as HTML."""
+    parts = html.escape(sentence).split("`")
+    text = "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
+    bold = text.split("**")
+    return "".join(f"<b>{p}</b>" if i % 2 else p for i, p in enumerate(bold))

@@ -1,0 +1,208 @@
+"""The folder of an atlas: its page, its data, and a text with pictures for people who only read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from wordline import plotting
+from wordline.atlas import findings as f
+from wordline.atlas import judge as j
+from wordline.atlas import page
+from wordline.atlas.cells import FEWEST_P999, KEYS, MEASURES, Atlas, DriveCells
+
+#: Pictures of each drive: what is shown by load.
+_SHOWN = ("write_mean", "read_mean", "write_p99", "lifetime")
+#: Wins and losses that are explained.
+_EXPLAINED = 5
+
+_HOW = """\
+Every scheme, and every legal combination of two whose results are not those of its front alone,
+on drives of as many bytes; {conditions} conditions on each drive, {seeds} seeds, paired. A
+condition is one level of each factor: load, workload, how much of the capacity holds data, age,
+and whether the SLC cache is static. Not every combination is run: every level of a factor is
+there equally often, and every pair of levels of two factors as equally as so many rows allow.
+
+- **Load**: a closed loop of 8; an open loop in which the requests come with the twin's own
+  memory, at 10, 30, 60 and 90 % of what the plain drive sustains with 32 outstanding under the
+  same conditions; bursts of half the SLC cache and of twice that, with rests of 1 s and of 10
+  min; clients that think for 5 ms.
+- **Fill**: 30, 60 or 90 % of the capacity holds data, in blocks that have been in use: nearly
+  all of the flash has been written since it was erased. What a workload touches is the same at
+  every fill.
+- **Age**: new, half or nine tenths of the endurance of the densest mode used, under the error
+  model of RARO; the data have lain for 30 days.
+- **SLC cache**: as the device file has it, or a third of it static and the rest dynamic; a
+  scheme whose cache is of fixed size keeps the static one.
+
+Figures are over `conventional`, the plain drive, under the same conditions with the same seed;
+means are geometric. An interval is that of Student's t over the seeds, so it says what chance
+does under these conditions, not what another workload would do. A 99.9th percentile stands on at
+least {few:,} requests of its kind. Energy is a constant current for as long as the flash works.
+Prices are counted in wordlines, so a drive costs as many as it has."""
+
+
+def write(atlas: Atlas, folder: Path, command: str) -> list[Path]:
+    """Write page, data, text and pictures; return their paths.
+
+    Parameters
+    ----------
+    atlas
+        What was run.
+    folder
+        Where to; it is made.
+    command
+        The command that makes it again.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    said = f.sentences(atlas)
+    written = []
+
+    def put(name: str, text: str) -> None:
+        path = folder / name
+        path.write_text(text, encoding="utf-8")
+        written.append(path)
+
+    put("atlas.json", atlas.to_json() + "\n")
+    put("index.html", page.to_html(atlas, command, said))
+    pictures = []
+    for drive in atlas.drives:
+        for measure in _SHOWN:
+            name = f"{drive.name.lower()}-{measure.replace('_', '-')}.svg"
+            with plotting.style():
+                plotting.save(_heat(drive, measure), folder / name)
+            written.append(folder / name)
+            pictures.append((drive, measure, name))
+    put("README.md", _readme(atlas, command, said, pictures))
+    return written
+
+
+def _readme(
+    atlas: Atlas, command: str, said: Sequence[str], pictures: Sequence[tuple[DriveCells, str, str]]
+) -> str:
+    conditions = max(len(d.places) for d in atlas.drives)
+    parts = [
+        f"# {atlas.title}",
+        "`index.html`, which the command writes beside this, answers for conditions that you "
+        "choose: one file, without a network. Here is what came out, for people who only read.",
+        f"Written by\n\n```\n{command}\n```",
+        "## What came out",
+        "\n".join(f"{i}. {sentence}" for i, sentence in enumerate(said, 1)),
+        "## The best choice by load",
+        *[_choices(drive) for drive in atlas.drives],
+        "## By load",
+        *[f"![{MEASURES[KEYS[m]].label}, {d.title}]({name})" for d, m, name in pictures],
+        "## Why",
+        "The largest wins and losses of mean write latency, one of each front and drive, and what "
+        "differs most from the plain drive: parts of the mean latency of writes and of reads in "
+        "microseconds, and programs by cause for each page that the host wrote.",
+        _why(atlas),
+        "## How it was done",
+        _HOW.format(conditions=conditions, seeds=atlas.seeds, few=FEWEST_P999),
+        _refused(atlas),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _choices(drive: DriveCells) -> str:
+    loads = list(dict.fromkeys(p.at[0] for p in drive.places))
+    measures = ("write_mean", "write_p99", "read_mean", "read_p99", "lifetime")
+    rows = [
+        f"**{drive.title}**",
+        "",
+        "| load | " + " | ".join(MEASURES[KEYS[m]].label for m in measures) + " |",
+        "| --- |" + " --- |" * len(measures),
+    ]
+    for load in loads:
+        cells = []
+        for measure in measures:
+            choice = j.choose(drive, j.where(drive, load=load), measure)
+            if choice is None or not j.is_better(measure, choice.gain):
+                cells.append("plain drive")
+            else:
+                tied = "" if not choice.apart.is_chance else f" or `{choice.second}`"
+                low, high = choice.gain.interval
+                cells.append(
+                    f"`{choice.scheme}`{tied} {choice.gain.ratio:.2g} ({low:.2g} to {high:.2g})"
+                )
+        rows.append(f"| {load} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def _why(atlas: Atlas) -> str:
+    rows = [
+        "| scheme | drive and conditions | write latency | what differs: plain drive, scheme |",
+        "| --- | --- | --- | --- |",
+    ]
+    for drive, place, scheme, found in f.extremes(atlas, "write_mean", _EXPLAINED):
+        parts = "; ".join(
+            f"{name.replace('_', ' ').replace('.', ': ')} {before:.3g}, {after:.3g}"
+            for name, (before, after) in f.explained(drive, place, scheme).items()
+        )
+        low, high = found.interval
+        rows.append(
+            f"| `{scheme}` | {drive.title}; {', '.join(place.at)} | {found.ratio:.2g} "
+            f"({low:.2g} to {high:.2g}) | {parts} |"
+        )
+    return "\n".join(rows)
+
+
+def _refused(atlas: Atlas) -> str:
+    found: dict[tuple[str, str], int] = {}
+    for drive in atlas.drives:
+        for place in drive.places:
+            for scheme, cell in place.cells.items():
+                if cell.why:
+                    key = (f"`{scheme}` on {drive.title}", cell.why)
+                    found[key] = found.get(key, 0) + 1
+    if not found:
+        return "No scheme was refused under any condition."
+    rows = [f"- {who}, {n} conditions: {why}" for (who, why), n in found.items()]
+    return "Refused:\n\n" + "\n".join(rows)
+
+
+def _heat(drive: DriveCells, measure: str) -> Any:
+    """Draw a scheme a row and a load a column, in the colours of the page."""
+    loads = list(dict.fromkeys(p.at[0] for p in drive.places))
+    ranked = [s for s, _ in j.rank(drive, drive.places, measure)]
+    schemes = ranked + [s for s in drive.schemes if s not in ranked]
+    found = {
+        (s, load): j.over(j.where(drive, load=load), s, measure) for s in schemes for load in loads
+    }
+    sign = -1 if MEASURES[KEYS[measure]].more else 1
+    values = np.array(
+        [
+            [
+                np.nan if (o := found[s, load]) is None else 0 if o.is_chance else sign * o.log
+                for load in loads
+            ]
+            for s in schemes
+        ]
+    )
+    picture, at = plt.subplots(
+        figsize=(0.62 * len(loads) + 2.8, 0.245 * len(schemes) + 1.6), layout="constrained"
+    )
+    at.imshow(values, cmap=plotting.gain_and_loss(), vmin=-2.5, vmax=2.5, aspect="auto")
+    at.set_xticks(range(len(loads)), loads, rotation=50, ha="right")
+    at.set_yticks(range(len(schemes)), schemes)
+    at.grid(visible=False)
+    for i, scheme in enumerate(schemes):
+        for k, load in enumerate(loads):
+            if (o := found[scheme, load]) is not None:
+                ink = "#777777" if o.is_chance else plotting.ON_LIGHT
+                at.text(k, i, f"{o.ratio:.2g}", ha="center", va="center", fontsize=7.5, color=ink)
+    at.set_title(
+        f"{drive.title}: {MEASURES[KEYS[measure]].label} over the plain drive's", fontsize=10
+    )
+    return picture
+
+
+def _shade(found: j.Over | None, sign: int) -> float:
+    """Return how much worse a figure is, in octaves; nothing where that is chance."""
+    if found is None:
+        return float("nan")
+    return 0.0 if found.is_chance else sign * found.log
