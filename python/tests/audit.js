@@ -6,7 +6,19 @@
   for (const box of document.querySelectorAll(".scroll"))
     if (box.checkVisibility() && box.scrollWidth > box.clientWidth + 2 && box.nextElementSibling?.checkVisibility() !== true)
       wrong.add("a table goes on beyond its edge without a sign");
-  const parse = (c) => c.match(/[\d.]+/g).map(Number);
+  // Whatever space a colour is written in, a canvas says what is shown.
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const parsed = new Map();
+  const parse = (c) => {
+    if (!parsed.has(c)) {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = c;
+      canvas.fillRect(0, 0, 1, 1);
+      const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+      parsed.set(c, [r, g, b, a / 255]);
+    }
+    return parsed.get(c);
+  };
   const luminance = ([r, g, b]) => {
     const [x, y, z] = [r, g, b].map((v) => (v /= 255, v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
     return 0.2126 * x + 0.7152 * y + 0.0722 * z;
@@ -15,7 +27,7 @@
   const ground = (e) => {
     for (; e; e = e.parentElement) {
       const c = parse(getComputedStyle(e).backgroundColor);
-      if (c.length === 3 || c[3] === 1) return luminance(c);
+      if (c[3] === 1) return luminance(c);
     }
     return luminance([255, 255, 255]);
   };

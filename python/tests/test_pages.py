@@ -17,14 +17,13 @@ pytest.importorskip("rich", reason="needs pip install 'wordline[sweep]'")
 pytest.importorskip("pyarrow", reason="needs pip install 'wordline[sweep]'")
 pytest.importorskip("playwright", reason="needs pip install playwright")
 
+import small_atlas
 from playwright import sync_api as playwright
 
 import wordline as wl
 from conftest import LIVED
 from wordline import _wordline
 from wordline import page as pages
-from wordline.reproduce import page as reproduce
-from wordline.reproduce import paper
 
 CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
@@ -89,7 +88,7 @@ def made(tmp_path_factory):
     axes = "latency_us.write.mean,+throughput.iops"
     command(folder, "sweep", *SMALL, *schemes, "--frontier", axes, "--jobs", "1", "--out", "sweep")
     of["sweep of many"] = folder / "sweep" / "index.html"
-    of["fair"] = fair(folder / "fair")
+    of["atlas"] = small_atlas.page(folder / "atlas")
     lived = wl.lifetime(schemes=["conventional", "raro"], acceleration=100, **LIVED)
     lived = lived.to_dict()
     keep("lifetime of two", _wordline.lifetime_html(json.dumps(lived)))
@@ -118,27 +117,6 @@ wordline compare --device demo-8gb --workload bursty:write_rate=100MB/s --scheme
 """
 
 
-def fair(folder: Path) -> Path:
-    """Write the page of the fair table, from runs that are shorter than its own."""
-    read = paper.read("fair")
-    study = paper.Study(read, {})
-    schemes = list(dict.fromkeys(n.split("/")[2] for n in read.runs if n.startswith("TLC/")))[:15]
-    for seed in (1, 2, 3):
-        full = next(iter(read.runs.values())).initial
-        of = wl.compare(
-            device="fair-tlc",
-            workload="uniform:requests=1500",
-            schemes=schemes,
-            initial=full,
-            seed=seed,
-        )
-        for scheme, report in zip(schemes, of, strict=True):
-            study.reports.update({f"TLC/{t}/{scheme}/{seed}": report for t in list(read.workloads)})
-    figures = [f for f in read.figures if f.number in ("table-tlc", "tlc-write", "tlc-waf")]
-    reproduce.write(study, figures, [], folder, "wordline reproduce fair --scale 10")
-    return folder / "index.html"
-
-
 def hostile(report: dict) -> str:
     """Names that try to be markup, and one that has no place to break."""
     evil = "</script></pre><script>alert(1)</script>\"'&,=1+1"
@@ -165,7 +143,7 @@ def browser():
 
 KINDS = [
     "run", "comparison of two", "comparison of many", "replicas", "hostile", "sweep of many",
-    "trace", "lifetime of two", "lifetime of many", "fair", "markdown",
+    "trace", "lifetime of two", "lifetime of many", "atlas", "markdown",
 ]  # fmt: skip
 
 

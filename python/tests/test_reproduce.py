@@ -103,26 +103,6 @@ def test_a_group_may_have_the_workloads_of_another():
         paper._share_workloads(groups, Path("experiment.toml"))
 
 
-def test_the_fair_table_asks_for_runs_that_its_drives_admit():
-    read = paper.read("fair")
-    assert "fair" not in paper.papers()
-    for figure in read.figures:
-        assert any(claims.fnmatchcase(n, p) for n in read.runs for p in figure.runs)
-    seeds = {name.rsplit("/", 1)[1]: run.seed for name, run in read.runs.items()}
-    assert seeds == {"1": 1, "2": 2, "3": 3}
-    for run in read.runs.values():
-        run.identity()
-    for drive, schemes in (
-        (d, {r.scheme for r in read.runs.values() if r.device == d})
-        for d in ("fair-tlc", "fair-qlc")
-    ):
-        one = "uniform:requests=10"
-        done = wl.compare(
-            device=drive, schemes=sorted(schemes), workload=one, initial=read_initial(read)
-        )
-        assert len(done) == len(schemes)
-
-
 def read_initial(read):
     return next(iter(read.runs.values())).initial
 
@@ -204,7 +184,7 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pa-sdd"], "there is no such paper; there are fair, hierarchy, hyssd, ips, pa-ssd, raro"),
+        (["pa-sdd"], "there is no such paper; there are hierarchy, hyssd, ips, pa-ssd, raro"),
         (["pa-ssd", "--figure", "77"], "has the figures table-1, table-2, 1a"),
         (["pa-ssd", "--scale", "100"], "48 is the most"),
         (["pa-ssd", "--scale", "2", "--traces", "."], "divides twins, not traces"),

@@ -247,8 +247,9 @@ def sweep(
     threads
         Runs that go at once; as many as there are cores if not given.
     executor
-        A `concurrent.futures.Executor` in place of threads, such as a ``ProcessPoolExecutor`` or
-        ``dask.distributed.Client().get_executor()``; its workers must see `out`.
+        A `concurrent.futures.Executor` in place of threads, such as a ``ProcessPoolExecutor``; its
+        workers must see the files that the runs read. `wordline.cluster.Cluster.connect` makes one
+        of a Dask scheduler, whose workers need see nothing.
     progress
         Called as each run ends, with how many have ended and how many there are. What it raises
         ends the sweep.

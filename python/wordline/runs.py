@@ -22,7 +22,7 @@ Watch = Callable[[Run, int, float], object]
 
 
 @cache
-def _engine() -> str:
+def engine() -> str:
     """Return the hash of the engine: a run of another build may come to something else."""
     with open(_wordline.__file__, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
@@ -42,7 +42,7 @@ def _known(run: Run, found: dict[Run, _Known]) -> _Known:
         return found[run]
     identity = run.identity()
     before = _known(run.after, found).key if run.after else None
-    text = json.dumps([_engine(), identity, run.check, before], sort_keys=True)
+    text = json.dumps([engine(), identity, run.check, before], sort_keys=True)
     key = hashlib.sha256(text.encode()).hexdigest()[:20]
     asked = identity["workload"].get("parameters", {}).get("requests")
     expected = run.requests or (asked if isinstance(asked, int) else 0)
@@ -80,7 +80,7 @@ class Runner:
         Runs that go at once; as many as there are cores if not given.
     executor
         Anything of the shape of `concurrent.futures.Executor` in place of threads of this process,
-        such as ``dask.distributed.Client().get_executor()``; its workers must see the folder.
+        such as `wordline.cluster.Cluster`. Reports come back by value.
     leave_out
         Parts of a report that are not kept, by their keys, such as ``timeline``.
     refusals

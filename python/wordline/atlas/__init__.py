@@ -33,6 +33,7 @@ def make(
     requests: int | None = None,
     out: str | None = None,
     jobs: int | None = None,
+    on: str | None = None,
     dry_run: bool = False,
 ) -> None:
     """Make the published atlas, or that of one workload on one drive.
@@ -47,6 +48,8 @@ def make(
         Where its page, data and pictures go, and the reports of all runs.
     jobs
         Runs that go at once; as many as there are cores if not given.
+    on
+        In place of `jobs` that number, or a cluster: ``dask://HOST:PORT``.
     dry_run
         Only say how many runs there are, and how long they take.
 
@@ -61,6 +64,7 @@ def make(
     from wordline.atlas import design as designs
     from wordline.atlas import findings, report
     from wordline.atlas.execute import SERIES, Performer
+    from wordline.cluster import at
     from wordline.runs import Runner
 
     if (workload is None) != (device is None):
@@ -91,7 +95,14 @@ def make(
     command += f" --seeds {seeds}" if seeds else ""
     command += f" --requests {requests}" if requests else ""
     folder = Path(out) if out else Path("out/atlas")
-    runner = Runner(folder / "runs", jobs=jobs, leave_out=SERIES, refusals=(Refused, UserError))
+    at_once, executor = at(on)
+    runner = Runner(
+        folder / "runs",
+        jobs=jobs or at_once,
+        executor=executor,
+        leave_out=SERIES,
+        refusals=(Refused, UserError),
+    )
     performer = Performer(design, runner)
     print(
         f"{performer.runs():,} runs: {len(design.conditions)} conditions on {len(design.drives)} "

@@ -17,6 +17,8 @@ from wordline import Run, UserError, atlas
 from wordline.commands import SWEEP, perform, told
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from wordline.reproduce.paper import Figure, Paper, Scope
 
 
@@ -38,23 +40,27 @@ def _main(
     causes: bool = False,
     out: str | None = None,
     jobs: int | None = None,
+    on: str | None = None,
     traces: str | None = None,
 ) -> None:
     if paper == ATLAS:
         if figures or only or scale > 1 or causes or traces:
             raise UserError("the atlas takes --jobs and --out alone; wordline atlas takes more")
-        atlas.make(out=out, jobs=jobs)
+        atlas.make(out=out, jobs=jobs, on=on)
         return
+    from wordline import cluster
     from wordline.reproduce import overview
     from wordline.reproduce import paper as papers
     from wordline.reproduce.paper import Scope
 
+    at_once, executor = cluster.at(on)
+    at = (jobs or at_once, executor)
     scope = Scope(scale, tuple(figures), tuple(only))
     base = Path("out") if scale == 1 else Path(f"out/scale-{scale}")
     if paper not in (ALL, OVERVIEW):
         whole = Path(out) if out else base / paper
         folder = whole if out else whole / scope.folder
-        _one(paper, folder, whole / "runs", scope, causes, jobs, traces)
+        _one(paper, folder, whole / "runs", scope, causes, at, traces)
         return
     if figures or only:
         raise UserError(
@@ -65,7 +71,7 @@ def _main(
     for name in papers.papers() if paper == ALL else ():
         print(f"== {name}", flush=True)
         begin = time.perf_counter()
-        _one(name, folder / name, folder / name / "runs", scope, causes, jobs, traces)
+        _one(name, folder / name, folder / name / "runs", scope, causes, at, traces)
         spent[name] = time.perf_counter() - begin
         print(f"{name} took {_minutes(spent[name])}", flush=True)
     written = overview.write(folder)
@@ -86,7 +92,7 @@ def _one(
     kept: Path,
     scope: Scope,
     causes: bool,
-    jobs: int | None,
+    at: tuple[int | None, Executor | None],
     traces: str | None,
 ) -> None:
     """Do a paper: its page goes to `folder`, its runs to `kept`."""
@@ -109,7 +115,8 @@ def _one(
         return names.get(run, f"{run.workload} {run.scheme}")
 
     with Bars(len(names), name) as bars:
-        runner = Runner(kept, jobs=jobs, watch=bars.watch, ended=bars.ended)
+        jobs, executor = at
+        runner = Runner(kept, jobs=jobs, executor=executor, watch=bars.watch, ended=bars.ended)
         reports, refusals = runner.run(names)
     refused = {n: told(refusals[run]) for n, run in asked.items() if run in refusals}
     for run, why in refused.items():

@@ -34,10 +34,12 @@ def _main(
     out: str,
     frontier: str | None = None,
     jobs: int | None = None,
+    on: str | None = None,
     requests: int | None = None,
     fit: str | None = None,
     traces: str | None = None,
 ) -> None:
+    from wordline.cluster import at
     from wordline.progress import Bars
     from wordline.runs import Runner
     from wordline.sweeps import frontier as pareto
@@ -76,7 +78,14 @@ def _main(
         return labels[run] + (f" · seed {run.seed}" if replicas > 1 else "")
 
     with Bars(len(asked.runs), name) as bars:
-        runner = Runner(Path(out) / "runs", jobs=jobs, watch=bars.watch, ended=bars.ended)
+        at_once, executor = at(on)
+        runner = Runner(
+            Path(out) / "runs",
+            jobs=jobs or at_once,
+            executor=executor,
+            watch=bars.watch,
+            ended=bars.ended,
+        )
         done = result.perform(asked, runner, paths)
     show.terminal(done.table)
     print(bars.summary())

@@ -4,6 +4,18 @@ use clap::Args;
 use std::path::PathBuf;
 use wordline_units::Count;
 
+/// Where many runs are done.
+#[derive(Args, Debug)]
+pub(crate) struct WhereArgs {
+    /// Runs that go at once [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Where the runs are done: on this machine, so many at once, or by the workers of a Dask scheduler, which need
+    /// no folder of this machine: dask://HOST:PORT
+    #[arg(long, value_name = "N|dask://HOST:PORT", conflicts_with = "jobs")]
+    pub(crate) on: Option<String>,
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct SweepArgs {
     /// A built-in device or the path of a device file; give it several times to compare
@@ -50,9 +62,8 @@ pub(crate) struct SweepArgs {
     /// Recount every invariant of the drive after each run
     #[arg(long)]
     pub(crate) check: bool,
-    /// Runs that go at once [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) at: WhereArgs,
     /// Where the page, the tables, the picture and the reports of all runs go
     #[arg(long, value_name = "DIR", default_value = "out/sweep")]
     pub(crate) out: PathBuf,
@@ -119,9 +130,8 @@ pub(crate) struct ReproduceArgs {
     /// A folder with real traces: those that belong to the paper are run, too, and stand beside their twins
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<String>,
-    /// Runs that go at once [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) at: WhereArgs,
     /// Where the page, the figures, claims.json and the reports of all runs go; with `all` and `overview` the
     /// folder of the papers' folders [default: out/PAPER, or out]
     #[arg(long, value_name = "DIR")]
@@ -148,9 +158,8 @@ pub(crate) struct AtlasArgs {
     /// Only say how many runs there are, and from the first of them how long all take
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Runs that go at once [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) at: WhereArgs,
     /// Where the page, its data and pictures, and the reports of all runs go
     #[arg(long, value_name = "DIR", default_value = "out/atlas")]
     pub(crate) out: PathBuf,

@@ -1,7 +1,7 @@
 //! Commands that are done in Python. The tree here knows their arguments and help; the script that
 //! pip installs brings the interpreter, and the native binary says how to get it.
 
-use crate::args::python::{AtlasArgs, ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
+use crate::args::python::{AtlasArgs, ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs, WhereArgs};
 use crate::commands::experiment::traces;
 use crate::error::Failure;
 use std::path::PathBuf;
@@ -49,6 +49,12 @@ fn add_path(arguments: &mut Arguments, name: &'static str, given: Option<PathBuf
     Ok(())
 }
 
+/// The same of where runs are done.
+fn add_where(arguments: &mut Arguments, at: WhereArgs) {
+    add(arguments, "jobs", at.jobs.map(|n| Argument::Number(n as u64)));
+    add(arguments, "on", at.on.map(Argument::Text));
+}
+
 pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
     let mut arguments = vec![
         ("devices", Argument::Texts(args.devices)),
@@ -63,7 +69,7 @@ pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
         ("out", Argument::Text(path(args.out)?)),
     ];
     add(&mut arguments, "frontier", args.frontier.map(Argument::Text));
-    add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
+    add_where(&mut arguments, args.at);
     add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
     add(&mut arguments, "fit", args.fit.map(Argument::Text));
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
@@ -96,7 +102,7 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
         ("causes", Argument::Flag(args.causes)),
     ];
     add_path(&mut arguments, "out", args.out)?;
-    add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
+    add_where(&mut arguments, args.at);
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
     Ok(Call { module: "wordline.reproduce", extra: "reproduce", arguments })
 }
@@ -111,7 +117,7 @@ pub(crate) fn atlas(args: AtlasArgs) -> Result<Call, Failure> {
     add(&mut arguments, "device", args.device.map(Argument::Text));
     add(&mut arguments, "seeds", args.seeds.map(Argument::Number));
     add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
-    add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
+    add_where(&mut arguments, args.at);
     Ok(Call { module: "wordline.atlas", extra: "atlas", arguments })
 }
 

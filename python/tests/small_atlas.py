@@ -1,0 +1,39 @@
+"""An atlas of few conditions, schemes and requests, as tests need it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from wordline import Refused, UserError
+from wordline.atlas import design as designs
+from wordline.atlas import report
+from wordline.atlas.cells import Atlas
+from wordline.atlas.execute import SERIES, Performer
+from wordline.runs import Runner
+
+KEPT = {
+    "TLC": ("conventional", "slc-cache", "sector", "pa-ssd", "slc-cache+ips-cooperative"),
+    "pair": ("conventional", "slc-cache", "hyssd:perf"),
+}
+
+
+def design(requests: int = 600) -> designs.Design:
+    """Every fifth condition, two drives, two seeds."""
+    whole = designs.built_in(seeds=2, requests=requests)
+    drives = [
+        replace(d, schemes={s: at for s, at in d.schemes.items() if s in KEPT[d.name]})
+        for d in whole.drives
+        if d.name in KEPT
+    ]
+    return replace(whole, drives=drives, conditions=whole.conditions[::5])
+
+
+def perform(folder: Path, of: designs.Design | None = None) -> Atlas:
+    """Run it, keeping reports in a folder."""
+    runner = Runner(folder / "runs", jobs=2, leave_out=SERIES, refusals=(Refused, UserError))
+    return Performer(of or design(), runner).perform()
+
+
+def page(folder: Path) -> Path:
+    """Write it whole; return its page."""
+    report.write(perform(folder), folder, "wordline reproduce atlas")
+    return folder / "index.html"

@@ -1,0 +1,367 @@
+"""The atlas: what it asks for, what it makes of it, and its page in a real browser."""
+
+import json
+import shutil
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from math import log2
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rich", reason="needs pip install 'wordline[atlas]'")
+pytest.importorskip("pyarrow", reason="needs pip install 'wordline[atlas]'")
+
+import small_atlas
+
+import wordline as wl
+from wordline.atlas import design as designs
+from wordline.atlas import findings, judge
+from wordline.atlas.cells import KEYS, MEASURES, Atlas, Cell, DriveCells, Place
+
+CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("atlas")
+
+
+@pytest.fixture(scope="module")
+def atlas(folder):
+    return small_atlas.perform(folder)
+
+
+# ---- The design.
+
+
+def test_the_conditions_have_every_level_and_every_pair_as_often_as_can_be():
+    design = designs.built_in()
+    rows = [c.at() for c in design.conditions]
+    assert len(rows) == len(set(rows)) == 60
+    for i, levels in enumerate(design.levels.values()):
+        assert set(Counter(row[i] for row in rows).values()) == {60 // len(levels)}
+    for i, j in combinations(range(5), 2):
+        pairs = Counter((row[i], row[j]) for row in rows)
+        want = 60 / (len(list(design.levels.values())[i]) * len(list(design.levels.values())[j]))
+        # No pair is there more than once too often, or once too seldom.
+        assert all(abs(n - want) <= 1.01 for n in pairs.values()), (i, j, pairs)
+
+
+def test_every_run_of_the_atlas_can_be_described_and_none_is_there_twice():
+    design = designs.built_in()
+    rates = designs.Rates(natural=10.0, sustained=2_000.0)
+    seen = set()
+    for drive in design.drives:
+        for condition in design.conditions[::7]:
+            for scheme in drive.schemes:
+                run = designs.run(design, drive, condition, scheme, 1, rates)
+                run.identity()
+                assert (drive.name, run) not in seen
+                seen.add((drive.name, run))
+
+
+def test_no_combination_is_left_out_but_those_that_are_there_under_another_name():
+    design = designs.built_in()
+    for drive in design.drives:
+        if drive.name == "pair":
+            continue
+        alone = [s for s in drive.schemes if "+" not in s]
+        dense = [*alone, "raro", "hotness"]
+        text = "twin:hm_0:closed=8,requests=3000,scale=9"
+        initial = designs.initial(design.conditions[0], drive)
+
+        def hashed(scheme, drive=drive, text=text, initial=initial):
+            run = wl.Run(device=drive.device, scheme=scheme, workload=text, initial=initial)
+            try:
+                return run.do(threads=1).result_hash
+            except (wl.Refused, wl.UserError):
+                return None
+
+        for front in alone:
+            there = {hashed(s) for s in drive.schemes if s.partition("+")[0] == front}
+            for behind in dense:
+                found = hashed(f"{front}+{behind}")
+                assert found is None or found in there, f"{front}+{behind} on {drive.name}"
+
+
+def test_open_loads_come_at_a_share_of_what_the_plain_drive_sustains():
+    design = designs.built_in()
+    tlc = design.drives[0]
+    condition = replace(design.conditions[0], load="open-30")
+    rates = designs.Rates(natural=50.0, sustained=5_000.0)
+    assert designs.options(condition, tlc, rates) == "speedup=30"
+    with pytest.raises(designs.NoTimes, match="has no times"):
+        designs.options(condition, tlc, designs.Rates(0.0, 5_000.0))
+    small = designs.options(replace(condition, load="burst-small-1s"), tlc, None)
+    assert small == f"closed=8,burst={24 << 20}B,rest=1s"
+
+
+# ---- What came out.
+
+
+def test_every_cell_has_figures_or_the_reason_why_not(atlas):
+    for drive in atlas.drives:
+        assert len(drive.places) == 12
+        for place in drive.places:
+            assert set(place.cells) == set(drive.schemes)
+            for scheme, cell in place.cells.items():
+                assert (cell.logs is not None) != bool(cell.why), (place.at, scheme)
+
+
+def test_a_cell_is_the_run_that_its_condition_leads_to(atlas):
+    design = small_atlas.design()
+    drive = atlas.drives[0]
+    place = next(p for p in drive.places if p.at[0].startswith("burst"))
+    device, scheme = drive.schemes["sector"]
+    fixed = place.cells["sector"].fixed
+    settings = designs.built_in().drives[0].settings if fixed else place.settings[device]
+    run = {
+        "device": device,
+        "workload": place.workload,
+        "initial": place.initial,
+        "set": dict(settings),
+        "requests": design.requests[place.at[1]],
+    }
+    for seed in (1, 2):
+        plain = wl.run(
+            scheme="conventional", seed=seed, **{**run, "set": dict(place.settings[device])}
+        )
+        own = wl.run(scheme=scheme, seed=seed, **run)
+        want = log2(own.latency_us.write.mean / plain.latency_us.write.mean)
+        found = place.cells["sector"].logs[KEYS["write_mean"]][seed - 1]
+        assert found == pytest.approx(want, abs=6e-4)
+
+
+def test_what_is_kept_is_found_again(folder, atlas):
+    seen = []
+    from wordline.atlas.execute import SERIES, Performer
+    from wordline.runs import Runner
+
+    def ended(run, found):
+        seen.append(found)
+
+    refusals = (wl.Refused, wl.UserError)
+    runner = Runner(folder / "runs", leave_out=SERIES, refusals=refusals, ended=ended)
+    again = Performer(small_atlas.design(), runner).perform()
+    assert seen.count(True) > 200
+    assert again.to_json() == atlas.to_json()
+
+
+def test_json_holds_all_of_it(atlas):
+    text = atlas.to_json()
+    assert Atlas.from_json(text).to_json() == text
+
+
+def made(logs: dict[str, list[float]], requests: int = 200_000) -> DriveCells:
+    """A drive with one measure of one condition, by scheme and seed."""
+
+    def cell(row: list[float]) -> Cell:
+        all_rows = np.full((len(MEASURES), len(row)), np.nan)
+        all_rows[KEYS["write_mean"]] = all_rows[KEYS["write_p999"]] = row
+        return Cell(logs=all_rows)
+
+    place = Place(
+        ("closed", "w", "60%", "new", "static"), "", "", {}, np.ones(len(MEASURES)),
+        (requests, requests), {s: cell(row) for s, row in logs.items()},
+    )  # fmt: skip
+    return DriveCells("D", "d", "plain", {s: ("dev", s) for s in logs}, [place])
+
+
+def test_a_choice_is_sure_only_beyond_chance():
+    drive = made({"plain": [0.0] * 3, "a": [-1.0, -1.1, -0.9], "b": [-1.0, -0.8, -1.1]})
+    choice = judge.choose(drive, drive.places, "write_mean")
+    assert choice.scheme == "a"
+    assert choice.second == "b"
+    assert judge.is_better("write_mean", choice.gain)
+    assert choice.gain.ratio == pytest.approx(0.5)
+    assert choice.apart.is_chance
+    assert not choice.is_sure
+    noisy = made({"plain": [0.0] * 3, "a": [-1.0, 1.0, -0.5]})
+    assert not judge.is_better("write_mean", judge.over(noisy.places, "a", "write_mean"))
+    # A 99.9th percentile of too few requests says nothing.
+    few = made({"plain": [0.0] * 3, "a": [-1.0, -1.1, -0.9]}, requests=99_999)
+    assert judge.over(few.places, "a", "write_p999").is_chance
+    assert not judge.over(few.places, "a", "write_mean").is_chance
+
+
+def test_the_frontier_is_what_nothing_else_equals_or_beats(atlas):
+    drive = atlas.drives[0]
+    found = judge.frontier(drive, drive.places, "write_mean", "throughput")
+    best = [f for f in found if f[3]]
+    assert best
+    for scheme, one, two, _ in found:
+        beaten = any(
+            o[1].log <= one.log
+            and o[2].log >= two.log
+            and (o[1].log, o[2].log) != (one.log, two.log)
+            for o in found
+        )
+        assert beaten != (scheme in [b[0] for b in best])
+
+
+def test_sentences_name_schemes_that_ran_and_hold_no_holes(atlas):
+    said = findings.sentences(atlas)
+    assert len(said) >= 8
+    names = {s for drive in atlas.drives for s in drive.schemes}
+    for sentence in said:
+        assert "nan" not in sentence
+        assert "None" not in sentence
+        assert "inf" not in sentence.split()
+        quoted = sentence.split("`")[1::2]
+        assert all(
+            q in names or q in designs.LOADS or q in sum(findings.PAPERS.values(), ())
+            for q in quoted
+        )
+
+
+# ---- The command.
+
+
+def test_an_atlas_of_ones_own(wordline, tmp_path):
+    trace = "".join(
+        f"{128166372000000000 + 2_000_000 * i},host,0,{'Read' if i % 3 else 'Write'},"
+        f"{i * 37 % 500 * 16384},{4096 * (1 + i % 4)},9\n"
+        for i in range(900)
+    )
+    (tmp_path / "mine.csv").write_text(trace)
+    asked = ["--workload", "mine.csv", "--device", "fair-tlc", "--scheme", "conventional"]
+    asked += ["--scheme", "slc-cache", "--seeds", "2", "--requests", "500", "--out", "mine"]
+    forecast = wordline("atlas", *asked, "--dry-run")
+    assert forecast.code == 0, forecast.err
+    assert "30 conditions on 1 drive, 2 seeds" in forecast.out
+    assert "took" in forecast.out
+    done = wordline("atlas", *asked, timeout=300)
+    assert done.code == 0, done.err
+    found = json.loads((tmp_path / "mine" / "atlas.json").read_text())
+    [drive] = found["drives"]
+    assert len(drive["places"]) == 30
+    assert {p["at"][0] for p in drive["places"]} == set(designs.LOADS)
+    assert not any(isinstance(c, int) for p in drive["places"] for c in p["cells"])
+    assert (tmp_path / "mine" / "index.html").exists()
+    assert "`slc-cache`" in (tmp_path / "mine" / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--workload", "uniform"], "--device is missing"),
+        (["--device", "fair-tlc"], "--workload is missing"),
+        (["--scheme", "sector"], "goes with a workload and a device of your own"),
+        (["--workload", "unifrom", "--device", "fair-tlc"], "unifrom"),
+        (["--workload", "uniform", "--device", "fair-tcl"], "fair-tlc"),
+    ],
+)
+def test_wrong_input_ends_with_2(wordline, arguments, message):
+    done = wordline("atlas", *arguments)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_reproduce_atlas_takes_no_figures(wordline):
+    done = wordline("reproduce", "atlas", "--figure", "1")
+    assert done.code == 2
+    assert "--jobs and --out alone" in done.err
+
+
+# ---- The page.
+
+
+@pytest.fixture(scope="module")
+def tab(folder):
+    playwright = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        pytest.skip("no chromium on PATH")
+    page = small_atlas.page(folder)
+    with playwright.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        tab = browser.new_page()
+        tab.wrong = []
+        tab.on("pageerror", lambda error: tab.wrong.append(str(error)))
+        tab.goto(page.as_uri())
+        yield tab
+        browser.close()
+
+
+def test_every_control_changes_what_is_said(tab):
+    for key in ("drive", "measure", *designs.FACTORS):
+        select = tab.locator(f"#atlas-{key}")
+        before = tab.locator("#atlas-answer").inner_text()
+        values = select.evaluate("(s) => [...s.options].map((o) => o.value)")
+        assert len(values) > 1, key
+        select.select_option(values[-1])
+        assert tab.locator("#atlas-answer").inner_text() != before, key
+        assert f"{key}={values[-1]}".replace("%", "%25") in tab.url
+        select.select_option(values[0])
+    for key in ("columns", "pairs", "cost"):
+        picture = "#atlas-frontier" if key == "cost" else "#atlas-map"
+        select = tab.locator(f"#atlas-{key}")
+        values = select.evaluate("(s) => [...s.options].map((o) => o.value)")
+        before = tab.locator(picture).inner_html()
+        chosen = "waf" if key == "cost" else values[-1]
+        first = select.input_value()
+        select.select_option(chosen)
+        assert tab.locator(picture).inner_html() != before, key
+        select.select_option(first)
+    assert tab.wrong == []
+
+
+@pytest.mark.parametrize("measure", ["write_mean", "throughput", "read_p99"])
+def test_the_page_says_what_the_data_say(tab, atlas, measure):
+    tab.locator("#atlas-drive").select_option("TLC")
+    tab.locator("#atlas-measure").select_option(measure)
+    drive = atlas.drives[0]
+    loads = ["all", *dict.fromkeys(p.at[0] for p in drive.places)]
+    shown = tab.locator("#atlas-map").evaluate(
+        """(t) => [...t.querySelectorAll("tbody tr")].map((r) =>
+           [...r.querySelectorAll("th, td")].map((d) => d.innerText))"""
+    )
+    head = tab.locator("#atlas-map thead th").all_inner_texts()[1:]
+    assert sorted(head) == sorted(loads)
+    assert {row[0] for row in shown} == set(drive.schemes)
+    for name, *cells in shown:
+        for load, text in zip(head, cells, strict=True):
+            places = drive.places if load == "all" else judge.where(drive, load=load)
+            want = judge.over(places, name, measure)
+            if want is None:
+                assert text == "–"  # noqa: RUF001
+            else:
+                assert float(text.replace(",", "")) == pytest.approx(want.ratio, rel=0.051), (
+                    name,
+                    load,
+                )
+    # The best is the first row, and the sentence names it where it is beyond chance.
+    choice = judge.choose(drive, drive.places, measure)
+    assert shown[0][0] == choice.scheme
+    said = tab.locator("#atlas-answer").inner_text()
+    better = judge.is_better(measure, choice.gain)
+    assert (f"take {choice.scheme}:" in said) == better
+
+
+def test_a_cell_leads_to_the_command_that_runs_it_again(tab, wordline):
+    tab.locator("#atlas-drive").select_option("TLC")
+    tab.locator("#atlas-measure").select_option("write_mean")
+    tab.locator("#atlas-columns").select_option("condition")
+    row = tab.locator("#atlas-map tbody tr").filter(has=tab.locator("th", has_text="pa-ssd")).first
+    cell = row.locator("button.cell").first
+    shown = float(cell.inner_text())
+    cell.click()
+    detail = tab.locator("#atlas-cell")
+    assert "pa-ssd" in detail.locator("h3").inner_text()
+    command = detail.locator("pre").inner_text().split()
+    assert command[:2] == ["wordline", "compare"]
+    done = wordline(*command[1:], "--json", "out.json")
+    assert done.code == 0, done.err
+    again = wordline(*command[1:], "--json", "-").json["reports"]
+    ratios = [
+        log2(b["mean"] / a["mean"])
+        for a, b in zip(*(means(report) for report in again), strict=True)
+    ]
+    assert 2 ** np.mean(ratios) == pytest.approx(shown, rel=0.051)
+    tab.locator("#atlas-columns").select_option("load")
+
+
+def means(report: dict) -> list[dict]:
+    """The mean write latency of each replica."""
+    return [{"mean": run["latency_us"]["write"]["mean"]} for run in report["replicas"]["runs"]]
