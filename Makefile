@@ -24,7 +24,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
+.PHONY: help demo atlas kills wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -249,6 +249,12 @@ explore-mutants: $(TOOLS) ## Plant faults that stop a drive in the translation l
 
 bless: ## Accept changed golden files and schemas; say in the commit why they changed
 	@BLESS=1 cargo test --workspace --quiet
+
+atlas: $(INSTALLED) $(TOOLS) ## Run every scheme under every condition of the atlas (some two CPU-hours), and write docs/atlas
+	@$(BIN)/wordline reproduce atlas --out docs/atlas
+
+kills: $(INSTALLED) $(TOOLS) ## Kill sweeps here and on a Dask cluster at random moments, KILLS="--kills 1000 --cluster 50", and compare what comes out
+	@$(BIN)/python python/tests/kills.py $(KILLS)
 
 walk: ## Count functions and changes of file on the way of a write through the engine; COMMIT=... for an older tree
 	@$(PYTHON) tests/walk.py $(if $(COMMIT),--commit $(COMMIT))

@@ -5,21 +5,25 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wordline import _wordline
+from wordline import scheme as scheme_
 from wordline._result import Comparison, Figures, Lifetimes, Report
 from wordline._run import Progress, Run, asked, at_once
+from wordline.scheme import Scheme
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from wordline.sweeps.result import Sweep
 
+#: The spelling of a scheme, or a class or an instance of one in Python.
+AnyScheme = str | Scheme | type[Scheme]
 #: One name or path, or several.
 Several = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -34,7 +38,7 @@ class Entry(NamedTuple):
 def run(
     *,
     device: str | os.PathLike[str],
-    scheme: str,
+    scheme: AnyScheme,
     workload: str | os.PathLike[str],
     seed: int = _wordline.DEFAULT_SEED,
     replicas: int = 1,
@@ -61,7 +65,8 @@ def run(
     device
         Name of a built-in device (see `devices`) or path of a device file.
     scheme
-        ``NAME`` or ``NAME:key=value,...`` (see `schemes`).
+        ``NAME`` or ``NAME:key=value,...`` (see `schemes`), ``py:FILE#CLASS[:key=value,...]``, or a
+        class or an instance of `Scheme`.
     workload
         Path of a trace or name of a built-in workload (see `workloads`), perhaps with options:
         ``"zipf:theta=1.1,read=70%"``, ``"trace.csv:speedup=10"``, ``"twin:hm_0"``.
@@ -153,7 +158,7 @@ def run(
 def compare(
     *,
     device: str | os.PathLike[str],
-    schemes: Sequence[str],
+    schemes: Sequence[AnyScheme],
     workload: str | os.PathLike[str],
     seed: int = _wordline.DEFAULT_SEED,
     replicas: int = 1,
@@ -192,10 +197,11 @@ def compare(
     """
     if isinstance(schemes, str):
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
-    named, files = list(schemes), (from_state, traces)
-    first = named[0] if named else ""  # the engine refuses an empty list
+    files = (from_state, traces)
+    first = next(iter(schemes), "")  # the engine refuses an empty list
     run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
-    wanted = asked(run, replicas)
+    named, classes = _resolved(schemes)
+    wanted = {**asked(run, replicas), "classes": classes}
     refused: list[tuple[str, str]] = []
     if _wordline.ALL_COMPATIBLE in named:
         named, refused = _wordline.admitted(wanted, named)
@@ -206,7 +212,7 @@ def compare(
 def sweep(
     *,
     device: Several,
-    schemes: Sequence[str],
+    schemes: Sequence[AnyScheme],
     workload: Several,
     seed: int = _wordline.DEFAULT_SEED,
     replicas: int = 1,
@@ -276,7 +282,7 @@ def sweep(
     wanted = grid.grid(
         devices=[os.fspath(d) for d in _several(device)],
         workloads=[os.fspath(w) for w in _several(workload)],
-        schemes=schemes,
+        schemes=[scheme_.text(s) for s in schemes],
         initials=_several(initial),
         set={key: [_text(v) for v in _several(found)] for key, found in (set or {}).items()},
         seed=seed,
@@ -301,7 +307,7 @@ def sweep(
 def lifetime(
     *,
     device: str | os.PathLike[str],
-    schemes: Sequence[str],
+    schemes: Sequence[AnyScheme],
     workload: str | os.PathLike[str],
     acceleration: int | None = None,
     shelf: str | None = None,
@@ -356,19 +362,19 @@ def lifetime(
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
     if acceleration is not None and not 1 <= acceleration < 2**32:
         raise _wordline.UserError(f"acceleration={acceleration} is not between 1 and 2**32 - 1")
-    named, files = list(schemes), (from_state, traces)
-    first = named[0] if named else ""  # the engine refuses an empty list
+    files = (from_state, traces)
+    first = next(iter(schemes), "")  # the engine refuses an empty list
     run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
+    named, classes = _resolved(schemes)
+    wanted = {**asked(run, replicas), "classes": classes}
     life = {"acceleration": acceleration, "shelf": shelf, "end": end}
-    return Lifetimes(
-        _wordline.lifetime(asked(run, replicas), named, life, at_once(threads), progress)
-    )
+    return Lifetimes(_wordline.lifetime(wanted, named, life, at_once(threads), progress))
 
 
 def identity(
     *,
     device: str | os.PathLike[str],
-    scheme: str,
+    scheme: AnyScheme,
     workload: str | os.PathLike[str],
     seed: int = _wordline.DEFAULT_SEED,
     requests: int | None = None,
@@ -592,8 +598,15 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _resolved(schemes: Iterable[AnyScheme]) -> tuple[list[str], list[type[Scheme]]]:
+    """Return schemes as the native half spells them, and the classes of Python that they need."""
+    found = [scheme_.resolved(scheme_.text(s)) for s in schemes]
+    classes = dict.fromkeys(c for _, of in found for c in of)
+    return [name for name, _ in found], list(classes)
+
+
 def _described(
-    scheme: str,
+    scheme: AnyScheme,
     device: str | os.PathLike[str],
     workload: str | os.PathLike[str],
     seed: int,
@@ -608,7 +621,7 @@ def _described(
     from_state, traces = (None if f is None else os.fspath(f) for f in files)
     return Run(
         device=os.fspath(device),
-        scheme=scheme,
+        scheme=scheme_.text(scheme),
         workload=os.fspath(workload),
         seed=seed,
         requests=requests,

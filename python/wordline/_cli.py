@@ -21,7 +21,11 @@ def _command() -> int:
         return replay.main(sys.argv[2:])
     from wordline import _wordline
 
-    return _wordline.main(["wordline", *sys.argv[1:]])
+    try:
+        return _wordline.main(["wordline", *sys.argv[1:]])
+    except _wordline.UserError as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

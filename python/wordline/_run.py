@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from wordline import _wordline
+from wordline import _wordline, scheme
 from wordline._result import Report
 
 Progress = Callable[[int, int, float], object]
@@ -26,7 +26,7 @@ class Run:
     Attributes
     ----------
     device, scheme, workload, seed, requests, initial, from_state, traces, fit, check
-        As for `run`; paths are text.
+        As for `run`; paths are text, and a scheme in Python is ``py:FILE#CLASS[:key=value,...]``.
     set
         Changes as for `run`, in pairs of key and value, both text.
     after
@@ -107,8 +107,8 @@ class Run:
         if any(file is not None for file in recorded.values()):
             paths = {name: file and os.fspath(file) for name, file in recorded.items()}
             files = {**paths, "window": window, "around": around}
-            return Report(_wordline.record(wanted, self.scheme, files, progress))
-        return Report(_wordline.compare(wanted, [self.scheme], at_once(threads), progress)[0])
+            return Report(_wordline.record(wanted, native(self), files, progress))
+        return Report(_wordline.compare(wanted, [native(self)], at_once(threads), progress)[0])
 
     def identity(self) -> dict[str, Any]:
         """Say what decides the outcome, without running anything.
@@ -123,8 +123,13 @@ class Run:
         UserError
             As for `run`.
         """
-        found: dict[str, Any] = json.loads(_wordline.identity(asked(self), self.scheme))
+        found: dict[str, Any] = json.loads(_wordline.identity(asked(self), native(self)))
         return found
+
+
+def native(run: Run) -> str:
+    """Return a run's scheme as the native half spells it."""
+    return scheme.resolved(run.scheme)[0]
 
 
 def beginning_with(run: Run, state: str) -> Run:
@@ -170,4 +175,5 @@ def asked(
         "traces": run.traces,
         "fit": run.fit,
         "check": run.check,
+        "classes": scheme.resolved(run.scheme)[1],
     }

@@ -79,3 +79,102 @@ def schemes() -> list[tuple[str, str]]: ...
 def workloads() -> list[tuple[str, str]]: ...
 def formats() -> list[tuple[str, str]]: ...
 def main(args: Sequence[str | os.PathLike[str]]) -> int: ...
+def to(
+    *regions: str,
+    slot: str = "next",
+    gather: str = "fill",
+    plane: str = "home",
+) -> Place:
+    """Return where data go: the first of up to four regions that has room.
+
+    Which has is asked when the plane is ready for the program.
+
+    Parameters
+    ----------
+    regions
+        Names of the layout's.
+    slot
+        ``next``, or ``lsb``, ``csb``, ``msb``, ``tsb`` under rules that tell bits apart.
+    gather
+        What becomes of the sectors of a page that the data lack: ``fill`` (they are read first),
+        ``as-is``, or ``whole``.
+    plane
+        ``home``, ``any`` (whichever has least to do), or ``most-free``.
+
+    Raises
+    ------
+    UserError
+        A word is not known, or there is no region.
+    """
+
+class Place:
+    """Where data go: what `to` returns. Made once and returned often, it costs least."""
+
+class Parcel:
+    """Data that need a home: up to a page.
+
+    Attributes
+    ----------
+    origin
+        ``host``, ``sealed``, ``collected`` or ``moved``.
+    is_host, is_collected
+        Whether it is that.
+    tag
+        What `Scheme.admit` has marked their request with.
+    region
+        The region that they leave, if they are collected or moved.
+    bytes
+        How many they are.
+    lpn, lpns
+        The logical page of the first of them, and all.
+    home
+        The plane of static allocation, or the source's.
+    """
+
+    origin: str
+    is_host: bool
+    is_collected: bool
+    tag: int
+    region: str | None
+    bytes: int
+    lpn: int
+    lpns: list[int]
+    home: int
+
+class View:
+    """The drive's state, read-only, for one call of a hook.
+
+    Regions go by their names; planes, blocks, logical pages and places on flash by numbers. A
+    number or name that there is not raises `UserError`, and so does a view whose call is over.
+    """
+
+    now: int
+    draining: bool
+    outstanding: int
+    mapped: int
+    logical_pages: int
+    free_buffer_pages: int | None
+    usable_bytes: int
+    planes: int
+    def free_blocks(self, region: str, plane: int) -> int: ...
+    def free_slots(self, region: str, plane: int | None = None) -> int: ...
+    def free_pages(self, region: str) -> list[int]: ...
+    def owned(self, region: str, plane: int) -> int: ...
+    def taken(self, region: str) -> tuple[int, int]: ...
+    def full_blocks(self, region: str, plane: int) -> list[int]: ...
+    def pages_in(self, block: int) -> list[int]: ...
+    def erases(self, block: int) -> int: ...
+    def live_sectors(self, block: int) -> int: ...
+    def life_used(self, block: int) -> float: ...
+    def mean_erases(self, region: str) -> float: ...
+    def live_units(self, region: str, plane: int) -> int: ...
+    def best(self, region: str, plane: int) -> int | None: ...
+    def oldest(self, region: str, plane: int) -> int | None: ...
+    def frontier(self, region: str, plane: int) -> int | None: ...
+    def last_frontier(self, region: str, plane: int) -> int | None: ...
+    def collecting(self, region: str, plane: int) -> int | None: ...
+    def locate(self, lpn: int) -> int | None: ...
+    def is_staged(self, lpn: int) -> bool: ...
+    def owner(self, ppn: int) -> tuple[int, str | None]: ...
+    def takes_moves(self, region: str) -> bool: ...
+    def backlog(self, die: int) -> int: ...

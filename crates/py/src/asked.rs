@@ -1,12 +1,13 @@
 //! What `run`, `compare` and `record` take, as the Python side spells it.
 
 use crate::error::{raised, unfit, wrong};
+use crate::scheme::{Failed, with_classes};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use wordline_run::{Files, Progress, RunError, RunSpec, Window};
-use wordline_schemes::Registry;
 use wordline_units::Opt;
 use wordline_workload::Fit;
 
@@ -37,13 +38,17 @@ pub(crate) struct Asked {
     save_state: Option<String>,
     #[pyo3(item)]
     check: bool,
+    #[pyo3(item)]
+    classes: Vec<Py<PyAny>>,
 }
 
 impl Asked {
-    pub(crate) fn spec(self, scheme: &str) -> PyResult<RunSpec> {
+    /// The run, with the classes of Python among its schemes, and what will be raised in them.
+    pub(crate) fn spec(self, py: Python<'_>, scheme: &str) -> PyResult<(RunSpec, Arc<Failed>)> {
+        let (registry, failed) = with_classes(py, &self.classes)?;
         let fit = |f: &String| f.parse::<Fit>().map_err(|e| unfit(Opt::Fit, f, e));
         let fit = self.fit.as_ref().map(fit).transpose()?;
-        Ok(RunSpec {
+        let spec = RunSpec {
             device: self.device,
             scheme: scheme.to_string(),
             workload: self.workload,
@@ -57,8 +62,17 @@ impl Asked {
             from_state: self.from_state,
             save_state: self.save_state,
             check: self.check,
-            registry: Registry::standard(),
-        })
+            registry,
+        };
+        Ok((spec, failed))
+    }
+}
+
+/// What came out; what was raised in a scheme of Python comes before the error that it led to.
+pub(crate) fn told<T>(failed: &Failed, result: Result<T, RunError>) -> PyResult<T> {
+    match (failed.take(), result) {
+        (Some(e), _) => Err(e),
+        (None, result) => result.map_err(|e| raised(&e)),
     }
 }
 
@@ -66,6 +80,7 @@ impl Asked {
 pub(crate) struct Watcher {
     pub(crate) callback: Option<Py<PyAny>>,
     pub(crate) raised: Option<PyErr>,
+    pub(crate) failed: Arc<Failed>,
 }
 
 impl Watcher {
@@ -92,10 +107,9 @@ impl Watcher {
 
     /// The error of Python comes before the interruption that it led to.
     pub(crate) fn judge<T>(self, result: Result<T, RunError>) -> PyResult<T> {
-        match (self.raised, result) {
-            (Some(e), _) => Err(e),
-            (None, Ok(value)) => Ok(value),
-            (None, Err(e)) => Err(raised(&e)),
+        match self.raised {
+            Some(e) => Err(e),
+            None => told(&self.failed, result),
         }
     }
 }

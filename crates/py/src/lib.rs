@@ -4,16 +4,17 @@
 
 mod asked;
 mod error;
+mod scheme;
 mod signal;
 
-use asked::{Asked, AskedFiles, Watcher};
+use asked::{Asked, AskedFiles, Watcher, told};
 use error::{Fault, Refused, UserError, raised, unfit, wrong};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use signal::{MAIN, apart, is_raised};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use wordline_report::{
     Comparison, Figure, Heading, Lifetimes, RefusedScheme, Report, TerminalStyle, palette,
 };
@@ -33,8 +34,8 @@ fn compare(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<String>> {
     let Some(first) = schemes.first() else { return Err(wrong("schemes is empty; name at least one")) };
-    let spec = asked.spec(first)?;
-    let mut watcher = Watcher { callback: progress, raised: None };
+    let (spec, failed) = asked.spec(py, first)?;
+    let mut watcher = Watcher { callback: progress, raised: None, failed };
     let result = apart(py, || {
         let setup = Setup::resolve(&spec)?;
         wordline_run::compare(&setup, &schemes, threads, &mut |p| watcher.see(p))
@@ -52,8 +53,8 @@ fn record(
     files: AskedFiles,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let (spec, files) = (asked.spec(scheme)?, files.files()?);
-    let mut watcher = Watcher { callback: progress, raised: None };
+    let ((spec, failed), files) = (asked.spec(py, scheme)?, files.files()?);
+    let mut watcher = Watcher { callback: progress, raised: None, failed };
     let result = apart(py, || {
         let setup = Setup::resolve(&spec)?;
         let recording = Recording::open(&files)?;
@@ -65,16 +66,16 @@ fn record(
 /// What decides the outcome of a run, resolved, as JSON.
 #[pyfunction]
 fn identity(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<String> {
-    let spec = asked.spec(scheme)?;
-    let value = apart(py, || Setup::identity(&spec))?.map_err(|e| raised(&e))?;
+    let (spec, failed) = asked.spec(py, scheme)?;
+    let value = told(&failed, apart(py, || Setup::identity(&spec))?)?;
     serde_json::to_string(&value).map_err(wrong)
 }
 
 /// The analytic model of a scheme on a device and workload, as JSON.
 #[pyfunction]
 fn model(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<String> {
-    let spec = asked.spec(scheme)?;
-    let value = apart(py, || wordline_run::model(&spec))?.map_err(|e| raised(&e))?;
+    let (spec, failed) = asked.spec(py, scheme)?;
+    let value = told(&failed, apart(py, || wordline_run::model(&spec))?)?;
     serde_json::to_string(&value).map_err(wrong)
 }
 
@@ -101,7 +102,7 @@ fn rerun(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
-    let mut watcher = Watcher { callback: progress, raised: None };
+    let mut watcher = Watcher { callback: progress, raised: None, failed: Arc::default() };
     let result = apart(py, || wordline_run::rerun(&report, workload, threads, &mut |p| watcher.see(p)))?;
     watcher.judge(result)?.report.to_json().map_err(wrong)
 }
@@ -146,7 +147,7 @@ fn why(
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
     let asked = asked.asked()?;
-    let mut watcher = Watcher { callback: progress, raised: None };
+    let mut watcher = Watcher { callback: progress, raised: None, failed: Arc::default() };
     let result = apart(py, || wordline_run::why(&report, &asked, workload, &mut |p| watcher.see(p)))?;
     serde_json::to_string(&watcher.judge(result)?).map_err(wrong)
 }
@@ -165,9 +166,9 @@ fn estimate(values: Vec<f64>) -> PyResult<(f64, Option<f64>, Option<f64>)> {
 /// Schemes with those that `all-compatible` stands for in its place, and those that the device refuses.
 #[pyfunction]
 fn admitted(py: Python<'_>, asked: Asked, schemes: Vec<String>) -> PyResult<(Vec<String>, Vec<Reason>)> {
-    let spec = asked.spec(wordline_run::ALL_COMPATIBLE)?;
+    let (spec, failed) = asked.spec(py, wordline_run::ALL_COMPATIBLE)?;
     let found = apart(py, || wordline_run::admitted(&Setup::resolve(&spec)?, &schemes))?;
-    let (schemes, refused) = found.map_err(|e| raised(&e))?;
+    let (schemes, refused) = told(&failed, found)?;
     Ok((schemes, refused.into_iter().map(|r| (r.scheme, r.reason)).collect()))
 }
 
@@ -250,10 +251,10 @@ fn lifetime(
     let AskedLife { acceleration, shelf, end } = life;
     let shelf = shelf.map(|s| s.parse::<SimDuration>().map_err(|e| unfit(Opt::Shelf, &s, e))).transpose()?;
     let shelf = shelf.unwrap_or_default();
-    let run = asked.spec(first)?;
+    let (run, failed) = asked.spec(py, first)?;
     let end = end.parse::<EndOfLife>().map_err(|e| unfit(Opt::End, &end, e))?;
     let spec = LifetimeSpec { run, schemes, acceleration, shelf, end, threads };
-    let watcher = Mutex::new(Watcher { callback: progress, raised: None });
+    let watcher = Mutex::new(Watcher { callback: progress, raised: None, failed });
     let result = apart(py, || {
         wordline_run::lifetime(&spec, &|p| {
             let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
@@ -341,10 +342,21 @@ fn formats() -> Vec<(&'static str, &'static str)> {
     wordline_workload::FORMATS.iter().map(|f| (f.name, f.title)).collect()
 }
 
-/// The command line; returns its exit code.
+/// The command line; returns its exit code. A scheme in it may be a class of Python.
 #[pyfunction]
-fn main(py: Python<'_>, args: Vec<OsString>) -> i32 {
-    py.detach(|| wordline_cli::main_with_python(args.into_iter(), &call))
+fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
+    if !args.iter().any(|arg| arg.to_str().is_some_and(|text| text.contains("py:"))) {
+        return Ok(py.detach(|| wordline_cli::main_with_python(args.into_iter(), &call)));
+    }
+    let resolved = py.import("wordline.scheme")?.call_method1("in_arguments", (args,))?;
+    let (args, classes): (Vec<OsString>, Vec<Py<PyAny>>) = resolved.extract()?;
+    let (registry, failed) = scheme::with_classes(py, &classes)?;
+    let code = py.detach(|| wordline_cli::main_with_schemes(args.into_iter(), registry, Some(&call)));
+    // The traceback of a hook, below the line that the command has said of it.
+    if let Some(e) = failed.take() {
+        e.print(py);
+    }
+    Ok(code)
 }
 
 /// Do a command that is done in Python; returns its exit code.
@@ -415,5 +427,9 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(workloads, m)?)?;
     m.add_function(wrap_pyfunction!(formats, m)?)?;
     m.add_function(wrap_pyfunction!(main, m)?)?;
+    m.add_function(wrap_pyfunction!(scheme::answers::to, m)?)?;
+    m.add_class::<scheme::Decision>()?;
+    m.add_class::<scheme::Lent>()?;
+    m.add_class::<scheme::Parcel>()?;
     Ok(())
 }

@@ -31,6 +31,11 @@ impl Default for Registry {
 static STANDARD: LazyLock<Registry> =
     LazyLock::new(|| Registry(Arc::new(SCHEMES.iter().map(|entry| entry()).collect())));
 
+/// How a spelling of a class of Python begins, and what is said of one where there is no Python.
+const PYTHON: &str = "py";
+const OF_PYTHON: &str =
+    ", and a class of Python (py:FILE#CLASS) is for the wordline command that pip installs";
+
 impl Registry {
     /// The schemes of the literature, in its order.
     pub fn standard() -> Registry {
@@ -79,11 +84,9 @@ impl Registry {
     }
 
     fn unknown(&self, name: &str) -> SchemeError {
-        let hint = closest(name, self.names());
-        SchemeError::Unknown {
-            name: name.to_string(),
-            hint: hint.map_or(String::new(), |c| format!("; did you mean {c:?}?")),
-        }
+        let near = || closest(name, self.names()).map(|c| format!("; did you mean {c:?}?"));
+        let hint = if name == PYTHON { Some(OF_PYTHON.to_string()) } else { near() };
+        SchemeError::Unknown { name: name.to_string(), hint: hint.unwrap_or_default() }
     }
 
     /// The schemes of a spelling, front first, each with its part of it. One begins behind a `+` that a small

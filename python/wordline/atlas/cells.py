@@ -40,8 +40,17 @@ class Measure:
     more: bool = False
 
 
+#: Less than this a host does not see: its own stack takes as long. A drive's RAM takes no time
+#: here, so that a write which finds room in it would have no ratio to another.
+LEAST_LATENCY_US = 10.0
+
+
 def _latency(kind: str, figure: str) -> Callable[[Report], float | None]:
-    return lambda report: (report["latency_us"].get(kind) or {}).get(figure)
+    def of(report: Report) -> float | None:
+        found = report["latency_us"].get(kind)
+        return None if not found else max(float(found[figure]), LEAST_LATENCY_US)
+
+    return of
 
 
 def usable(report: Report) -> float:
@@ -307,7 +316,7 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
         if c.why:
             return reason(c.why)
         logs = [None if np.isnan(row).any() else [round(v * MILLI) for v in row] for row in c.logs]
-        parts = {k: {n: _digits(v) for n, v in of.items() if v} for k, of in c.parts.items()}
+        parts = {kind: _largest(of) for kind, of in c.parts.items()}
         return [logs, c.steady, c.failed, int(c.fixed), parts]
 
     return {
@@ -356,6 +365,12 @@ def _drive_of(found: Mapping[str, Any]) -> DriveCells:
         for p in found["places"]
     ]
     return DriveCells(found["name"], found["title"], found["baseline"], schemes, places)
+
+
+def _largest(parts: Mapping[str, float]) -> dict[str, float]:
+    """Return the parts that are more than a two-hundredth of all, with three digits."""
+    least = sum(parts.values()) / 200
+    return {name: float(f"{value:.3g}") for name, value in parts.items() if value > least}
 
 
 def _digits(value: float) -> float:

@@ -26,16 +26,15 @@ ASKED = ("write_mean", "read_mean", "write_p99", "read_p99", "waf", "lifetime", 
 def sentences(atlas: Atlas) -> list[str]:
     """Return what came out, the most general first."""
     said: list[str] = []
-    for drive in atlas.drives:
-        said += _winners(drive)
-    for drive in atlas.drives:
-        said += _loads(drive)
-        said += _fills(drive)
-        said += _ages(drive)
-        said += _costs(drive)
-    said += _combined(atlas.drives)
-    said += papers(atlas)
-    return said
+    for about in (_winners, _loads, _fills, _ages, _costs):
+        for drive in atlas.drives:
+            said += about(drive)
+    return said + _combined(atlas.drives)
+
+
+def _is_of_two_media(drive: DriveCells) -> bool:
+    """Whether some schemes run on another device than the baseline, so that the flash differs."""
+    return len({device for device, _ in drive.schemes.values()}) > 1
 
 
 def _name(scheme: str) -> str:
@@ -107,7 +106,7 @@ def _extremes(
 def _loads(drive: DriveCells) -> list[str]:
     said = []
     for scheme in ("turbo-write", "slc-cache"):
-        if scheme not in drive.schemes or drive.name == "pair":
+        if scheme not in drive.schemes or _is_of_two_media(drive):
             continue
         if found := _extremes(drive, "load", scheme, "write_mean"):
             (best, one), (worst, other) = found
@@ -116,6 +115,7 @@ def _loads(drive: DriveCells) -> list[str]:
                 f"under {_name(scheme)} is {_said(one)} the plain drive's with `{best}`, and "
                 f"{_said(other)} with `{worst}`."
             )
+            break
     return said
 
 
@@ -140,7 +140,7 @@ def _fills(drive: DriveCells) -> list[str]:
 def _ages(drive: DriveCells) -> list[str]:
     said = []
     for scheme in ("raro", "slc-cache"):
-        if scheme not in drive.schemes or drive.name == "pair":
+        if scheme not in drive.schemes or _is_of_two_media(drive):
             continue
         new = j.over(j.where(drive, age="new"), scheme, "read_mean")
         old = j.over(j.where(drive, age="nine-tenths"), scheme, "read_mean")
@@ -156,7 +156,7 @@ def _ages(drive: DriveCells) -> list[str]:
 
 def _costs(drive: DriveCells) -> list[str]:
     ranked = j.rank(drive, drive.places, "lifetime")
-    if len(ranked) < 3:
+    if len(ranked) < 3 or _is_of_two_media(drive):
         return []
     (first, best), (last, worst) = ranked[0], ranked[-1]
     waf = j.over(drive.places, last, "waf")

@@ -10,6 +10,7 @@ import wordline
 from wordline import _wordline
 from wordline.atlas.cells import Atlas
 from wordline.atlas.design import FACTORS
+from wordline.atlas.findings import papers as of_papers
 
 SCRIPT = Path(__file__).parent / "atlas.js"
 
@@ -64,6 +65,7 @@ def _body(atlas: Atlas, findings: Sequence[str]) -> str:
     # `</` would end the element; JSON may write the solidus as it likes.
     data = atlas.to_json().replace("</", "<\\/")
     listed = "".join(f"<li>{_marked(sentence)}</li>" for sentence in findings)
+    papers = "".join(f"<li>{_marked(sentence)}</li>" for sentence in of_papers(atlas))
     return f"""\
 <section class="atlas">
 <h2>What to take</h2>
@@ -90,6 +92,8 @@ admit, or requests that there are none of.</p>
 <p class="caption" id="atlas-frontier-list"></p></figure>
 </section>
 <section class="atlas"><h2>What came out</h2><ol class="findings">{listed}</ol></section>
+<section class="atlas"><h2>Where each paper's scheme is the best choice</h2>
+<ul class="findings">{papers}</ul></section>
 <script type="application/json" id="atlas-data">{data}</script>
 <script>{SCRIPT.read_text(encoding="utf-8")}</script>
 """

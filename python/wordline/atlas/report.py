@@ -39,6 +39,9 @@ there equally often, and every pair of levels of two factors as equally as so ma
 - **SLC cache**: as the device file has it, or a third of it static and the rest dynamic; a
   scheme whose cache is of fixed size keeps the static one.
 
+Latencies below 10 us count as 10 us, which a host's own stack takes: here a write that finds room
+in the drive's RAM takes no time.
+
 Figures are over `conventional`, the plain drive, under the same conditions with the same seed;
 means are geometric. An interval is that of Student's t over the seeds, so it says what chance
 does under these conditions, not what another workload would do. A 99.9th percentile stands on at
@@ -87,11 +90,13 @@ def _readme(
     conditions = max(len(d.places) for d in atlas.drives)
     parts = [
         f"# {atlas.title}",
-        "`index.html`, which the command writes beside this, answers for conditions that you "
-        "choose: one file, without a network. Here is what came out, for people who only read.",
+        "[The page](index.html) answers for conditions that you choose: one file, to be opened in "
+        "a browser, without a network. Here is what came out, for people who only read.",
         f"Written by\n\n```\n{command}\n```",
         "## What came out",
         "\n".join(f"{i}. {sentence}" for i, sentence in enumerate(said, 1)),
+        "## Where each paper's scheme is the best choice",
+        "\n".join(f"- {sentence}" for sentence in f.papers(atlas)),
         "## The best choice by load",
         *[_choices(drive) for drive in atlas.drives],
         "## By load",

@@ -1,0 +1,280 @@
+//! What a hook sees of the drive, lent to Python for one call.
+
+use crate::error::UserError;
+use pyo3::prelude::*;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::ThreadId;
+use wordline_flash::SlotClass;
+use wordline_ftl::{RegionId, View};
+use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn};
+
+/// A view that is there while its call goes on, and only on the thread of that call.
+struct Borrowed(NonNull<View<'static>>);
+
+// SAFETY: it is only followed under the lock, on the thread that lent it, which `Lent::with` sees to.
+unsafe impl Send for Borrowed {}
+
+/// The drive's state, read-only. Regions go by their names; planes, blocks and pages by their numbers.
+#[pyclass(frozen, module = "wordline", name = "View")]
+pub(crate) struct Lent {
+    view: Mutex<Option<Borrowed>>,
+    regions: Arc<[String]>,
+    thread: ThreadId,
+}
+
+/// Takes a view back, however its call ends.
+struct Returned<'py>(Bound<'py, Lent>);
+
+impl Drop for Returned<'_> {
+    fn drop(&mut self) {
+        *self.0.get().view.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Lend a view for a call.
+pub(crate) fn lend<T>(
+    py: Python<'_>,
+    view: &View<'_>,
+    regions: &Arc<[String]>,
+    call: impl FnOnce(&Bound<'_, Lent>) -> PyResult<T>,
+) -> PyResult<T> {
+    let lent = Lent {
+        view: Mutex::new(Some(Borrowed(NonNull::from(view).cast()))),
+        regions: Arc::clone(regions),
+        thread: std::thread::current().id(),
+    };
+    let returned = Returned(Bound::new(py, lent)?);
+    call(&returned.0)
+}
+
+impl Lent {
+    fn with<T>(&self, ask: impl FnOnce(&View<'_>) -> PyResult<T>) -> PyResult<T> {
+        let view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*view {
+            // SAFETY: `lend` holds the view until `Returned` has emptied this, which waits for the lock.
+            Some(borrowed) if self.thread == std::thread::current().id() => {
+                ask(unsafe { borrowed.0.as_ref() })
+            }
+            Some(_) => Err(UserError::new_err("a view belongs to the thread of its call")),
+            None => Err(UserError::new_err(
+                "the view is that of a call which is over; ask it within the hook, and keep what it says",
+            )),
+        }
+    }
+
+    fn region(&self, name: &str) -> PyResult<RegionId> {
+        region_of(&self.regions, name)
+    }
+}
+
+/// A region by its name.
+pub(crate) fn region_of(regions: &[String], name: &str) -> PyResult<RegionId> {
+    let at = regions.iter().position(|own| own == name);
+    at.map(|i| RegionId(i as u8)).ok_or_else(|| {
+        UserError::new_err(format!("there is no region {name:?}\n  allowed: {}", regions.join(", ")))
+    })
+}
+
+/// A number that must be below another.
+fn below(what: &str, number: u32, end: u32) -> PyResult<u32> {
+    if number < end {
+        return Ok(number);
+    }
+    Err(UserError::new_err(format!("there is no {what} {number}\n  allowed: 0 to {}", end.saturating_sub(1))))
+}
+
+fn plane(view: &View, number: u32) -> PyResult<PlaneId> {
+    below("plane", number, view.geometry().planes).map(PlaneId)
+}
+
+fn block(view: &View, number: u32) -> PyResult<BlockId> {
+    below("block", number, view.geometry().blocks).map(BlockId)
+}
+
+fn lpn(view: &View, number: u32) -> PyResult<Lpn> {
+    below("logical page", number, view.logical_pages()).map(Lpn)
+}
+
+#[pymethods]
+impl Lent {
+    /// The time in nanoseconds.
+    #[getter]
+    fn now(&self) -> PyResult<u64> {
+        self.with(|v| Ok(v.now.0))
+    }
+
+    /// Whether the run is over and the drive is emptying its buffers.
+    #[getter]
+    fn draining(&self) -> PyResult<bool> {
+        self.with(|v| Ok(v.draining()))
+    }
+
+    /// Host requests admitted and not yet complete.
+    #[getter]
+    fn outstanding(&self) -> PyResult<u32> {
+        self.with(|v| Ok(v.outstanding()))
+    }
+
+    /// Logical pages that hold data.
+    #[getter]
+    fn mapped(&self) -> PyResult<u64> {
+        self.with(|v| Ok(v.mapped()))
+    }
+
+    /// Logical pages that the host can address.
+    #[getter]
+    fn logical_pages(&self) -> PyResult<u32> {
+        self.with(|v| Ok(v.logical_pages()))
+    }
+
+    /// Pages that the write buffer could still take; none where the drive has none.
+    #[getter]
+    fn free_buffer_pages(&self) -> PyResult<Option<u64>> {
+        self.with(|v| Ok(v.free_buffer_pages()))
+    }
+
+    /// Bytes that the drive can hold now.
+    #[getter]
+    fn usable_bytes(&self) -> PyResult<u64> {
+        self.with(|v| Ok(v.usable_bytes()))
+    }
+
+    /// Planes of the drive.
+    #[getter]
+    fn planes(&self) -> PyResult<u32> {
+        self.with(|v| Ok(v.geometry().planes))
+    }
+
+    /// Erased blocks that a region could still open in a plane.
+    fn free_blocks(&self, region: &str, plane: u32) -> PyResult<u32> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.free_blocks(r, self::plane(v, plane)?)))
+    }
+
+    /// Slots that a region could still program, in a plane or in all of them.
+    #[pyo3(signature = (region, plane=None))]
+    fn free_slots(&self, region: &str, plane: Option<u32>) -> PyResult<u64> {
+        let r = self.region(region)?;
+        self.with(|v| match plane {
+            Some(plane) => Ok(v.free_slots(r, self::plane(v, plane)?)),
+            None => Ok(v.free_slots_in(r)),
+        })
+    }
+
+    /// Pages of each bit that a region can still program; zeros under rules that do not tell bits apart.
+    fn free_pages(&self, region: &str) -> PyResult<[u64; 4]> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.free_pages(r)))
+    }
+
+    /// Blocks of a plane that a region owns.
+    fn owned(&self, region: &str, plane: u32) -> PyResult<u32> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.owned(r, self::plane(v, plane)?)))
+    }
+
+    /// Blocks that a region owns in all planes, and slots programmed in them.
+    fn taken(&self, region: &str) -> PyResult<(u64, u64)> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.taken(r)))
+    }
+
+    /// Full blocks of a plane of a region that no collection has.
+    fn full_blocks(&self, region: &str, plane: u32) -> PyResult<Vec<u32>> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.full_blocks(r, self::plane(v, plane)?).map(|b| b.0).collect()))
+    }
+
+    /// Logical pages that live in a block of a region that has no initial data.
+    fn pages_in(&self, block: u32) -> PyResult<Vec<u32>> {
+        self.with(|v| Ok(v.pages_in(self::block(v, block)?).map(|l| l.0).collect()))
+    }
+
+    /// How often a block has been erased.
+    fn erases(&self, block: u32) -> PyResult<u32> {
+        self.with(|v| Ok(v.erases(self::block(v, block)?)))
+    }
+
+    /// Live sectors of a block.
+    fn live_sectors(&self, block: u32) -> PyResult<u32> {
+        self.with(|v| Ok(v.live_sectors(self::block(v, block)?)))
+    }
+
+    /// Share of its life that a block has used up.
+    fn life_used(&self, block: u32) -> PyResult<f64> {
+        self.with(|v| Ok(v.life_used(self::block(v, block)?)))
+    }
+
+    /// Mean cycles of the blocks of a region's pool.
+    fn mean_erases(&self, region: &str) -> PyResult<f64> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.mean_erases(r)))
+    }
+
+    /// Units of the map that live in a plane of a region.
+    fn live_units(&self, region: &str, plane: u32) -> PyResult<u64> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.live_units(r, self::plane(v, plane)?)))
+    }
+
+    /// The block that a region's own rule would collect next in a plane.
+    fn best(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.best(r, self::plane(v, plane)?).map(|b| b.0)))
+    }
+
+    /// Of the full blocks of a plane of a region collected first in, first out, the one filled first.
+    fn oldest(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.oldest(r, self::plane(v, plane)?).map(|b| b.0)))
+    }
+
+    /// The block that would take the next program of a region in a plane, if one is open.
+    fn frontier(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.frontier(r, self::plane(v, plane)?, SlotClass::Next).map(|b| b.0)))
+    }
+
+    /// The block that a collection in a plane of a region is emptying.
+    fn collecting(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.collecting(r, self::plane(v, plane)?).map(|b| b.0)))
+    }
+
+    /// The block that a plane of a region is filling, once the run is over and no program into it is under way.
+    fn last_frontier(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.last_frontier(r, self::plane(v, plane)?).map(|b| b.0)))
+    }
+
+    /// The place of a logical page on flash, under a page map.
+    fn locate(&self, lpn: u32) -> PyResult<Option<u32>> {
+        self.with(|v| Ok(v.locate(self::lpn(v, lpn)?).map(|p| p.0)))
+    }
+
+    /// Whether data of a logical page are in RAM, or on their way to flash.
+    fn is_staged(&self, lpn: u32) -> PyResult<bool> {
+        self.with(|v| Ok(v.is_staged(self::lpn(v, lpn)?)))
+    }
+
+    /// The plane that a place lies in, and the region that owns its block, if it is one of the scheme's own.
+    fn owner(&self, ppn: u32) -> PyResult<(u32, Option<String>)> {
+        self.with(|v| {
+            below("place", v.geometry().block_of(Ppn(ppn)).0, v.geometry().blocks)?;
+            let (plane, region) = v.owner(Ppn(ppn));
+            Ok((plane.0, self.regions.get(region.0 as usize).cloned()))
+        })
+    }
+
+    /// Whether a region takes a moved page now.
+    fn takes_moves(&self, region: &str) -> PyResult<bool> {
+        let r = self.region(region)?;
+        self.with(|v| Ok(v.takes_moves(r)))
+    }
+
+    /// Operations waiting or running in the planes of a die.
+    fn backlog(&self, die: u32) -> PyResult<u32> {
+        self.with(|v| Ok(v.backlog(DieId(below("die", die, v.geometry().dies)?))))
+    }
+}

@@ -1,0 +1,16 @@
+//! Schemes written in Python: a class is an entry of the registry, an instance of it a `Scheme`. The engine asks it as
+//! any other; what it answers is read here, and its exceptions are kept for the caller.
+
+pub(crate) mod answers;
+mod asked;
+mod entry;
+mod failed;
+mod lent;
+mod python;
+mod thread;
+
+pub(crate) use answers::Decision;
+pub(crate) use asked::Parcel;
+pub(crate) use entry::with_classes;
+pub(crate) use failed::Failed;
+pub(crate) use lent::Lent;

@@ -1,0 +1,284 @@
+//! An instance of a class of Python as a scheme.
+
+use crate::scheme::answers::{AskedCollect, AskedCommand, AskedIdle, AskedLayout, AskedMove, Decision};
+use crate::scheme::asked::{Beside, Parcel};
+use crate::scheme::failed::Failed;
+use crate::scheme::lent::lend;
+use crate::scheme::thread::attached;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::fmt::{self, Debug, Formatter};
+use std::io;
+use std::sync::Arc;
+use wordline_ftl::{
+    Answers, Collect, Command, DriveInfo, IdleWork, Layout, Memory, Move, Need, Place, ReadSeen, Refusal,
+    Scheme, Tag, View,
+};
+use wordline_units::{CellMode, HostOp, HostRequest, Lpn, PlaneId};
+
+/// A scheme whose hooks are methods of an object of Python.
+pub(crate) struct PyScheme {
+    name: String,
+    object: Py<PyAny>,
+    place: Py<PyAny>,
+    answers: Answers,
+    /// Names of its regions, since `layout`.
+    regions: Arc<[String]>,
+    sector: u32,
+    /// Decisions that have been read already, kept alive so that each is known by its address.
+    read: Vec<(Py<Decision>, Place)>,
+    failed: Arc<Failed>,
+}
+
+/// Decisions that are kept; a scheme that makes a new one for each page has no gain from more.
+const KEPT: usize = 16;
+
+impl PyScheme {
+    pub(crate) fn new(
+        name: &str,
+        object: Bound<'_, PyAny>,
+        answers: Answers,
+        failed: Arc<Failed>,
+    ) -> PyResult<PyScheme> {
+        let place = object.getattr("place")?.unbind();
+        let regions = Arc::from([]);
+        let name = name.to_string();
+        Ok(PyScheme {
+            name,
+            object: object.unbind(),
+            place,
+            answers,
+            regions,
+            sector: 0,
+            read: vec![],
+            failed,
+        })
+    }
+
+    /// Ask a hook with a view; what is raised is kept, and the run ends.
+    fn ask<T: wordline_ftl::Answer>(
+        &self,
+        hook: &str,
+        view: &View<'_>,
+        call: impl FnOnce(Python<'_>, Beside<'_, '_>) -> PyResult<T>,
+    ) -> T {
+        view.answer(attached(|py| {
+            let answered = lend(py, view, &self.regions, |lent| call(py, lent));
+            answered.map_err(|e| self.failed.keep(py, e, &self.name, hook, view.now))
+        }))
+    }
+
+    /// Where a decision of Python leads, which is read once.
+    fn placed(&mut self, answer: &Bound<'_, PyAny>) -> PyResult<Place> {
+        if let Some((_, place)) = self.read.iter().find(|(known, _)| known.as_ptr() == answer.as_ptr()) {
+            return Ok(*place);
+        }
+        let decision = answer.cast::<Decision>().map_err(|_| {
+            let given = answer.repr().map_or_else(|_| "something else".to_string(), |r| r.to_string());
+            crate::error::UserError::new_err(format!(
+                "place() returned {given}\n  allowed: what wordline.to(...) returns"
+            ))
+        })?;
+        let place = decision.get().place(&self.regions)?;
+        if self.read.len() == KEPT {
+            self.read.remove(0);
+        }
+        self.read.push((decision.clone().unbind(), place));
+        Ok(place)
+    }
+
+    /// The facts of a drive that `layout` is given.
+    fn drive<'py>(py: Python<'py>, drive: &DriveInfo) -> PyResult<Bound<'py, PyAny>> {
+        let spec = serde_json::to_string(drive.spec).map_err(crate::error::wrong)?;
+        let facts = PyDict::new(py);
+        facts.set_item("spec", py.import("json")?.call_method1("loads", (spec,))?)?;
+        facts.set_item("logical_pages", drive.logical_pages)?;
+        facts.set_item("planes", drive.geometry.planes)?;
+        facts.set_item("page_bytes", drive.geometry.unit)?;
+        let modes: Vec<Vec<&str>> = drive
+            .geometry
+            .media
+            .iter()
+            .map(|m| {
+                CellMode::ALL.into_iter().filter(|mode| m.mode(*mode).is_some()).map(CellMode::key).collect()
+            })
+            .collect();
+        facts.set_item("modes", modes)?;
+        let blocks: Vec<u32> = drive.geometry.media.iter().map(|m| m.blocks_per_plane).collect();
+        facts.set_item("blocks_per_plane", blocks)?;
+        let trigger = drive.spec.slc_cache.map(|c| c.trigger.to_string());
+        facts.set_item("slc_cache_trigger", trigger)?;
+        py.import("wordline.scheme")?.call_method("Drive", (), Some(&facts))
+    }
+}
+
+impl Clone for PyScheme {
+    fn clone(&self) -> PyScheme {
+        attached(|py| {
+            // A copy that fails is told by the next hook that is asked.
+            let copy = self.object.bind(py).call_method0("_copy").and_then(|object| {
+                let place = object.getattr("place")?.unbind();
+                Ok((object.unbind(), place))
+            });
+            let (object, place) = copy.unwrap_or_else(|e| {
+                self.failed.keep(py, e, &self.name, "a copy of its state", wordline_units::SimTime(0));
+                (self.object.clone_ref(py), self.place.clone_ref(py))
+            });
+            PyScheme {
+                name: self.name.clone(),
+                object,
+                place,
+                answers: self.answers,
+                regions: Arc::clone(&self.regions),
+                sector: self.sector,
+                read: self.read.iter().map(|(d, place)| (d.clone_ref(py), *place)).collect(),
+                failed: Arc::clone(&self.failed),
+            }
+        })
+    }
+}
+
+impl Debug for PyScheme {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "PyScheme {{ {:?}, regions: {:?} }}", self.name, self.regions)
+    }
+}
+
+impl Scheme for PyScheme {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn answers(&self) -> Answers {
+        self.answers
+    }
+
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
+        let laid_out = attached(|py| {
+            let given = PyScheme::drive(py, drive)?;
+            let answer = self.object.bind(py).call_method1("_lay_out", (given,))?;
+            let asked: AskedLayout = answer.extract()?;
+            let names = asked.names();
+            let layout = asked.read(drive.spec)?;
+            self.regions = names.into();
+            self.sector = drive.geometry.sector as u32;
+            Ok(layout)
+        });
+        laid_out.map_err(|e: PyErr| {
+            let reason = attached(|py| self.failed.refusal(py, e));
+            Refusal { scheme: self.name.clone(), device: drive.spec.name.clone(), reason }
+        })
+    }
+
+    fn place(&mut self, parcel: &wordline_ftl::Parcel, view: &View) -> Place {
+        let answered = attached(|py| {
+            let asked = Parcel::of(parcel, &self.regions, self.sector);
+            let regions = Arc::clone(&self.regions);
+            let answer = lend(py, view, &regions, |lent| self.place.call1(py, (asked, lent)));
+            let placed = answer.and_then(|answer| self.placed(answer.bind(py)));
+            placed.map_err(|e| self.failed.keep(py, e, &self.name, "place", view.now))
+        });
+        view.answer(answered)
+    }
+
+    fn admit(&mut self, request: &HostRequest, view: &View) -> Tag {
+        self.ask("admit", view, |py, lent| {
+            let asked = PyDict::new(py);
+            asked.set_item("op", request.op.key())?;
+            asked.set_item("is_write", request.op == HostOp::Write)?;
+            asked.set_item("lba", request.lba.0)?;
+            asked.set_item("bytes", request.bytes())?;
+            asked.set_item("arrival", request.arrival.0)?;
+            let asked = py.import("wordline.scheme")?.call_method("Request", (), Some(&asked))?;
+            Ok(Tag(self.object.bind(py).call_method1("admit", (asked, lent))?.extract()?))
+        })
+    }
+
+    fn make_room(&mut self, parcel: &wordline_ftl::Parcel, view: &View, out: &mut Vec<Move>) {
+        self.ask("make_room", view, |py, lent| {
+            let asked = Parcel::of(parcel, &self.regions, self.sector);
+            let moves: Vec<AskedMove> =
+                self.object.bind(py).call_method1("make_room", (asked, lent))?.extract()?;
+            for m in moves {
+                out.push(m.read(&self.regions)?);
+            }
+            Ok(())
+        });
+    }
+
+    fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
+        self.ask("read", view, |py, lent| {
+            let asked = PyDict::new(py);
+            asked.set_item("lpn", seen.lpn.0)?;
+            asked.set_item("ppn", seen.ppn.0)?;
+            asked.set_item("mode", seen.mode.key())?;
+            asked.set_item("retries", seen.retries)?;
+            let asked = py.import("wordline.scheme")?.call_method("ReadSeen", (), Some(&asked))?;
+            let moved: Option<AskedMove> =
+                self.object.bind(py).call_method1("read", (asked, lent))?.extract()?;
+            moved.map(|m| m.read(&self.regions)).transpose()
+        })
+    }
+
+    fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
+        self.ask("collect", view, |py, lent| {
+            let region = self.regions.get(need.region.0 as usize).map(String::as_str);
+            let answer = self.object.bind(py).call_method1("collect", (region, need.plane.0, lent))?;
+            let collect: Option<AskedCollect> = answer.extract()?;
+            collect.map(|c| c.read(&self.regions)).transpose()
+        })
+    }
+
+    fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        self.ask("idle", view, |py, lent| {
+            let work: Option<AskedIdle> =
+                self.object.bind(py).call_method1("idle", (plane.0, lent))?.extract()?;
+            work.map(|w| w.read(&self.regions)).transpose()
+        })
+    }
+
+    fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
+        self.ask("tick", view, |py, lent| {
+            let commands: Vec<AskedCommand> =
+                self.object.bind(py).call_method1("tick", (lent,))?.extract()?;
+            commands.iter().try_for_each(|c| c.read(&self.regions, out))
+        });
+    }
+
+    fn seed(&mut self, seed: u64) {
+        attached(|py| {
+            if let Err(e) = self.object.bind(py).call_method1("_seed", (seed,)) {
+                self.failed.keep(py, e, &self.name, "seed", wordline_units::SimTime(0));
+            }
+        });
+    }
+
+    fn on_trim(&mut self, lpn: Lpn) {
+        attached(|py| {
+            if let Err(e) = self.object.bind(py).call_method1("on_trim", (lpn.0,)) {
+                self.failed.keep(py, e, &self.name, "on_trim", wordline_units::SimTime(0));
+            }
+        });
+    }
+
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        Some(self)
+    }
+}
+
+impl Memory for PyScheme {
+    fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let text = attached(|py| self.object.bind(py).call_method0("_saved")?.extract::<String>());
+        text.map(String::into_bytes).map_err(|e| io::Error::other(e.to_string()))
+    }
+
+    fn set(&mut self, bytes: &[u8]) -> bool {
+        let Ok(text) = std::str::from_utf8(bytes) else { return false };
+        attached(|py| {
+            self.object
+                .bind(py)
+                .call_method1("_restore", (text,))
+                .is_ok_and(|r| r.is_truthy().unwrap_or(false))
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! The interpreter on the threads of the engine, which it did not start.
+
+use pyo3::{Python, ffi};
+use std::cell::OnceCell;
+
+/// What Python knows a thread by, kept from one call to the next: to make it anew costs more than most calls.
+struct Known {
+    state: ffi::PyGILState_STATE,
+    thread: *mut ffi::PyThreadState,
+}
+
+impl Known {
+    /// Of a thread of the engine; none where Python knows the thread already, as one of its own.
+    fn new() -> Option<Known> {
+        // SAFETY: the thread does not hold the interpreter (it has no state there), takes it, and lets go of it again,
+        // which `drop` undoes in the same order on the same thread.
+        unsafe {
+            if !ffi::PyGILState_GetThisThreadState().is_null() {
+                return None;
+            }
+            let state = ffi::PyGILState_Ensure();
+            Some(Known { state, thread: ffi::PyEval_SaveThread() })
+        }
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        // SAFETY: as above; the engine's threads end before the call of Python that has begun them.
+        unsafe {
+            ffi::PyEval_RestoreThread(self.thread);
+            ffi::PyGILState_Release(self.state);
+        }
+    }
+}
+
+thread_local! {
+    static KNOWN: OnceCell<Option<Known>> = const { OnceCell::new() };
+}
+
+/// As `Python::attach`, and quick on the threads of the engine.
+pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> T) -> T {
+    KNOWN.with(|known| {
+        known.get_or_init(Known::new);
+    });
+    Python::attach(call)
+}

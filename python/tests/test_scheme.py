@@ -1,0 +1,296 @@
+"""Schemes in Python: what they may do, what they come to, and what is said when they are wrong."""
+
+import csv
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import wordline as wl
+from conftest import ROOT
+from wordline.examples.slc_cache import SlcCachePy
+
+GOLDEN = ROOT / "crates" / "run" / "tests" / "golden"
+SMALL = {"device": "fair-tlc", "workload": "uniform:requests=3000"}
+
+
+class SmallFirst(wl.Scheme):
+    """SLC for small writes only."""
+
+    threshold = wl.Param(16 * wl.KiB, "largest write that goes to SLC")
+
+    def layout(self, drive):
+        return wl.Layout.slc_cache(drive)
+
+    def place(self, p, view):
+        small = p.is_host and p.bytes <= self.threshold
+        return wl.to("slc", "dense") if small else wl.to("dense")
+
+
+def golden(scheme: str) -> list[dict[str, str]]:
+    with open(GOLDEN / "table.tsv") as file:
+        rows = csv.DictReader(file, delimiter="\t")
+        # What a drive does not admit has no figures.
+        return [r for r in rows if r["scheme"] == scheme and r["completed"].isdigit()]
+
+
+@pytest.mark.skipif(not GOLDEN.exists(), reason="the golden rows are not part of the package")
+@pytest.mark.parametrize(
+    "row", golden("slc-cache"), ids=lambda r: f"{r['device']}-{r['workload'].split(':')[0]}"
+)
+def test_slc_cache_in_python_comes_to_the_same_bits_on_every_golden_drive(row):
+    workload = row["workload"]
+    file = GOLDEN / workload.split(":")[0]
+    found = wl.run(
+        device=GOLDEN / row["device"],
+        scheme=SlcCachePy,
+        workload=f"{GOLDEN}/{workload}" if file.exists() else workload,
+        requests=int(row["requests"]),
+        initial=row["initial"],
+        seed=int(row["seed"]),
+        check=True,
+    )
+    assert found.result_hash == row["result_hash"]
+
+
+def test_a_class_and_an_instance_run_beside_others():
+    found = wl.compare(schemes=["slc-cache", SmallFirst, SmallFirst(threshold=4096)], **SMALL)
+    names = [r.config.scheme.spelling for r in found]
+    assert names == ["slc-cache", "small-first", "small-first:threshold=4096"]
+    # Requests of 4 KiB are small under both, and all go to SLC.
+    assert found[1].result_hash == found[2].result_hash
+    assert found[1].config.scheme.parameters.threshold == "16384"
+    assert wl.run(scheme=SmallFirst(threshold=0), **SMALL).result_hash != found[1].result_hash
+
+
+def test_replicas_and_threads_come_to_the_same():
+    several = wl.run(scheme=SmallFirst, replicas=3, threads=3, **SMALL).to_dict()
+    one = wl.run(scheme=SmallFirst, seed=2, **SMALL)
+    assert several["replicas"]["runs"][1]["result_hash"] == one.result_hash
+
+
+def test_a_combination_may_have_a_class_in_front():
+    text = wl.scheme.text(SmallFirst(threshold=8192))
+    found = wl.run(scheme=f"{text}+ips", **SMALL)
+    assert found.config.scheme.spelling == "small-first:threshold=8192+ips"
+
+
+def test_a_run_goes_to_other_processes_by_file_and_class(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import wordline as wl\n"
+        "class Mine(wl.Scheme):\n"
+        "    size = wl.Param(8 * wl.KiB, 'a size')\n"
+        "    def layout(self, drive): return wl.Layout.slc_cache(drive)\n"
+        "    def place(self, p, view):\n"
+        "        return wl.to('slc', 'dense') if p.is_host else wl.to('dense')\n"
+    )
+    run = wl.Run(scheme=f"py:{tmp_path}/mine.py#Mine:size=4KiB", **SMALL)
+    here = pickle.loads(pickle.dumps(run)).do()
+    code = (
+        f"import wordline as wl; print(wl.Run(scheme={run.scheme!r}, **{SMALL!r}).do().result_hash)"
+    )
+    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert there.stdout.strip() == here.result_hash
+    assert (
+        here.config.scheme.parameters.size == "8192" or "size=4KiB" in here.config.scheme.spelling
+    )
+
+
+def test_another_source_is_another_run(tmp_path):
+    identities = []
+    for letter in "ab":
+        folder = tmp_path / letter
+        folder.mkdir()
+        (folder / "mine.py").write_text(
+            "import wordline as wl\n"
+            f"# {letter}\n"
+            "class Mine(wl.Scheme):\n"
+            "    def layout(self, drive): return wl.Layout.one_region(drive)\n"
+            "    def place(self, p, view): return wl.to('dense')\n"
+        )
+        run = wl.Run(scheme=f"py:{folder}/mine.py#Mine", **SMALL)
+        identities.append(run.identity()["scheme"]["parameters"]["source"])
+    assert identities[0] != identities[1]
+
+
+class Counting(wl.Scheme):
+    """Counts what it is asked, and sends every seventh page another way."""
+
+    seen = wl.State(0)
+    pages = wl.State({})
+
+    def layout(self, drive):
+        return wl.Layout.slc_cache(drive)
+
+    def place(self, p, view):
+        self.seen += 1
+        self.pages[str(p.lpn)] = self.seen
+        return wl.to("dense") if self.seen % 7 == 0 or not p.is_host else wl.to("slc", "dense")
+
+
+def test_what_is_learnt_is_saved_with_the_drive_and_goes_on(tmp_path):
+    whole = {"device": "fair-tlc", "scheme": Counting}
+    state = tmp_path / "drive.state"
+    wl.run(workload="uniform:requests=1001", save_state=state, **whole)
+    after = wl.run(workload="uniform:requests=500", from_state=state, seed=2, **whole)
+    fresh = wl.run(workload="uniform:requests=500", seed=2, **whole)
+    assert after.result_hash != fresh.result_hash
+    again = wl.run(workload="uniform:requests=500", from_state=state, seed=2, **whole)
+    assert again.result_hash == after.result_hash
+    assert Counting().seen == 0, "an instance does not learn from the runs of its class"
+
+
+def test_instances_do_not_share_what_they_learn():
+    one, other = Counting(), Counting()
+    one.pages["1"] = 1
+    assert other.pages == {}
+    copy = one._copy()
+    copy.pages["2"] = 2
+    assert one.pages == {"1": 1}
+
+
+# ---- What is wrong is said.
+
+
+class Wrong(wl.Scheme):
+    """Does what the test says."""
+
+    what = wl.Param("nothing", "what it does wrong")
+    kept = None
+
+    def layout(self, drive):
+        if self.what == "refuse":
+            raise wl.Refused("it does not like this drive")
+        if self.what == "layout":
+            return "no layout"
+        return wl.Layout.slc_cache(drive)
+
+    def place(self, p, view):
+        if self.what == "raise" and p.lpn > 10:
+            raise ZeroDivisionError("of my own")
+        if self.what == "attribute":
+            self.counter = 1
+        if self.what == "view":
+            view.free_blocks("slcc", 0)
+        if self.what == "plane":
+            view.free_blocks("slc", 8)
+        if self.what == "outlives":
+            if Wrong.kept is not None:
+                Wrong.kept.now  # noqa: B018
+            Wrong.kept = view
+        return {"region": wl.to("nowhere"), "type": "slc"}.get(self.what, wl.to("dense"))
+
+
+@pytest.mark.parametrize(
+    ("what", "error", "message"),
+    [
+        ("refuse", wl.Refused, "it does not like this drive"),
+        ("layout", wl.UserError, "layout.. returned 'no layout'; return a wordline.Layout"),
+        ("raise", ZeroDivisionError, "of my own"),
+        ("attribute", AttributeError, "Wrong.counter is set after layout.*wl.State"),
+        (
+            "view",
+            wl.UserError,
+            'no region "slcc"\n  allowed: slc, dense',
+        ),
+        ("plane", wl.UserError, "there is no plane 8\n  allowed: 0 to 7"),
+        ("outlives", wl.UserError, "a call which is over"),
+        ("region", wl.UserError, 'no region "nowhere"\n  allowed: slc, dense'),
+        ("type", wl.UserError, "place.. returned 'slc'\n  allowed: what wordline.to"),
+    ],
+)
+def test_what_a_hook_does_wrong_is_an_exception_of_its_own(what, error, message):
+    Wrong.kept = None
+    with pytest.raises(error, match=message) as raised:
+        wl.run(scheme=Wrong(what=what), **SMALL)
+    if error is ZeroDivisionError:
+        frames = [frame.name for frame in raised.traceback]
+        assert frames[-1] == "place"
+        if sys.version_info >= (3, 11):
+            assert "raised in place of the scheme wrong at" in raised.value.__notes__[0]
+
+
+def test_parameters_are_held_to_their_types():
+    with pytest.raises(wl.UserError, match="has no parameter 'treshold'; it has threshold"):
+        SmallFirst(treshold=1)
+    with pytest.raises(wl.UserError, match="'big' is not a whole number"):
+        SmallFirst(threshold="big")
+    with pytest.raises(AttributeError, match="threshold is a parameter"):
+        SmallFirst().threshold = 3
+    text = wl.scheme.text(SmallFirst)
+    with pytest.raises(wl.UserError, match=r"threshold.*'big' is not a whole number"):
+        wl.run(scheme=f"{text}:threshold=big", **SMALL)
+    with pytest.raises(wl.UserError, match="tresh"):
+        wl.run(scheme=f"{text}:treshold=1", **SMALL)
+    with pytest.raises(wl.UserError, match="not one of 'device', 'wait', 'direct'"):
+        SlcCachePy(when_full="never")
+
+
+def test_a_class_without_place_is_no_scheme():
+    class Half(wl.Scheme):
+        def layout(self, drive):
+            return wl.Layout.one_region(drive)
+
+    with pytest.raises(wl.UserError, match=r"Half has no method place\(\)"):
+        wl.run(scheme=Half, **SMALL)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "message"),
+    [
+        ("py:none.py#X", "there is no such file"),
+        (f"py:{__file__}#Nobody", "has no scheme 'Nobody'; say .* with one of .*SmallFirst"),
+        ("py:#Gone", "was typed into another interpreter"),
+    ],
+)
+def test_a_spelling_that_leads_nowhere(spelling, message):
+    with pytest.raises(wl.UserError, match=message):
+        wl.run(scheme=spelling, **SMALL)
+
+
+def test_an_interrupt_ends_a_run_in_python(tmp_path):
+    class Stops(SmallFirst):
+        """Interrupts as a user would."""
+
+        def place(self, p, view):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        wl.run(scheme=Stops, **SMALL)
+
+
+def test_the_report_holds_the_hash_of_the_source():
+    report = wl.run(scheme=SmallFirst, **SMALL)
+    own = wl.scheme.source(SmallFirst)[1][:16]
+    assert json.loads(report.json)["config"]["scheme"]["parameters"]["source"] == own
+    assert Path(__file__).read_text() == wl.scheme.source(SmallFirst)[0]
+
+
+def test_the_command_takes_a_class_of_a_file(wordline, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import wordline as wl\n"
+        "class Mine(wl.Scheme):\n"
+        "    size = wl.Param(8 * wl.KiB, 'a size')\n"
+        "    def layout(self, drive): return wl.Layout.slc_cache(drive)\n"
+        "    def place(self, p, view):\n"
+        "        if self.size == 1: raise ValueError('one')\n"
+        "        return wl.to('slc', 'dense') if p.is_host else wl.to('dense')\n"
+    )
+    small = ["--device", "fair-tlc", "--workload", "uniform", "--requests", "500"]
+    done = wordline("run", "--scheme", "py:mine.py#Mine:size=4KiB", *small, "--json", "-")
+    assert done.code == 0, done.err
+    own = wl.Run(
+        device="fair-tlc", workload="uniform", requests=500, scheme=f"py:{tmp_path}/mine.py#Mine"
+    )
+    assert done.json["result_hash"] == own.do().result_hash
+    swept = wordline("sweep", "--scheme", "py:mine.py#Mine", "--scheme=slc-cache", *small)
+    assert swept.code == 0, swept.err
+    wrong = wordline("run", "--scheme=py:mine.py#Mine:size=1", *small)
+    assert wrong.code != 0
+    assert "ValueError: one" in wrong.err
+    lost = wordline("run", "--scheme", "py:mine.py#Yours", *small)
+    assert lost.code == 2
+    assert "has no scheme 'Yours'" in lost.err

@@ -1,0 +1,677 @@
+"""Schemes in Python: a class with a layout and a place for data, on the engine of all others.
+
+    class SmallFirst(wl.Scheme):
+        threshold = wl.Param(16 * wl.KiB, "largest write that goes to SLC")
+
+        def layout(self, drive):
+            return wl.Layout.slc_cache(drive, blocks=12)
+
+        def place(self, p, view):
+            small = p.is_host and p.bytes <= self.threshold
+            return wl.to("slc", "dense") if small else wl.to("dense")
+
+The hooks are those of the trait ``Scheme`` in ``crates/ftl/src/scheme.rs``, by the same names; the
+engine asks only those that a class has.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import importlib.util
+import inspect
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from wordline._wordline import Parcel, Place, Refused, UserError, View, to
+
+__all__ = [
+    "Collect", "Drive", "GiB", "KiB", "Layout", "MiB", "Move", "Param", "Parcel", "Place", "Pool",
+    "ReadSeen", "Region", "Request", "Scheme", "SetQuota", "State", "View", "to",
+]  # fmt: skip
+
+KiB, MiB, GiB = 1 << 10, 1 << 20, 1 << 30
+
+#: Hooks that the engine asks only of a scheme that has them.
+_HOOKS = ("admit", "read", "collect", "idle", "on_trim", "make_room", "tick")
+
+
+class Param:
+    """A parameter of a scheme, set in its spelling or when an instance is made.
+
+    Parameters
+    ----------
+    default
+        Its default, of which it has the type: a whole number (also as a size such as ``8KiB``), a
+        number, a truth value, or a text.
+    about
+        What it means, with its unit.
+    choices
+        The values that are allowed, if only a few are.
+    """
+
+    def __init__(
+        self, default: float | bool | str, about: str, choices: Sequence[Any] = ()
+    ) -> None:
+        """Take the default and what the parameter means."""
+        if not isinstance(default, (bool, int, float, str)):
+            raise UserError(
+                f"a parameter's default is {default!r}; give a number, a text or a bool"
+            )
+        self.default, self.about, self.choices = default, about, tuple(choices)
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take the name under which a class has it."""
+        self.name = name
+
+    def __get__(self, scheme: Scheme | None, owner: type) -> Any:
+        """Return the value of an instance, or the parameter itself."""
+        return self if scheme is None else scheme._values.get(self.name, self.default)
+
+    def __set__(self, scheme: Scheme, value: Any) -> None:
+        """Refuse: a parameter is given when the scheme is made."""
+        raise AttributeError(f"{self.name} is a parameter; give it when the scheme is made")
+
+    def checked(self, value: Any) -> Any:
+        """Return a value of this parameter's type.
+
+        Raises
+        ------
+        UserError
+            It is none, or not one of the choices.
+        """
+        kind = type(self.default)
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if type(value) is not kind:
+            allowed = {bool: "True or False", int: "a whole number", float: "a number"}
+            raise UserError(f"{value!r} is not {allowed.get(kind, 'a text')}")
+        if self.choices and value not in self.choices:
+            raise UserError(f"{value!r} is not one of {', '.join(map(repr, self.choices))}")
+        return value
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a text stands for, as `checked`."""
+        value: Any = text
+        if isinstance(self.default, bool):
+            words = {"true": True, "on": True, "false": False, "off": False}
+            value = words.get(text.lower(), text)
+        elif isinstance(self.default, int):
+            found = re.fullmatch(r"(-?\d+)(B|KiB|MiB|GiB)?", text)
+            sizes = {"KiB": KiB, "MiB": MiB, "GiB": GiB}
+            value = int(found[1]) * sizes.get(found[2] or "", 1) if found else text
+        elif isinstance(self.default, float):
+            try:
+                value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+            except ValueError:
+                value = text
+        return self.checked(value)
+
+    def text(self, value: Any) -> str:
+        """Return the text that stands for a value."""
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class State:
+    """What a scheme learns while it runs: saved with a drive's state, and copied for forks.
+
+    Parameters
+    ----------
+    default
+        What it is at first; each run begins with a copy. Whatever JSON holds: numbers, texts, truth
+        values, lists, and dictionaries with keys of text.
+    """
+
+    def __init__(self, default: Any = None) -> None:
+        """Take what it is at first."""
+        self.default = default
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take the name under which a class has it."""
+        self.name = name
+
+    def __get__(self, scheme: Scheme | None, owner: type) -> Any:
+        """Return what an instance has learnt, or the declaration itself."""
+        return self if scheme is None else scheme._learnt[self.name]
+
+    def __set__(self, scheme: Scheme, value: Any) -> None:
+        """Take what has been learnt."""
+        scheme._learnt[self.name] = value
+
+
+class Move(NamedTuple):
+    """A move of a logical page, with the place on flash in which the scheme saw it."""
+
+    lpn: int
+    seen: int
+    to: Place
+
+
+class Collect(NamedTuple):
+    """A region, or one block of it, to collect; ``grain`` is how idle work gives way.
+
+    After each ``page``, or not until the ``block`` is done.
+    """
+
+    region: str
+    block: int | None = None
+    grain: str = "page"
+
+
+class SetQuota(NamedTuple):
+    """The most blocks of each plane that a region may own from now on, or slots it may program."""
+
+    region: str
+    blocks: int | None = None
+    slots: int | None = None
+
+
+class Request(NamedTuple):
+    """A host request: its kind, its first block of 512 bytes, its bytes, its arrival in ns."""
+
+    op: str
+    is_write: bool
+    lba: int
+    bytes: int
+    arrival: int
+
+
+class ReadSeen(NamedTuple):
+    """A host read of a page that has ended: where, in which mode, and after how many retries."""
+
+    lpn: int
+    ppn: int
+    mode: str
+    retries: int
+
+
+@dataclass(frozen=True)
+class Drive:
+    """What `layout` is given.
+
+    Attributes
+    ----------
+    spec
+        The device file, resolved, as ``identity()["device"]`` has it.
+    logical_pages, page_bytes
+        What the host can address.
+    planes
+        Of all media.
+    modes, blocks_per_plane
+        Of each medium its modes, from ``slc`` up, and its blocks a plane.
+    slc_cache_trigger
+        When the device file wants its SLC cache collected; none without one.
+    """
+
+    spec: Mapping[str, Any]
+    logical_pages: int
+    page_bytes: int
+    planes: int
+    modes: Sequence[Sequence[str]]
+    blocks_per_plane: Sequence[int]
+    slc_cache_trigger: str | None = None
+
+    @property
+    def slc_cache(self) -> Mapping[str, Any] | None:
+        """The device file's SLC cache: ``static_blocks``, ``dynamic_blocks``, ``when_full``."""
+        return self.spec.get("slc_cache")
+
+    @property
+    def dense(self) -> str:
+        """The densest mode of the first medium."""
+        return self.modes[0][-1]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Blocks of one medium that may change owner or mode: how many of each plane."""
+
+    blocks: int
+    medium: int = 0
+    least_erased_first: bool = False
+
+
+@dataclass(frozen=True)
+class Region:
+    """Owns blocks of a pool, and gives them their mode and order of programs.
+
+    Attributes
+    ----------
+    name
+        As `to` names it.
+    mode
+        ``slc``, ``mlc``, ``tlc`` or ``qlc``.
+    pool
+        Where its blocks come from, by position.
+    rule
+        ``device`` (as the flash programs that mode), ``sequential``, ``one-shot``, ``relaxed`` or
+        ``strict-diagonal``.
+    blocks
+        The most of each plane that it may own; no limit if not given.
+    trigger, victim
+        As in a device file, such as ``free_blocks < 50%`` and ``greedy``; by default the device's.
+    evicts_to_other_pool
+        Whether all that is collected here goes to another pool.
+    """
+
+    name: str
+    mode: str
+    pool: int = 0
+    rule: str = "device"
+    blocks: int | None = None
+    trigger: str | None = None
+    victim: str | None = None
+    evicts_to_other_pool: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a scheme divides the drive, under a map of pages.
+
+    Attributes
+    ----------
+    regions
+        At most 15.
+    pools
+        The blocks of each medium, in the order in which they lie in each plane.
+    home
+        The region where data lie at rest.
+    tick_every_writes
+        After how many host writes `Scheme.tick` is asked; 0 for never.
+    idle_after_ns
+        How long the drive must have had no request before `Scheme.idle` is asked.
+    """
+
+    regions: Sequence[Region]
+    pools: Sequence[Pool]
+    home: str
+    tick_every_writes: int = 0
+    idle_after_ns: int = 0
+
+    @staticmethod
+    def one_region(drive: Drive, *, mode: str | None = None, **region: Any) -> Layout:
+        """Return one region, ``dense``, on all blocks of the only medium."""
+        _only_medium(drive)
+        dense = Region("dense", mode or drive.dense, **region)
+        return Layout([dense], [Pool(drive.blocks_per_plane[0])], "dense")
+
+    @staticmethod
+    def cache_blocks(drive: Drive) -> tuple[int, int]:
+        """Return the blocks of each plane that the device file gives an SLC cache.
+
+        Those that it always has, and those that it has besides while the drive is empty.
+
+        Raises
+        ------
+        Refused
+            The device file has no such cache.
+        """
+        if drive.slc_cache is None:
+            raise Refused("its device file has no [slc_cache]; say how large the cache is")
+        return drive.slc_cache["static_blocks"], drive.slc_cache["dynamic_blocks"]
+
+    @staticmethod
+    def slc_cache(
+        drive: Drive,
+        *,
+        blocks: int | None = None,
+        dynamic_blocks: int = 0,
+        least: int = 0,
+        trigger: str | None = None,
+    ) -> Layout:
+        """Return an SLC cache, ``slc``, in front of a region ``dense``.
+
+        A cache of fixed size has blocks of its own. One with dynamic blocks shares them: then
+        `Scheme.tick` is asked every 1024 writes, and is to return a `SetQuota`.
+
+        Parameters
+        ----------
+        drive
+            As `Scheme.layout` is given it.
+        blocks, dynamic_blocks
+            Blocks of each plane, always and while the drive is empty; if no blocks are given, both
+            are the device file's.
+        least
+            The fewest blocks of each plane that a dynamic cache may own at first.
+        trigger
+            When the cache is collected; the device file's, or half of it free.
+
+        Raises
+        ------
+        Refused
+            The flash has no SLC mode and a denser one, or the size does not fit.
+        """
+        _only_medium(drive)
+        if len(drive.modes[0]) < 2 or drive.modes[0][0] != "slc":
+            raise Refused("its flash needs an SLC mode and a denser one")
+        if blocks is None:
+            blocks, dynamic_blocks = Layout.cache_blocks(drive)
+        whole, cache = drive.blocks_per_plane[0], blocks + dynamic_blocks
+        if not 2 <= cache < whole:
+            raise Refused(f"a cache of {cache} blocks a plane is not between 2 and {whole - 1}")
+        trigger = trigger or drive.slc_cache_trigger or "free_blocks < 50%"
+        slc = Region("slc", "slc", rule="sequential", trigger=trigger)
+        if not dynamic_blocks:
+            dense = Region("dense", drive.dense, pool=1)
+            return Layout([slc, dense], [Pool(blocks), Pool(whole - blocks)], "dense")
+        slc = replace(slc, blocks=max(cache, least))
+        shared = [slc, Region("dense", drive.dense)]
+        return Layout(shared, [Pool(whole)], "dense", tick_every_writes=1024)
+
+
+def _only_medium(drive: Drive) -> None:
+    if len(drive.blocks_per_plane) > 1:
+        raise Refused("it knows one kind of flash, and this drive has several media")
+
+
+class Scheme:
+    """A scheme: where host data and collected pages go, and when pages move.
+
+    A class has `layout` and `place`; the other hooks are asked only if it has them: ``admit``,
+    ``make_room``, ``read``, ``collect``, ``idle``, ``tick``, ``on_trim``. A hook is given a view of
+    the drive, which is good for that call. What a scheme learns it keeps in attributes declared as
+    `State`; any other is refused once the drive has been laid out.
+    """
+
+    #: The name in tables and reports; made of the class's if not given.
+    name: ClassVar[str] = ""
+
+    _values: dict[str, Any]
+    _learnt: dict[str, Any]
+    _is_laid_out = False
+
+    def __init__(self, **parameters: Any) -> None:
+        """Take parameters by their names.
+
+        Raises
+        ------
+        UserError
+            There is no such parameter, or its value is wrong.
+        """
+        known = self._params()
+        self._values = {}
+        for key, value in parameters.items():
+            if key not in known:
+                listed = ", ".join(known) or "none"
+                raise UserError(f"{type(self).__name__} has no parameter {key!r}; it has {listed}")
+            try:
+                self._values[key] = known[key].checked(value)
+            except UserError as e:
+                raise UserError(f"{type(self).__name__}({key}=...): {e}") from None
+        self._learnt = {
+            name: copy.deepcopy(state.default) for name, state in self._states().items()
+        }
+
+    def layout(self, drive: Drive) -> Layout:
+        """Divide the drive into pools and regions.
+
+        Raises
+        ------
+        Refused
+            The drive does not suit the scheme; with the reason.
+        """
+        raise NotImplementedError
+
+    def place(self, p: Parcel, view: View) -> Place:
+        """Find a home for host data or for a collected page: what `to` returns."""
+        raise NotImplementedError
+
+    def seed(self, seed: int) -> None:
+        """Begin the scheme's own random numbers, before the first request; by default nothing."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse attributes that would be lost when the drive is saved or forked."""
+        if self._is_laid_out and not name.startswith("_") and name not in self._states():
+            raise AttributeError(
+                f"{type(self).__name__}.{name} is set after layout, and would be lost when the "
+                f"drive is saved or forked; declare it: {name} = wl.State(...)"
+            )
+        object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        given = ", ".join(f"{key}={value!r}" for key, value in self._values.items())
+        return f"{type(self).__name__}({given})"
+
+    @property
+    def spelling(self) -> str:
+        """How runs and reports spell it: its name with the parameters that are given."""
+        known = self._params()
+        given = ",".join(f"{k}={known[k].text(v)}" for k, v in self._values.items())
+        return self._name() + (f":{given}" if given else "")
+
+    @classmethod
+    def _name(cls) -> str:
+        own = cls.__dict__.get("name")
+        return own or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower().replace("_", "-")
+
+    @classmethod
+    def _declared(cls, kind: type) -> dict[str, Any]:
+        found = {}
+        for base in reversed(cls.__mro__):
+            found.update({k: v for k, v in vars(base).items() if isinstance(v, kind)})
+        return found
+
+    @classmethod
+    def _params(cls) -> dict[str, Param]:
+        return cls._declared(Param)
+
+    @classmethod
+    def _states(cls) -> dict[str, State]:
+        return cls._declared(State)
+
+    # --- What the native half asks of a class and an instance.
+
+    @classmethod
+    def _about(cls) -> dict[str, Any]:
+        for hook in ("layout", "place"):
+            if getattr(cls, hook) is getattr(Scheme, hook):
+                raise UserError(f"{cls.__name__} has no method {hook}(), which every scheme has")
+        text, sha256 = source(cls)
+        params = [(p.name, p.text(p.default), p.about) for p in cls._params().values()]
+        return {
+            "name": cls._name(),
+            "title": (inspect.getdoc(cls) or "a scheme in Python").split("\n")[0].rstrip("."),
+            "docs": text,
+            "parameters": [*params, ("source", sha256[:16], "hash of the class's source")],
+            "hooks": [hook for hook in _HOOKS if hasattr(cls, hook)],
+        }
+
+    @classmethod
+    def _parse(cls, key: str, text: str) -> Any:
+        if key == "source":
+            own = source(cls)[1][:16]
+            if text != own:
+                raise UserError(f"the class was {text} and is {own} now: its source has changed")
+            return text
+        return cls._params()[key].parse(text)
+
+    @classmethod
+    def _made(cls, values: dict[str, Any]) -> Scheme:
+        values.pop("source", None)
+        return cls(**values)
+
+    def _lay_out(self, drive: Drive) -> Layout:
+        laid_out = self.layout(drive)
+        if not isinstance(laid_out, Layout):
+            raise UserError(f"layout() returned {laid_out!r}; return a wordline.Layout")
+        self._is_laid_out = True
+        return laid_out
+
+    def _seed(self, seed: int) -> None:
+        self.seed(seed)
+
+    def _copy(self) -> Scheme:
+        other = copy.copy(self)
+        object.__setattr__(other, "_learnt", copy.deepcopy(self._learnt))
+        return other
+
+    def _saved(self) -> str:
+        try:
+            return json.dumps(self._learnt, sort_keys=True)
+        except TypeError as e:
+            raise UserError(f"{type(self).__name__} cannot be saved: {e}") from e
+
+    def _restore(self, text: str) -> bool:
+        found = json.loads(text)
+        if set(found) != set(self._learnt):
+            return False
+        self._learnt.update(found)
+        return True
+
+
+def source(cls: type) -> tuple[str, str]:
+    """Return the text of the file of a class, or of the class alone, and its hash."""
+    try:
+        file = inspect.getsourcefile(cls)
+        text = Path(file).read_text(encoding="utf-8") if file and Path(file).exists() else ""
+        text = text or inspect.getsource(cls)
+    except (OSError, TypeError):
+        # Typed into an interpreter: what its methods do is what there is to know it by.
+        codes = [f.__code__ for f in vars(cls).values() if inspect.isfunction(f)]
+        text = "\n".join(
+            f"{c.co_name} {c.co_code.hex()} {c.co_consts!r} {c.co_names}" for c in codes
+        )
+    return text, hashlib.sha256(text.encode()).hexdigest()
+
+
+#: How a spelling begins that names a file of Python.
+PREFIX = "py:"
+
+
+@cache
+def _loaded(file: str) -> Any:
+    path = Path(file)
+    if not path.is_file():
+        raise UserError(f"{PREFIX}{file}: there is no such file")
+    name = f"wordline_scheme_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{PREFIX}{file}: this is no file of Python; its name must end in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+#: Classes of this process, by file and name: a script is not read again to find its own.
+_HERE: dict[str, type[Scheme]] = {}
+
+
+def text(scheme: Any) -> str:
+    """Return the text that stands for a scheme: a spelling, or ``py:FILE#CLASS`` of a class.
+
+    Parameters
+    ----------
+    scheme
+        A spelling, or a class or an instance of `Scheme`.
+
+    Raises
+    ------
+    UserError
+        It is none of these.
+    """
+    if isinstance(scheme, str):
+        return scheme
+    cls = scheme if isinstance(scheme, type) else type(scheme)
+    if not issubclass(cls, Scheme):
+        raise UserError(
+            f"{scheme!r} is no scheme: give a spelling, or a class or instance of Scheme"
+        )
+    try:
+        file = inspect.getsourcefile(cls) or ""
+    except (OSError, TypeError):
+        file = ""
+    known = f"{file}#{cls.__name__}"
+    _HERE[known] = cls
+    given = "" if scheme is cls else scheme.spelling.partition(":")[2]
+    return f"{PREFIX}{known}" + (f":{given}" if given else "")
+
+
+#: A plus may be in the path of a file, so the parts of a combination are found by what follows it.
+_PARTS = re.compile(r"\+(?=py:|[a-z][a-z0-9-]*(?:[:+]|$))")
+
+
+def resolved(scheme: str) -> tuple[str, list[type[Scheme]]]:
+    """Return a spelling as the native half has it, and the classes of Python that it needs.
+
+    Parameters
+    ----------
+    scheme
+        A spelling, of which each part may be ``py:FILE#CLASS[:key=value,...]``.
+
+    Raises
+    ------
+    UserError
+        There is no such file or class.
+    """
+    if PREFIX not in scheme:
+        return scheme, []
+    parts, classes = [], []
+    for part in _PARTS.split(scheme):
+        if not part.startswith(PREFIX):
+            parts.append(part)
+            continue
+        file, _, own = part.removeprefix(PREFIX).partition("#")
+        wanted, _, parameters = own.partition(":")
+        found = _class(part, file, wanted)
+        if found not in classes:
+            classes.append(found)
+        parts.append(found._name() + (f":{parameters}" if parameters else ""))
+    return "+".join(parts), classes
+
+
+def _class(part: str, file: str, wanted: str) -> type[Scheme]:
+    """Return the class that a part of a spelling names."""
+    if known := _HERE.get(f"{file}#{wanted}"):
+        return known
+    if not file:
+        raise UserError(f"{part}: the class was typed into another interpreter; put it into a file")
+    module = _loaded(file)
+    found = getattr(module, wanted, None) if wanted else None
+    if isinstance(found, type) and issubclass(found, Scheme):
+        return found
+    there = [
+        name
+        for name, c in vars(module).items()
+        if isinstance(c, type) and issubclass(c, Scheme) and c.__module__ == module.__name__
+    ]
+    raise UserError(
+        f"{part}: {file} has no scheme {wanted!r}; say {PREFIX}{file}#CLASS with one of "
+        f"{', '.join(there) or 'none'}"
+    )
+
+
+#: Commands that are done in Python, and take spellings as they are.
+_IN_PYTHON = ("sweep", "atlas", "reproduce", "model")
+
+
+def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
+    """Return arguments of the command line with classes of Python as the native half names them.
+
+    Raises
+    ------
+    UserError
+        There is no such file or class.
+    """
+    if len(arguments) > 1 and arguments[1] in _IN_PYTHON:
+        return arguments, []
+    found: list[str] = []
+    classes: dict[type[Scheme], None] = {}
+    for argument in arguments:
+        option, equals, value = argument.partition("=")
+        is_joined = option == "--scheme" and bool(equals)
+        text = value if is_joined else argument
+        if is_joined or (found and found[-1] == "--scheme"):
+            text, own = resolved(text)
+            classes.update(dict.fromkeys(own))
+        found.append(f"--scheme={text}" if is_joined else text)
+    return found, list(classes)
