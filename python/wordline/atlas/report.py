@@ -145,15 +145,21 @@ def _why(atlas: Atlas) -> str:
     ]
     for drive, place, scheme, found in f.extremes(atlas, "write_mean", _EXPLAINED):
         parts = "; ".join(
-            f"{name.replace('_', ' ').replace('.', ': ')} {before:.3g}, {after:.3g}"
+            f"{name.replace('_', ' ').replace('.', ': ')} {_figure(before)}, {_figure(after)}"
             for name, (before, after) in f.explained(drive, place, scheme).items()
         )
         low, high = found.interval
         rows.append(
-            f"| `{scheme}` | {drive.title}; {', '.join(place.at)} | {found.ratio:.2g} "
-            f"({low:.2g} to {high:.2g}) | {parts} |"
+            f"| `{scheme}` | {drive.title}; {', '.join(place.at)} | {_figure(found.ratio)} "
+            f"({_figure(low)} to {_figure(high)}) | {parts} |"
         )
     return "\n".join(rows)
+
+
+def _figure(value: float) -> str:
+    """Write a figure with three digits and no exponent."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:g}"
 
 
 def _refused(atlas: Atlas) -> str:
