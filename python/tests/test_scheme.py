@@ -294,3 +294,16 @@ def test_the_command_takes_a_class_of_a_file(wordline, tmp_path):
     lost = wordline("run", "--scheme", "py:mine.py#Yours", *small)
     assert lost.code == 2
     assert "has no scheme 'Yours'" in lost.err
+
+
+def test_a_report_of_a_class_is_run_again_with_the_class_as_it_was():
+    for scheme in (SmallFirst(threshold=4096), f"{wl.scheme.text(SmallFirst)}+ips"):
+        report = wl.run(scheme=scheme, **SMALL)
+        again = wl.rerun(report, classes=[SmallFirst])
+        assert again.result_hash == report.result_hash
+        with pytest.raises(wl.UserError, match="a class of Python; give it: classes="):
+            wl.rerun(report)
+        own = wl.scheme.source(SmallFirst)[1][:16]
+        changed = report.json.replace(own, "0" * 16)
+        with pytest.raises(wl.UserError, match="source of SmallFirst has changed"):
+            wl.rerun(changed, classes=[SmallFirst])

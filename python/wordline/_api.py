@@ -414,6 +414,7 @@ def rerun(
     report: Report | str,
     *,
     workload: str | os.PathLike[str] | None = None,
+    classes: Sequence[type[Scheme]] = (),
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -426,6 +427,8 @@ def rerun(
     workload
         Where the trace is now, if it is not where the report found it. It must be the same file,
         by its SHA-256.
+    classes
+        Those of Python that its scheme is of. One whose source has changed since is refused.
     threads, progress
         As for `run`.
 
@@ -441,7 +444,8 @@ def rerun(
     """
     text = report.json if isinstance(report, Report) else report
     where = None if workload is None else os.fspath(workload)
-    return Report(_wordline.rerun(text, where, at_once(threads), progress))
+    scheme_.check_sources(json.loads(text), classes)
+    return Report(_wordline.rerun(text, where, at_once(threads), progress, list(classes)))
 
 
 def why(

@@ -41,7 +41,13 @@ def record(
     files: dict[str, Any],
     progress: _Progress | None,
 ) -> str: ...
-def rerun(report: str, workload: str | None, threads: int, progress: _Progress | None) -> str: ...
+def rerun(
+    report: str,
+    workload: str | None,
+    threads: int,
+    progress: _Progress | None,
+    classes: Sequence[type],
+) -> str: ...
 def why(
     report: str,
     asked: dict[str, Any],

@@ -543,6 +543,34 @@ def source(cls: type) -> tuple[str, str]:
     return text, hashlib.sha256(text.encode()).hexdigest()
 
 
+def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) -> None:
+    """Refuse to run a report again without the classes of Python that it is of, as they were.
+
+    Raises
+    ------
+    UserError
+        A class is missing, or its source has changed.
+    """
+    spelling = report["config"]["scheme"]["spelling"]
+    parameters = report["config"]["scheme"]["parameters"]
+    names = [part.split(":")[0] for part in _PARTS.split(spelling)]
+    given = {c._name(): c for c in classes}
+    for name in names:
+        was = parameters.get("source" if len(names) == 1 else f"{name}.source")
+        if was is None:
+            continue
+        if name not in given:
+            raise UserError(
+                f"the report is of the scheme {name}, a class of Python; give it: classes=[...]"
+            )
+        own = source(given[name])[1][:16]
+        if own != was:
+            raise UserError(
+                f"the source of {given[name].__name__} has changed since the report: its hash was "
+                f"{was} and is {own}"
+            )
+
+
 #: How a spelling begins that names a file of Python.
 PREFIX = "py:"
 

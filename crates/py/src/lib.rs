@@ -92,7 +92,7 @@ fn report_file(named: PathBuf) -> PyResult<PathBuf> {
     wordline_run::report_file(&named).map_err(|e| raised(&e))
 }
 
-/// Run a report again from its own configuration; the new report as JSON.
+/// Run a report again from its own configuration, with classes of Python among the schemes; the new report as JSON.
 #[pyfunction]
 fn rerun(
     py: Python<'_>,
@@ -100,10 +100,14 @@ fn rerun(
     workload: Option<&str>,
     threads: usize,
     progress: Option<Py<PyAny>>,
+    classes: Vec<Py<PyAny>>,
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
-    let mut watcher = Watcher { callback: progress, raised: None, failed: Arc::default() };
-    let result = apart(py, || wordline_run::rerun(&report, workload, threads, &mut |p| watcher.see(p)))?;
+    let (registry, failed) = scheme::with_classes(py, &classes)?;
+    let mut watcher = Watcher { callback: progress, raised: None, failed };
+    let result = apart(py, || {
+        wordline_run::rerun_with(&report, workload, &registry, threads, &mut |p| watcher.see(p))
+    })?;
     watcher.judge(result)?.report.to_json().map_err(wrong)
 }
 
