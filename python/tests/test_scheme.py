@@ -307,3 +307,52 @@ def test_a_report_of_a_class_is_run_again_with_the_class_as_it_was():
         changed = report.json.replace(own, "0" * 16)
         with pytest.raises(wl.UserError, match="source of SmallFirst has changed"):
             wl.rerun(changed, classes=[SmallFirst])
+
+
+# ---- Under random drives.
+
+
+class Lsb(wl.Scheme):
+    """Asks for a type of page that blocks programmed in order do not tell apart."""
+
+    asked = wl.State(0)
+
+    def layout(self, drive):
+        return wl.Layout.one_region(drive, rule="sequential")
+
+    def place(self, p, view):
+        self.asked += 1
+        return wl.to("dense", slot="lsb" if self.asked > 9 else "next")
+
+
+class Raises(SlcCachePy):
+    """Raises on full drives."""
+
+    def place(self, p, view):
+        if p.is_collected:
+            raise LookupError("of my own")
+        return super().place(p, view)
+
+
+def test_check_runs_a_scheme_on_random_drives():
+    found = wl.check(SlcCachePy, cases=60, seed=7)
+    assert found == wl.check(SlcCachePy, cases=60, seed=7)
+    assert found.refused > 0, "some drives have no SLC mode"
+
+
+def test_check_finds_a_broken_rule_and_says_how_to_come_there_again():
+    with pytest.raises(wl.Fault, match=r"illegal decision.*Lsb slots") as raised:
+        wl.check(Lsb, cases=40)
+    replay = str(raised.value).split("wordline.check(..., ")[1].split(")")[0]
+    assert replay.endswith("cases=1")
+    with pytest.raises(wl.Fault, match="Lsb slots"):
+        wl.check(Lsb, cases=1, seed=int(replay.split("=")[1].split(",")[0]))
+
+
+def test_check_raises_what_the_scheme_raises():
+    with pytest.raises(LookupError, match="of my own") as raised:
+        wl.check(Raises, cases=100)
+    if sys.version_info >= (3, 11):
+        assert "on the random drive of seed" in raised.value.__notes__[-1]
+    with pytest.raises(wl.UserError, match="at least one case"):
+        wl.check(Raises, cases=0)

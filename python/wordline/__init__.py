@@ -56,6 +56,7 @@ from wordline.scheme import (
     SetQuota,
     State,
     View,
+    check,
     to,
 )
 
@@ -92,6 +93,7 @@ __all__ = [
     "UserError",
     "View",
     "__version__",
+    "check",
     "compare",
     "devices",
     "formats",

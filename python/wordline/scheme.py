@@ -29,6 +29,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from wordline import _wordline
 from wordline._wordline import Parcel, Place, Refused, UserError, View, to
 
 __all__ = [
@@ -569,6 +570,44 @@ def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) ->
                 f"the source of {given[name].__name__} has changed since the report: its hash was "
                 f"{was} and is {own}"
             )
+
+
+class Checked(NamedTuple):
+    """What `check` came to: cases that went well, the first seed, drives that were refused."""
+
+    cases: int
+    seed: int
+    refused: int
+
+
+def check(scheme: type[Scheme], *, cases: int = 200, seed: int = 1) -> Checked:
+    """Run a scheme on random drives under random workloads, with every check of the engine.
+
+    Each case is a drive of a few hundred pages with a shape, options and first state of its own,
+    and up to some hundred requests: parts of pages, trims, flushes, full drives, idle time. Every
+    read is compared with a plain array, every program and erase with a ledger of the flash by its
+    rules, and all counts are taken again in the end.
+
+    Parameters
+    ----------
+    scheme
+        The class; its parameters have their defaults.
+    cases
+        How many.
+    seed
+        Of the first; the others follow.
+
+    Raises
+    ------
+    Fault
+        A read was wrong, a rule was broken, or the drive did not go on; with the seed that replays
+        it. What the scheme raises itself comes as it is, with the seed as a note.
+    UserError
+        The scheme takes none of the drives that are drawn.
+    """
+    if cases < 1 or not 0 <= seed < 2**64:
+        raise UserError(f"cases={cases}, seed={seed}: at least one case, and a seed below 2**64")
+    return Checked(cases, seed, _wordline.check(scheme, seed, cases))
 
 
 #: How a spelling begins that names a file of Python.

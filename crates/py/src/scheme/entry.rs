@@ -34,6 +34,13 @@ pub(crate) fn with_classes(py: Python<'_>, classes: &[Py<PyAny>]) -> PyResult<(R
     Ok((registry, failed))
 }
 
+/// A registry of one class alone.
+pub(crate) fn alone(class: &Bound<'_, PyAny>) -> PyResult<(Registry, Arc<Failed>)> {
+    let failed = Arc::new(Failed::default());
+    let registry = Registry::empty().with(entry(class, &failed)?).map_err(wrong)?;
+    Ok((registry, failed))
+}
+
 fn entry(class: &Bound<'_, PyAny>, failed: &Arc<Failed>) -> PyResult<Entry> {
     let About { name, title, docs, parameters, hooks } = class.call_method0("_about")?.extract()?;
     let hooks: Vec<&str> = hooks.iter().map(String::as_str).collect();

@@ -3,6 +3,7 @@
 
 pub(crate) mod answers;
 mod asked;
+pub(crate) mod check;
 mod entry;
 mod failed;
 mod lent;
