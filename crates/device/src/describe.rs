@@ -253,7 +253,10 @@ fn write_medium(spec: &DeviceSpec, m: &Medium, out: &mut String) -> std::fmt::Re
             let (read, program) = (range(&of.read[..bits]), range(&of.program[..bits]));
             format!("{mode} {read} a read, {program} a program, {} an erase", of.erase)
         });
-        writeln!(out, "  energy           {} a byte moved; {}", e.byte, each.collect::<Vec<_>>().join("; "))?;
+        writeln!(out, "  energy           {} a byte moved", e.byte)?;
+        for mode in each {
+            writeln!(out, "                   {mode}")?;
+        }
     }
     let overlaps = match m.cache_register {
         CacheRegister::Off => None,
