@@ -296,7 +296,10 @@ fn energy_is_read_written_and_asked_of_every_operation_or_none() {
     assert!(s.gives_energy());
     assert_eq!(DeviceSpec::from_toml(&to_toml(&s), "x", &[]).unwrap(), s);
     assert_eq!(serde_json::from_str::<DeviceSpec>(&serde_json::to_string(&s).unwrap()).unwrap(), s);
-    assert!(describe(&s).contains("40pJ a byte moved; SLC 1500nJ a read, 20uJ a program, 300uJ an erase"));
+    let told = describe(&s);
+    for part in ["40pJ a byte moved\n", "SLC 1500nJ a read, 20uJ a program, 300uJ an erase"] {
+        assert!(told.contains(part), "{told}");
+    }
     let e = set(&whole[..1]).unwrap_err().to_string();
     assert!(e.contains("medium.flash.slc: energy is known of a part of this medium"), "{e}");
     let e = set(&whole[1..]).unwrap_err().to_string();
