@@ -262,7 +262,7 @@ def test_wrong_input_ends_with_2(wordline, arguments, message):
 def test_reproduce_atlas_takes_no_figures(wordline):
     done = wordline("reproduce", "atlas", "--figure", "1")
     assert done.code == 2
-    assert "--jobs and --out alone" in done.err
+    assert "--jobs, --on and --out alone" in done.err
 
 
 # ---- The page.
@@ -311,6 +311,7 @@ def test_every_control_changes_what_is_said(tab):
 def test_the_page_says_what_the_data_say(tab, atlas, measure):
     tab.locator("#atlas-drive").select_option("TLC")
     tab.locator("#atlas-measure").select_option(measure)
+    tab.locator("#atlas-cost").select_option("energy")
     drive = atlas.drives[0]
     loads = ["all", *dict.fromkeys(p.at[0] for p in drive.places)]
     shown = tab.locator("#atlas-map").evaluate(
@@ -337,6 +338,11 @@ def test_the_page_says_what_the_data_say(tab, atlas, measure):
     said = tab.locator("#atlas-answer").inner_text()
     better = judge.is_better(measure, choice.gain)
     assert (f"take {choice.scheme}:" in said) == better
+    # So is the frontier the one that `judge` has.
+    cost = tab.locator("#atlas-cost").input_value()
+    best = {s for s, _, _, is_best in judge.frontier(drive, drive.places, measure, cost) if is_best}
+    listed = tab.locator("#atlas-frontier-list").inner_text()
+    assert set(listed.partition(" than ")[2].rstrip(".").split(", ")) == best
 
 
 def test_a_cell_leads_to_the_command_that_runs_it_again(tab, wordline):

@@ -5,7 +5,9 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -15,6 +17,23 @@ from wordline.examples.slc_cache import SlcCachePy
 
 GOLDEN = ROOT / "crates" / "run" / "tests" / "golden"
 SMALL = {"device": "fair-tlc", "workload": "uniform:requests=3000"}
+
+
+MINE = """
+import wordline as wl
+
+
+class Mine(wl.Scheme):
+    size = wl.Param(8 * wl.KiB, "a size")
+
+    def layout(self, drive):
+        return wl.Layout.slc_cache(drive)
+
+    def place(self, p, view):
+        if self.size == 1:
+            raise ValueError("one")
+        return wl.to("slc", "dense") if p.is_host else wl.to("dense")
+"""
 
 
 class SmallFirst(wl.Scheme):
@@ -73,20 +92,13 @@ def test_replicas_and_threads_come_to_the_same():
 
 
 def test_a_combination_may_have_a_class_in_front():
-    text = wl.scheme.text(SmallFirst(threshold=8192))
+    text = wl.spelling.text(SmallFirst(threshold=8192))
     found = wl.run(scheme=f"{text}+ips", **SMALL)
     assert found.config.scheme.spelling == "small-first:threshold=8192+ips"
 
 
 def test_a_run_goes_to_other_processes_by_file_and_class(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        "import wordline as wl\n"
-        "class Mine(wl.Scheme):\n"
-        "    size = wl.Param(8 * wl.KiB, 'a size')\n"
-        "    def layout(self, drive): return wl.Layout.slc_cache(drive)\n"
-        "    def place(self, p, view):\n"
-        "        return wl.to('slc', 'dense') if p.is_host else wl.to('dense')\n"
-    )
+    (tmp_path / "mine.py").write_text(MINE)
     run = wl.Run(scheme=f"py:{tmp_path}/mine.py#Mine:size=4KiB", **SMALL)
     here = pickle.loads(pickle.dumps(run)).do()
     code = (
@@ -150,6 +162,68 @@ def test_instances_do_not_share_what_they_learn():
     copy = one._copy()
     copy.pages["2"] = 2
     assert one.pages == {"1": 1}
+
+
+class AllHooks(SlcCachePy):
+    """Notes which hooks are asked, and with what."""
+
+    asked: ClassVar[dict] = {}
+
+    def layout(self, drive):
+        return replace(super().layout(drive), tick_every_writes=64, idle_after_ns=1000)
+
+    def note(self, hook, what=None):
+        AllHooks.asked[hook] = what
+
+    def seed(self, seed):
+        self.note("seed", seed)
+
+    def admit(self, request, view):
+        self.note("admit", request)
+        return 3 if request.is_write else 0
+
+    def place(self, p, view):
+        assert p.tag == (3 if p.is_host else 0)
+        return super().place(p, view)
+
+    def make_room(self, p, view):
+        self.note("make_room", p.bytes)
+        return []
+
+    def read(self, seen, view):
+        self.note("read", (seen, view.locate(seen.lpn)))
+        return wl.Move(seen.lpn, seen.ppn, wl.to("dense")) if seen.mode == "slc" else None
+
+    def collect(self, region, plane, view):
+        self.note("collect", region)
+        return wl.Collect(region, view.best(region, plane))
+
+    def idle(self, plane, view):
+        block = view.best("slc", plane)
+        self.note("idle", block)
+        return None if block is None else wl.Collect("slc", block)
+
+    def tick(self, view):
+        self.note("tick", view.taken("slc"))
+        return [wl.SetQuota("slc", 12)]
+
+    def on_trim(self, lpn):
+        self.note("on_trim", lpn)
+
+
+def test_every_hook_is_asked_and_answered():
+    AllHooks.asked.clear()
+    mix = "mix:read=30%,trim=10%,bs=4KiB@50/16KiB@50,requests=20k,rate=20k"
+    found = wl.run(device="fair-tlc", scheme=AllHooks, workload=mix, initial="fill:60%", check=True)
+    hooks = {"seed", "admit", "make_room", "read", "collect", "idle", "tick", "on_trim"}
+    assert set(AllHooks.asked) == hooks
+    request = AllHooks.asked["admit"]
+    assert request.op in ("read", "write", "trim")
+    assert request.is_write == (request.op == "write")
+    seen, where = AllHooks.asked["read"]
+    assert seen.mode in ("slc", "tlc")
+    assert where is not None
+    assert found.flash.programs.migration.program > 0, "reads have moved pages"
 
 
 # ---- What is wrong is said.
@@ -220,7 +294,7 @@ def test_parameters_are_held_to_their_types():
         SmallFirst(threshold="big")
     with pytest.raises(AttributeError, match="threshold is a parameter"):
         SmallFirst().threshold = 3
-    text = wl.scheme.text(SmallFirst)
+    text = wl.spelling.text(SmallFirst)
     with pytest.raises(wl.UserError, match=r"threshold.*'big' is not a whole number"):
         wl.run(scheme=f"{text}:threshold=big", **SMALL)
     with pytest.raises(wl.UserError, match="tresh"):
@@ -270,15 +344,7 @@ def test_the_report_holds_the_hash_of_the_source():
 
 
 def test_the_command_takes_a_class_of_a_file(wordline, tmp_path):
-    (tmp_path / "mine.py").write_text(
-        "import wordline as wl\n"
-        "class Mine(wl.Scheme):\n"
-        "    size = wl.Param(8 * wl.KiB, 'a size')\n"
-        "    def layout(self, drive): return wl.Layout.slc_cache(drive)\n"
-        "    def place(self, p, view):\n"
-        "        if self.size == 1: raise ValueError('one')\n"
-        "        return wl.to('slc', 'dense') if p.is_host else wl.to('dense')\n"
-    )
+    (tmp_path / "mine.py").write_text(MINE)
     small = ["--device", "fair-tlc", "--workload", "uniform", "--requests", "500"]
     done = wordline("run", "--scheme", "py:mine.py#Mine:size=4KiB", *small, "--json", "-")
     assert done.code == 0, done.err
@@ -297,7 +363,7 @@ def test_the_command_takes_a_class_of_a_file(wordline, tmp_path):
 
 
 def test_a_report_of_a_class_is_run_again_with_the_class_as_it_was():
-    for scheme in (SmallFirst(threshold=4096), f"{wl.scheme.text(SmallFirst)}+ips"):
+    for scheme in (SmallFirst(threshold=4096), f"{wl.spelling.text(SmallFirst)}+ips"):
         report = wl.run(scheme=scheme, **SMALL)
         again = wl.rerun(report, classes=[SmallFirst])
         assert again.result_hash == report.result_hash

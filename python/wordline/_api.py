@@ -11,8 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wordline import _wordline
-from wordline import scheme as scheme_
+from wordline import _wordline, spelling
 from wordline._result import Comparison, Figures, Lifetimes, Report
 from wordline._run import Progress, Run, asked, at_once
 from wordline.scheme import Scheme
@@ -282,7 +281,7 @@ def sweep(
     wanted = grid.grid(
         devices=[os.fspath(d) for d in _several(device)],
         workloads=[os.fspath(w) for w in _several(workload)],
-        schemes=[scheme_.text(s) for s in schemes],
+        schemes=[spelling.text(s) for s in schemes],
         initials=_several(initial),
         set={key: [_text(v) for v in _several(found)] for key, found in (set or {}).items()},
         seed=seed,
@@ -444,7 +443,7 @@ def rerun(
     """
     text = report.json if isinstance(report, Report) else report
     where = None if workload is None else os.fspath(workload)
-    scheme_.check_sources(json.loads(text), classes)
+    spelling.check_sources(json.loads(text), classes)
     return Report(_wordline.rerun(text, where, at_once(threads), progress, list(classes)))
 
 
@@ -604,7 +603,7 @@ def _text(value: object) -> str:
 
 def _resolved(schemes: Iterable[AnyScheme]) -> tuple[list[str], list[type[Scheme]]]:
     """Return schemes as the native half spells them, and the classes of Python that they need."""
-    found = [scheme_.resolved(scheme_.text(s)) for s in schemes]
+    found = [spelling.resolved(spelling.text(s)) for s in schemes]
     classes = dict.fromkeys(c for _, of in found for c in of)
     return [name for name, _ in found], list(classes)
 
@@ -625,7 +624,7 @@ def _described(
     from_state, traces = (None if f is None else os.fspath(f) for f in files)
     return Run(
         device=os.fspath(device),
-        scheme=scheme_.text(scheme),
+        scheme=spelling.text(scheme),
         workload=os.fspath(workload),
         seed=seed,
         requests=requests,

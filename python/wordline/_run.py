@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from wordline import _wordline, scheme
+from wordline import _wordline, spelling
 from wordline._result import Report
 
 Progress = Callable[[int, int, float], object]
@@ -129,7 +129,7 @@ class Run:
 
 def native(run: Run) -> str:
     """Return a run's scheme as the native half spells it."""
-    return scheme.resolved(run.scheme)[0]
+    return spelling.resolved(run.scheme)[0]
 
 
 def beginning_with(run: Run, state: str) -> Run:
@@ -175,5 +175,5 @@ def asked(
         "traces": run.traces,
         "fit": run.fit,
         "check": run.check,
-        "classes": scheme.resolved(run.scheme)[1],
+        "classes": spelling.resolved(run.scheme)[1],
     }

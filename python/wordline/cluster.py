@@ -20,7 +20,7 @@ from typing import Any
 
 from wordline import Fault, Refused, Run, UserError
 from wordline.commands import need
-from wordline.runs import engine
+from wordline.runs import engine, write_whole
 
 #: How an address begins that is a cluster's.
 SCHEME = "dask://"
@@ -33,13 +33,15 @@ _RETRIES = 3
 Work = Callable[..., str]
 
 
-def at(on: str | None) -> tuple[int | None, Executor | None]:
+def at(on: str | None, jobs: int | None = None) -> tuple[int | None, Executor | None]:
     """Return how many runs go at once on this machine, or the cluster on which they go.
 
     Parameters
     ----------
     on
         A number, or ``dask://HOST:PORT`` of a scheduler.
+    jobs
+        The number where nothing else is said.
 
     Raises
     ------
@@ -47,7 +49,7 @@ def at(on: str | None) -> tuple[int | None, Executor | None]:
         It is neither, or nobody answers there.
     """
     if on is None:
-        return None, None
+        return jobs, None
     if on.startswith(SCHEME):
         return None, Cluster.connect(on)
     if on.isascii() and on.isdigit() and int(on) > 0:
@@ -142,9 +144,7 @@ class Cluster(Executor):
             try:
                 report, bytes_of_state = done.result()
                 if after is not None:
-                    part = Path(f"{after}.{os.getpid()}.part")
-                    part.write_bytes(bytes_of_state)
-                    part.replace(after)
+                    write_whole(Path(after), bytes_of_state)
             except BaseException as e:
                 outer.set_exception(_told(e))
             else:
@@ -260,9 +260,7 @@ def _put(path: Path, content: bytes) -> None:
     if path.exists() and path.stat().st_size == len(content):
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.{time.monotonic_ns()}.part")
-    part.write_bytes(content)
-    part.replace(path)
+    write_whole(path, content)
 
 
 def _renamed(workload: str, names: dict[str, str]) -> str:

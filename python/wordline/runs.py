@@ -220,11 +220,7 @@ class Runner:
         return refused
 
     def _keep(self, run: Run, report: str) -> None:
-        """Keep a report, whole or not at all."""
-        path = self.path(run)
-        part = path.with_suffix(f".{os.getpid()}.part")
-        part.write_text(report, encoding="utf-8")
-        part.replace(path)
+        write_whole(self.path(run), report.encode())
 
     def _submit(self, pool: Executor, run: Run, keep: bool, stop: threading.Event) -> Future[str]:
         before = str(self._state(run.after)) if run.after else None
@@ -240,6 +236,13 @@ class Runner:
                 self.watch(run, completed, now)
 
         return pool.submit(_do, run, *how, progress)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all, whoever else writes it at the same time."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.part")
+    part.write_bytes(content)
+    part.replace(path)
 
 
 def _do(

@@ -18,14 +18,12 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import importlib.util
 import inspect
 import json
 import re
-import sys
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -373,12 +371,13 @@ def _only_medium(drive: Drive) -> None:
         raise Refused("it knows one kind of flash, and this drive has several media")
 
 
-class Scheme:
+class Scheme(ABC):
     """A scheme: where host data and collected pages go, and when pages move.
 
     A class has `layout` and `place`; the other hooks are asked only if it has them: ``admit``,
-    ``make_room``, ``read``, ``collect``, ``idle``, ``tick``, ``on_trim``. A hook is given a view of
-    the drive, which is good for that call. What a scheme learns it keeps in attributes declared as
+    ``make_room``, ``read``, ``collect``, ``idle``, ``tick``, ``on_trim``, and ``seed``, which
+    begins its own random numbers before the first request. A hook is given a view of the drive,
+    which is good for that call. What a scheme learns it keeps in attributes declared as
     `State`; any other is refused once the drive has been laid out.
     """
 
@@ -411,6 +410,7 @@ class Scheme:
             name: copy.deepcopy(state.default) for name, state in self._states().items()
         }
 
+    @abstractmethod
     def layout(self, drive: Drive) -> Layout:
         """Divide the drive into pools and regions.
 
@@ -419,14 +419,10 @@ class Scheme:
         Refused
             The drive does not suit the scheme; with the reason.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def place(self, p: Parcel, view: View) -> Place:
         """Find a home for host data or for a collected page: what `to` returns."""
-        raise NotImplementedError
-
-    def seed(self, seed: int) -> None:
-        """Begin the scheme's own random numbers, before the first request; by default nothing."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse attributes that would be lost when the drive is saved or forked."""
@@ -473,9 +469,8 @@ class Scheme:
 
     @classmethod
     def _about(cls) -> dict[str, Any]:
-        for hook in ("layout", "place"):
-            if getattr(cls, hook) is getattr(Scheme, hook):
-                raise UserError(f"{cls.__name__} has no method {hook}(), which every scheme has")
+        if missing := sorted(cls.__abstractmethods__):
+            raise UserError(f"{cls.__name__} has no method {missing[0]}(), which every scheme has")
         text, sha256 = source(cls)
         params = [(p.name, p.text(p.default), p.about) for p in cls._params().values()]
         return {
@@ -508,7 +503,8 @@ class Scheme:
         return laid_out
 
     def _seed(self, seed: int) -> None:
-        self.seed(seed)
+        if hasattr(self, "seed"):
+            self.seed(seed)
 
     def _copy(self) -> Scheme:
         other = copy.copy(self)
@@ -542,34 +538,6 @@ def source(cls: type) -> tuple[str, str]:
             f"{c.co_name} {c.co_code.hex()} {c.co_consts!r} {c.co_names}" for c in codes
         )
     return text, hashlib.sha256(text.encode()).hexdigest()
-
-
-def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) -> None:
-    """Refuse to run a report again without the classes of Python that it is of, as they were.
-
-    Raises
-    ------
-    UserError
-        A class is missing, or its source has changed.
-    """
-    spelling = report["config"]["scheme"]["spelling"]
-    parameters = report["config"]["scheme"]["parameters"]
-    names = [part.split(":")[0] for part in _PARTS.split(spelling)]
-    given = {c._name(): c for c in classes}
-    for name in names:
-        was = parameters.get("source" if len(names) == 1 else f"{name}.source")
-        if was is None:
-            continue
-        if name not in given:
-            raise UserError(
-                f"the report is of the scheme {name}, a class of Python; give it: classes=[...]"
-            )
-        own = source(given[name])[1][:16]
-        if own != was:
-            raise UserError(
-                f"the source of {given[name].__name__} has changed since the report: its hash was "
-                f"{was} and is {own}"
-            )
 
 
 class Checked(NamedTuple):
@@ -608,137 +576,3 @@ def check(scheme: type[Scheme], *, cases: int = 200, seed: int = 1) -> Checked:
     if cases < 1 or not 0 <= seed < 2**64:
         raise UserError(f"cases={cases}, seed={seed}: at least one case, and a seed below 2**64")
     return Checked(cases, seed, _wordline.check(scheme, seed, cases))
-
-
-#: How a spelling begins that names a file of Python.
-PREFIX = "py:"
-
-
-@cache
-def _loaded(file: str) -> Any:
-    path = Path(file)
-    if not path.is_file():
-        raise UserError(f"{PREFIX}{file}: there is no such file")
-    name = f"wordline_scheme_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise UserError(f"{PREFIX}{file}: this is no file of Python; its name must end in .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-#: Classes of this process, by file and name: a script is not read again to find its own.
-_HERE: dict[str, type[Scheme]] = {}
-
-
-def text(scheme: Any) -> str:
-    """Return the text that stands for a scheme: a spelling, or ``py:FILE#CLASS`` of a class.
-
-    Parameters
-    ----------
-    scheme
-        A spelling, or a class or an instance of `Scheme`.
-
-    Raises
-    ------
-    UserError
-        It is none of these.
-    """
-    if isinstance(scheme, str):
-        return scheme
-    cls = scheme if isinstance(scheme, type) else type(scheme)
-    if not issubclass(cls, Scheme):
-        raise UserError(
-            f"{scheme!r} is no scheme: give a spelling, or a class or instance of Scheme"
-        )
-    try:
-        file = inspect.getsourcefile(cls) or ""
-    except (OSError, TypeError):
-        file = ""
-    known = f"{file}#{cls.__name__}"
-    _HERE[known] = cls
-    given = "" if scheme is cls else scheme.spelling.partition(":")[2]
-    return f"{PREFIX}{known}" + (f":{given}" if given else "")
-
-
-#: A plus may be in the path of a file, so the parts of a combination are found by what follows it.
-_PARTS = re.compile(r"\+(?=py:|[a-z][a-z0-9-]*(?:[:+]|$))")
-
-
-def resolved(scheme: str) -> tuple[str, list[type[Scheme]]]:
-    """Return a spelling as the native half has it, and the classes of Python that it needs.
-
-    Parameters
-    ----------
-    scheme
-        A spelling, of which each part may be ``py:FILE#CLASS[:key=value,...]``.
-
-    Raises
-    ------
-    UserError
-        There is no such file or class.
-    """
-    if PREFIX not in scheme:
-        return scheme, []
-    parts, classes = [], []
-    for part in _PARTS.split(scheme):
-        if not part.startswith(PREFIX):
-            parts.append(part)
-            continue
-        file, _, own = part.removeprefix(PREFIX).partition("#")
-        wanted, _, parameters = own.partition(":")
-        found = _class(part, file, wanted)
-        if found not in classes:
-            classes.append(found)
-        parts.append(found._name() + (f":{parameters}" if parameters else ""))
-    return "+".join(parts), classes
-
-
-def _class(part: str, file: str, wanted: str) -> type[Scheme]:
-    """Return the class that a part of a spelling names."""
-    if known := _HERE.get(f"{file}#{wanted}"):
-        return known
-    if not file:
-        raise UserError(f"{part}: the class was typed into another interpreter; put it into a file")
-    module = _loaded(file)
-    found = getattr(module, wanted, None) if wanted else None
-    if isinstance(found, type) and issubclass(found, Scheme):
-        return found
-    there = [
-        name
-        for name, c in vars(module).items()
-        if isinstance(c, type) and issubclass(c, Scheme) and c.__module__ == module.__name__
-    ]
-    raise UserError(
-        f"{part}: {file} has no scheme {wanted!r}; say {PREFIX}{file}#CLASS with one of "
-        f"{', '.join(there) or 'none'}"
-    )
-
-
-#: Commands that are done in Python, and take spellings as they are.
-_IN_PYTHON = ("sweep", "atlas", "reproduce", "model")
-
-
-def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
-    """Return arguments of the command line with classes of Python as the native half names them.
-
-    Raises
-    ------
-    UserError
-        There is no such file or class.
-    """
-    if len(arguments) > 1 and arguments[1] in _IN_PYTHON:
-        return arguments, []
-    found: list[str] = []
-    classes: dict[type[Scheme], None] = {}
-    for argument in arguments:
-        option, equals, value = argument.partition("=")
-        is_joined = option == "--scheme" and bool(equals)
-        text = value if is_joined else argument
-        if is_joined or (found and found[-1] == "--scheme"):
-            text, own = resolved(text)
-            classes.update(dict.fromkeys(own))
-        found.append(f"--scheme={text}" if is_joined else text)
-    return found, list(classes)

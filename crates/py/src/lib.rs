@@ -352,7 +352,7 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     if !args.iter().any(|arg| arg.to_str().is_some_and(|text| text.contains("py:"))) {
         return Ok(py.detach(|| wordline_cli::main_with_python(args.into_iter(), &call)));
     }
-    let resolved = py.import("wordline.scheme")?.call_method1("in_arguments", (args,))?;
+    let resolved = py.import("wordline.spelling")?.call_method1("in_arguments", (args,))?;
     let (args, classes): (Vec<OsString>, Vec<Py<PyAny>>) = resolved.extract()?;
     let (registry, failed) = scheme::with_classes(py, &classes)?;
     let code = py.detach(|| wordline_cli::main_with_schemes(args.into_iter(), registry, Some(&call)));

@@ -95,10 +95,10 @@ def make(
     command += f" --seeds {seeds}" if seeds else ""
     command += f" --requests {requests}" if requests else ""
     folder = Path(out) if out else Path("out/atlas")
-    at_once, executor = at(on)
+    at_once, executor = at(on, jobs)
     runner = Runner(
         folder / "runs",
-        jobs=jobs or at_once,
+        jobs=at_once,
         executor=executor,
         leave_out=SERIES,
         refusals=(Refused, UserError),

@@ -125,6 +125,8 @@ class Drive:
         What a static SLC cache takes, in bytes as SLC; 0 without one.
     cache_blocks
         Its blocks a plane.
+    capacity
+        What the host can address, in bytes.
     settings
         Changes of the device that every run has, in pairs of key and value.
     """
@@ -140,7 +142,6 @@ class Drive:
     cache_blocks: int
     capacity: int
     settings: tuple[tuple[str, str], ...] = ()
-    devices_with_cache: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -276,7 +277,6 @@ def _drive(name: str, text: Mapping[str, Any]) -> Drive:
     planes = prod(medium["topology"].values())
     blocks = int(cache.get("static_blocks", 0))
     block = medium["wordlines_per_block"] * in_bytes(medium["page"])
-    with_cache = {d for d, _ in schemes.values() if d == device} if blocks else set()
     settings: tuple[tuple[str, str], ...] = ()
     if not found.get("errors"):
         settings = (("errors.model", "raro"),)
@@ -292,7 +292,6 @@ def _drive(name: str, text: Mapping[str, Any]) -> Drive:
         cache_blocks=blocks,
         capacity=_capacity(found, probe),
         settings=settings,
-        devices_with_cache=frozenset(with_cache),
     )
 
 
@@ -357,7 +356,8 @@ def settings(
 ) -> tuple[tuple[str, str], ...]:
     """Return the changes of a device under a condition; `fixed` keeps its cache static."""
     share = CACHES[condition.cache]
-    if share is None or fixed or device not in drive.devices_with_cache:
+    has_cache = device == drive.device and drive.cache_blocks
+    if share is None or fixed or not has_cache:
         return drive.settings
     static = max(1, drive.cache_blocks * share[0] // share[1])
     return (
@@ -382,15 +382,18 @@ def run(
     return Run(
         device=device,
         scheme=scheme,
-        workload=with_options(
-            design.workloads[condition.workload], options(condition, drive, rates)
-        ),
+        workload=workload(design, drive, condition, rates),
         seed=seed,
         requests=design.requests[condition.workload],
         set=settings(condition, drive, device, fixed=fixed),
         initial=initial(condition, drive),
         fit=design.fit,
     )
+
+
+def workload(design: Design, drive: Drive, condition: Condition, rates: Rates | None) -> str:
+    """Return the workload of a condition as its runs spell it; raises as `options`."""
+    return with_options(design.workloads[condition.workload], options(condition, drive, rates))
 
 
 def with_options(workload: str, more: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from wordline import Refused, Report, Run, UserError
+from wordline import Refused, Run, UserError
 from wordline.atlas import design as d
 from wordline.atlas.cells import Atlas, DriveCells, Place, place
 from wordline.commands import told
@@ -64,7 +64,8 @@ class Performer:
         """Return how many runs there are, those that measure rates among them."""
         drives = self.design.drives
         main = sum(len(drive.schemes) for drive in drives) * len(self.design.conditions)
-        return main * self.design.seeds + sum(len(self._measured(drive)) for drive in drives)
+        measuring = (self._measuring(drive) for drive in drives)
+        return main * self.design.seeds + sum(len(own) + len(deep) for own, deep in measuring)
 
     def forecast(self) -> str:
         """Say how long all runs take, by doing the first condition of each drive.
@@ -83,15 +84,20 @@ class Performer:
             f"that speed all take {spent * every / max(done, 1) / 60:.0f} min"
         )
 
-    def _measured(self, drive: d.Drive) -> dict[tuple[str, str, str], d.Condition]:
-        """Return the workloads, fills and ages of which the sustained rate is needed."""
-        return {(c.workload, c.fill, c.age): c for c in self.design.conditions if c.load in d.OPEN}
+    def _measuring(self, drive: d.Drive) -> tuple[dict[str, Run], dict[tuple[str, str, str], Run]]:
+        """Return the runs that measure rates: a workload at its own times, and what is sustained.
+
+        The second by workload, fill and age.
+        """
+        needed = [c for c in self.design.conditions if c.load in d.OPEN]
+        deep = f"closed={d.SUSTAINED_DEPTH}"
+        own = {c.workload: self._base(drive, c, "") for c in needed}
+        sustained = {(c.workload, c.fill, c.age): self._base(drive, c, deep) for c in needed}
+        return own, sustained
 
     def _calibrate(self, drive: d.Drive) -> None:
         """Measure what the baseline sustains, and at which rate workloads come by themselves."""
-        needed = self._measured(drive)
-        natural = {c.workload: self._own_times(drive, c) for c in needed.values()}
-        sustained = {key: self._sustained(drive, c) for key, c in needed.items()}
+        natural, sustained = self._measuring(drive)
         reports, refused = self.runner.run([*natural.values(), *sustained.values()])
         for key, run in sustained.items():
             if run in refused:
@@ -116,12 +122,6 @@ class Performer:
             fit=self.design.fit,
         )
 
-    def _own_times(self, drive: d.Drive, condition: d.Condition) -> Run:
-        return self._base(drive, condition, "")
-
-    def _sustained(self, drive: d.Drive, condition: d.Condition) -> Run:
-        return self._base(drive, condition, f"closed={d.SUSTAINED_DEPTH}")
-
     def _place(self, drive: d.Drive, condition: d.Condition) -> Place:
         design = self.design
         rates = self._rates.get((drive.name, condition.workload, condition.fill, condition.age))
@@ -130,11 +130,10 @@ class Performer:
         settings = {device: list(d.settings(condition, drive, device)) for device in devices}
         initial = d.initial(condition, drive)
         try:
-            options = d.options(condition, drive, rates)
+            workload = d.workload(design, drive, condition, rates)
         except d.NoTimes as e:
             refused = dict.fromkeys(drive.schemes, str(e))
             return place(condition.at(), drive.baseline, {}, refused, ("", initial, settings))
-        workload = d.with_options(design.workloads[condition.workload], options)
 
         def runs(schemes: Iterable[str], fixed: bool) -> dict[str, list[Run]]:
             return {
@@ -169,15 +168,11 @@ class Performer:
             if found := next((not_admitted[run] for run in of if run in not_admitted), None):
                 refused[scheme] = _short(found)
         reports = {
-            scheme: [_dict(done[run]) for run in of]
+            scheme: [done[run].to_dict() for run in of]
             for scheme, of in runs.items()
             if scheme not in refused
         }
         return reports, refused
-
-
-def _dict(report: Report) -> dict[str, Any]:
-    return report.to_dict()
 
 
 def _short(error: Exception | Refused) -> str:

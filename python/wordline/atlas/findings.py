@@ -77,13 +77,6 @@ def _winners(drive: DriveCells) -> list[str]:
     ]
 
 
-def _said(found: j.Over | None) -> str:
-    if found is None:
-        return "unknown"
-    low, high = found.interval
-    return f"{found.ratio:.3g} times ({low:.3g} to {high:.3g})"
-
-
 def _extremes(
     drive: DriveCells, factor: str, scheme: str, measure: str
 ) -> tuple[tuple[str, j.Over], tuple[str, j.Over]] | None:
@@ -112,8 +105,8 @@ def _loads(drive: DriveCells) -> list[str]:
             (best, one), (worst, other) = found
             said.append(
                 f"Load decides what an SLC cache is worth: on {drive.title} the mean write latency "
-                f"under {_name(scheme)} is {_said(one)} the plain drive's with `{best}`, and "
-                f"{_said(other)} with `{worst}`."
+                f"under {_name(scheme)} is {one} the plain drive's with `{best}`, and "
+                f"{other} with `{worst}`."
             )
             break
     return said
@@ -132,8 +125,8 @@ def _fills(drive: DriveCells) -> list[str]:
         return []
     return [
         f"Over all conditions on {drive.title} {_name(choice.scheme)} writes fastest, in "
-        f"{_said(choice.gain)} the plain drive's time: {_said(found['30%'])} where 30 % of the "
-        f"capacity holds data, {_said(found['90%'])} where 90 % does."
+        f"{choice.gain} the plain drive's time: {found['30%']} where 30 % of the "
+        f"capacity holds data, {found['90%']} where 90 % does."
     ]
 
 
@@ -147,7 +140,7 @@ def _ages(drive: DriveCells) -> list[str]:
         if new is not None and old is not None:
             said.append(
                 f"Age: on {drive.title} the mean read latency under {_name(scheme)} is "
-                f"{_said(new)} the plain drive's when new, and {_said(old)} with nine tenths of "
+                f"{new} the plain drive's when new, and {old} with nine tenths of "
                 "its life used."
             )
             break
@@ -162,8 +155,8 @@ def _costs(drive: DriveCells) -> list[str]:
     waf = j.over(drive.places, last, "waf")
     return [
         f"What it costs: on {drive.title} the drive lives longest under {_name(first)}, "
-        f"{_said(best)} the plain drive's bytes, and shortest under {_name(last)}, {_said(worst)}, "
-        f"whose write amplification is {_said(waf)}."
+        f"{best} the plain drive's bytes, and shortest under {_name(last)}, {worst}, "
+        f"whose write amplification is {waf or 'unknown'}."
     ]
 
 
@@ -190,7 +183,7 @@ def _combined(drives: Sequence[DriveCells]) -> list[str]:
     return [
         f"Of {count} combinations, counted on each drive, {len(gains)} write faster than both of "
         f"their parts beyond chance, over all conditions; the most {_name(scheme)} on {title}, "
-        f"{_said(least)} the better part's time."
+        f"{least} the better part's time."
     ]
 
 
@@ -238,8 +231,8 @@ def papers(atlas: Atlas) -> list[str]:
             f"{paper}: {_or(schemes)} is surely the best of the schemes alone under {len(cells)} "
             f"conditions in at least one of {len(ASKED)} measures, and of all combinations, too, "
             f"under {len(of_all)}. The clearest is {_name(choice.scheme)} on {drive.title} "
-            f"({', '.join(place.at)}): {_label(measure)} {_said(choice.gain)} the plain drive's, "
-            f"and {_said(choice.apart)} that of the second, {_name(choice.second)}."
+            f"({', '.join(place.at)}): {_label(measure)} {choice.gain} the plain drive's, "
+            f"and {choice.apart} that of the second, {_name(choice.second)}."
         )
     return said
 

@@ -10,7 +10,6 @@ import wordline
 from wordline import _wordline
 from wordline.atlas.cells import Atlas
 from wordline.atlas.design import FACTORS
-from wordline.atlas.findings import papers as of_papers
 
 SCRIPT = Path(__file__).parent / "atlas.js"
 
@@ -22,7 +21,7 @@ _CONTROLS = (
 )
 
 
-def to_html(atlas: Atlas, command: str, findings: Sequence[str]) -> str:
+def to_html(atlas: Atlas, command: str, findings: Sequence[str], of_papers: Sequence[str]) -> str:
     """Return the page.
 
     Parameters
@@ -33,6 +32,8 @@ def to_html(atlas: Atlas, command: str, findings: Sequence[str]) -> str:
         The command that makes it again.
     findings
         What came out, in sentences; the first opens the page.
+    of_papers
+        Where each paper's scheme is the best choice, a sentence each.
     """
     runs = sum(
         atlas.seeds * sum(not cell.why for cell in place.cells.values())
@@ -51,7 +52,7 @@ def to_html(atlas: Atlas, command: str, findings: Sequence[str]) -> str:
         lead=findings[0].replace("`", "") if findings else "",
         facts=facts,
         command=command,
-        body=_body(atlas, findings[1:]),
+        body=_body(atlas, findings[1:], of_papers),
         footer=[f"Wordline {wordline.__version__}"],
     )
 
@@ -60,12 +61,12 @@ def _select(key: str, label: str) -> str:
     return f'<label>{html.escape(label)}<select id="atlas-{key}"></select></label>'
 
 
-def _body(atlas: Atlas, findings: Sequence[str]) -> str:
+def _body(atlas: Atlas, findings: Sequence[str], of_papers: Sequence[str]) -> str:
     controls = "".join(_select(key, label) for key, label in _CONTROLS)
     # `</` would end the element; JSON may write the solidus as it likes.
     data = atlas.to_json().replace("</", "<\\/")
     listed = "".join(f"<li>{_marked(sentence)}</li>" for sentence in findings)
-    papers = "".join(f"<li>{_marked(sentence)}</li>" for sentence in of_papers(atlas))
+    papers = "".join(f"<li>{_marked(sentence)}</li>" for sentence in of_papers)
     return f"""\
 <section class="atlas">
 <h2>What to take</h2>

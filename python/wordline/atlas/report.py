@@ -62,7 +62,7 @@ def write(atlas: Atlas, folder: Path, command: str) -> list[Path]:
         The command that makes it again.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    said = f.sentences(atlas)
+    said, of_papers = f.sentences(atlas), f.papers(atlas)
     written = []
 
     def put(name: str, text: str) -> None:
@@ -71,7 +71,7 @@ def write(atlas: Atlas, folder: Path, command: str) -> list[Path]:
         written.append(path)
 
     put("atlas.json", atlas.to_json() + "\n")
-    put("index.html", page.to_html(atlas, command, said))
+    put("index.html", page.to_html(atlas, command, said, of_papers))
     pictures = []
     for drive in atlas.drives:
         for measure in _SHOWN:
@@ -80,12 +80,16 @@ def write(atlas: Atlas, folder: Path, command: str) -> list[Path]:
                 plotting.save(_heat(drive, measure), folder / name)
             written.append(folder / name)
             pictures.append((drive, measure, name))
-    put("README.md", _readme(atlas, command, said, pictures))
+    put("README.md", _readme(atlas, command, said, of_papers, pictures))
     return written
 
 
 def _readme(
-    atlas: Atlas, command: str, said: Sequence[str], pictures: Sequence[tuple[DriveCells, str, str]]
+    atlas: Atlas,
+    command: str,
+    said: Sequence[str],
+    of_papers: Sequence[str],
+    pictures: Sequence[tuple[DriveCells, str, str]],
 ) -> str:
     conditions = max(len(d.places) for d in atlas.drives)
     parts = [
@@ -96,7 +100,7 @@ def _readme(
         "## What came out",
         "\n".join(f"{i}. {sentence}" for i, sentence in enumerate(said, 1)),
         "## Where each paper's scheme is the best choice",
-        "\n".join(f"- {sentence}" for sentence in f.papers(atlas)),
+        "\n".join(f"- {sentence}" for sentence in of_papers),
         "## The best choice by load",
         *[_choices(drive) for drive in atlas.drives],
         "## By load",

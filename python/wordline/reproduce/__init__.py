@@ -45,7 +45,9 @@ def _main(
 ) -> None:
     if paper == ATLAS:
         if figures or only or scale > 1 or causes or traces:
-            raise UserError("the atlas takes --jobs and --out alone; wordline atlas takes more")
+            raise UserError(
+                "the atlas takes --jobs, --on and --out alone; wordline atlas takes more"
+            )
         atlas.make(out=out, jobs=jobs, on=on)
         return
     from wordline import cluster
@@ -53,8 +55,7 @@ def _main(
     from wordline.reproduce import paper as papers
     from wordline.reproduce.paper import Scope
 
-    at_once, executor = cluster.at(on)
-    at = (jobs or at_once, executor)
+    at = cluster.at(on, jobs)
     scope = Scope(scale, tuple(figures), tuple(only))
     base = Path("out") if scale == 1 else Path(f"out/scale-{scale}")
     if paper not in (ALL, OVERVIEW):

@@ -78,10 +78,10 @@ def _main(
         return labels[run] + (f" · seed {run.seed}" if replicas > 1 else "")
 
     with Bars(len(asked.runs), name) as bars:
-        at_once, executor = at(on)
+        at_once, executor = at(on, jobs)
         runner = Runner(
             Path(out) / "runs",
-            jobs=jobs or at_once,
+            jobs=at_once,
             executor=executor,
             watch=bars.watch,
             ended=bars.ended,

@@ -110,7 +110,7 @@ pub(crate) struct ModelArgs {
 pub(crate) struct ReproduceArgs {
     /// The paper: hierarchy, hyssd, ips, pa-ssd or raro; `all` for one after the other and an overview of
     /// their claims; `overview` for that alone, of the pages that there are; `atlas` for every scheme and
-    /// combination under many conditions, of which only --jobs and --out are asked
+    /// combination under many conditions, of which only --jobs, --on and --out are asked
     #[arg(value_name = "PAPER")]
     pub(crate) paper: String,
     /// Draw only these figures and tables, and run only what they need: 9 for 9a and 9b, or table-2;

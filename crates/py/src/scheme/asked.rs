@@ -1,6 +1,5 @@
 //! What Python is asked about: data that need a home, reads that have ended, planes that run short.
 
-use crate::scheme::lent::Lent;
 use pyo3::prelude::*;
 use std::sync::Arc;
 use wordline_ftl::{Origin, Parcel as Asked};
@@ -57,6 +56,3 @@ impl Parcel {
         format!("<Parcel: {} B of page {}, {}{from}>", self.bytes, self.lpn, self.origin)
     }
 }
-
-/// What is handed to a hook beside the view.
-pub(crate) type Beside<'a, 'py> = &'a Bound<'py, Lent>;

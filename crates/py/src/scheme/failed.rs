@@ -1,7 +1,7 @@
 //! What is raised in a scheme of Python, kept for the caller.
 
 use pyo3::prelude::*;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use wordline_units::SimTime;
 
 /// What a hook has raised: the first thing, since all that follows may come of it.
@@ -15,7 +15,7 @@ impl Failed {
         let note = format!("raised in {hook} of the scheme {scheme} at {} ns of simulated time", now.0);
         // Python 3.10 has no notes; there the message of the run says it.
         let _ = e.value(py).call_method1("add_note", (note,));
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+        self.first().get_or_insert(e);
         said
     }
 
@@ -25,12 +25,16 @@ impl Failed {
             return e.value(py).to_string();
         }
         let said = e.to_string();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+        self.first().get_or_insert(e);
         said
     }
 
     /// What was raised.
     pub(crate) fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.first().take()
+    }
+
+    fn first(&self) -> MutexGuard<'_, Option<PyErr>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -63,8 +63,30 @@ impl Lent {
         }
     }
 
-    fn region(&self, name: &str) -> PyResult<RegionId> {
-        region_of(&self.regions, name)
+    fn of_region<T>(&self, region: &str, ask: impl FnOnce(&View, RegionId) -> T) -> PyResult<T> {
+        let region = region_of(&self.regions, region)?;
+        self.with(|v| Ok(ask(v, region)))
+    }
+
+    fn in_plane<T>(
+        &self,
+        region: &str,
+        plane: u32,
+        ask: impl FnOnce(&View, RegionId, PlaneId) -> T,
+    ) -> PyResult<T> {
+        let region = region_of(&self.regions, region)?;
+        self.with(|v| {
+            let plane = below("plane", plane, v.geometry().planes)?;
+            Ok(ask(v, region, PlaneId(plane)))
+        })
+    }
+
+    fn of_block<T>(&self, block: u32, ask: impl FnOnce(&View, BlockId) -> T) -> PyResult<T> {
+        self.with(|v| Ok(ask(v, BlockId(below("block", block, v.geometry().blocks)?))))
+    }
+
+    fn of_page<T>(&self, lpn: u32, ask: impl FnOnce(&View, Lpn) -> T) -> PyResult<T> {
+        self.with(|v| Ok(ask(v, Lpn(below("logical page", lpn, v.logical_pages())?))))
     }
 }
 
@@ -82,18 +104,6 @@ fn below(what: &str, number: u32, end: u32) -> PyResult<u32> {
         return Ok(number);
     }
     Err(UserError::new_err(format!("there is no {what} {number}\n  allowed: 0 to {}", end.saturating_sub(1))))
-}
-
-fn plane(view: &View, number: u32) -> PyResult<PlaneId> {
-    below("plane", number, view.geometry().planes).map(PlaneId)
-}
-
-fn block(view: &View, number: u32) -> PyResult<BlockId> {
-    below("block", number, view.geometry().blocks).map(BlockId)
-}
-
-fn lpn(view: &View, number: u32) -> PyResult<Lpn> {
-    below("logical page", number, view.logical_pages()).map(Lpn)
 }
 
 #[pymethods]
@@ -148,114 +158,101 @@ impl Lent {
 
     /// Erased blocks that a region could still open in a plane.
     fn free_blocks(&self, region: &str, plane: u32) -> PyResult<u32> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.free_blocks(r, self::plane(v, plane)?)))
+        self.in_plane(region, plane, |v, r, p| v.free_blocks(r, p))
     }
 
     /// Slots that a region could still program, in a plane or in all of them.
     #[pyo3(signature = (region, plane=None))]
     fn free_slots(&self, region: &str, plane: Option<u32>) -> PyResult<u64> {
-        let r = self.region(region)?;
-        self.with(|v| match plane {
-            Some(plane) => Ok(v.free_slots(r, self::plane(v, plane)?)),
-            None => Ok(v.free_slots_in(r)),
-        })
+        match plane {
+            Some(plane) => self.in_plane(region, plane, |v, r, p| v.free_slots(r, p)),
+            None => self.of_region(region, |v, r| v.free_slots_in(r)),
+        }
     }
 
     /// Pages of each bit that a region can still program; zeros under rules that do not tell bits apart.
     fn free_pages(&self, region: &str) -> PyResult<[u64; 4]> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.free_pages(r)))
+        self.of_region(region, |v, r| v.free_pages(r))
     }
 
     /// Blocks of a plane that a region owns.
     fn owned(&self, region: &str, plane: u32) -> PyResult<u32> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.owned(r, self::plane(v, plane)?)))
+        self.in_plane(region, plane, |v, r, p| v.owned(r, p))
     }
 
     /// Blocks that a region owns in all planes, and slots programmed in them.
     fn taken(&self, region: &str) -> PyResult<(u64, u64)> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.taken(r)))
+        self.of_region(region, |v, r| v.taken(r))
     }
 
     /// Full blocks of a plane of a region that no collection has.
     fn full_blocks(&self, region: &str, plane: u32) -> PyResult<Vec<u32>> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.full_blocks(r, self::plane(v, plane)?).map(|b| b.0).collect()))
+        self.in_plane(region, plane, |v, r, p| v.full_blocks(r, p).map(|b| b.0).collect())
     }
 
     /// Logical pages that live in a block of a region that has no initial data.
     fn pages_in(&self, block: u32) -> PyResult<Vec<u32>> {
-        self.with(|v| Ok(v.pages_in(self::block(v, block)?).map(|l| l.0).collect()))
+        self.of_block(block, |v, b| v.pages_in(b).map(|l| l.0).collect())
     }
 
     /// How often a block has been erased.
     fn erases(&self, block: u32) -> PyResult<u32> {
-        self.with(|v| Ok(v.erases(self::block(v, block)?)))
+        self.of_block(block, |v, b| v.erases(b))
     }
 
     /// Live sectors of a block.
     fn live_sectors(&self, block: u32) -> PyResult<u32> {
-        self.with(|v| Ok(v.live_sectors(self::block(v, block)?)))
+        self.of_block(block, |v, b| v.live_sectors(b))
     }
 
     /// Share of its life that a block has used up.
     fn life_used(&self, block: u32) -> PyResult<f64> {
-        self.with(|v| Ok(v.life_used(self::block(v, block)?)))
+        self.of_block(block, |v, b| v.life_used(b))
     }
 
     /// Mean cycles of the blocks of a region's pool.
     fn mean_erases(&self, region: &str) -> PyResult<f64> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.mean_erases(r)))
+        self.of_region(region, |v, r| v.mean_erases(r))
     }
 
     /// Units of the map that live in a plane of a region.
     fn live_units(&self, region: &str, plane: u32) -> PyResult<u64> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.live_units(r, self::plane(v, plane)?)))
+        self.in_plane(region, plane, |v, r, p| v.live_units(r, p))
     }
 
     /// The block that a region's own rule would collect next in a plane.
     fn best(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.best(r, self::plane(v, plane)?).map(|b| b.0)))
+        self.in_plane(region, plane, |v, r, p| v.best(r, p).map(|b| b.0))
     }
 
     /// Of the full blocks of a plane of a region collected first in, first out, the one filled first.
     fn oldest(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.oldest(r, self::plane(v, plane)?).map(|b| b.0)))
+        self.in_plane(region, plane, |v, r, p| v.oldest(r, p).map(|b| b.0))
     }
 
     /// The block that would take the next program of a region in a plane, if one is open.
     fn frontier(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.frontier(r, self::plane(v, plane)?, SlotClass::Next).map(|b| b.0)))
+        self.in_plane(region, plane, |v, r, p| v.frontier(r, p, SlotClass::Next).map(|b| b.0))
     }
 
     /// The block that a collection in a plane of a region is emptying.
     fn collecting(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.collecting(r, self::plane(v, plane)?).map(|b| b.0)))
+        self.in_plane(region, plane, |v, r, p| v.collecting(r, p).map(|b| b.0))
     }
 
     /// The block that a plane of a region is filling, once the run is over and no program into it is under way.
     fn last_frontier(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.last_frontier(r, self::plane(v, plane)?).map(|b| b.0)))
+        self.in_plane(region, plane, |v, r, p| v.last_frontier(r, p).map(|b| b.0))
     }
 
     /// The place of a logical page on flash, under a page map.
     fn locate(&self, lpn: u32) -> PyResult<Option<u32>> {
-        self.with(|v| Ok(v.locate(self::lpn(v, lpn)?).map(|p| p.0)))
+        self.of_page(lpn, |v, l| v.locate(l).map(|p| p.0))
     }
 
     /// Whether data of a logical page are in RAM, or on their way to flash.
     fn is_staged(&self, lpn: u32) -> PyResult<bool> {
-        self.with(|v| Ok(v.is_staged(self::lpn(v, lpn)?)))
+        self.of_page(lpn, |v, l| v.is_staged(l))
     }
 
     /// The plane that a place lies in, and the region that owns its block, if it is one of the scheme's own.
@@ -269,8 +266,7 @@ impl Lent {
 
     /// Whether a region takes a moved page now.
     fn takes_moves(&self, region: &str) -> PyResult<bool> {
-        let r = self.region(region)?;
-        self.with(|v| Ok(v.takes_moves(r)))
+        self.of_region(region, |v, r| v.takes_moves(r))
     }
 
     /// Operations waiting or running in the planes of a die.

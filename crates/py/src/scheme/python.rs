@@ -1,12 +1,14 @@
 //! An instance of a class of Python as a scheme.
 
 use crate::scheme::answers::{AskedCollect, AskedCommand, AskedIdle, AskedLayout, AskedMove, Decision};
-use crate::scheme::asked::{Beside, Parcel};
+use crate::scheme::asked::Parcel;
 use crate::scheme::failed::Failed;
-use crate::scheme::lent::lend;
+use crate::scheme::lent::{Lent, lend};
 use crate::scheme::thread::attached;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
+use std::cell::RefCell;
 use std::fmt::{self, Debug, Formatter};
 use std::io;
 use std::sync::Arc;
@@ -26,9 +28,14 @@ pub(crate) struct PyScheme {
     regions: Arc<[String]>,
     sector: u32,
     /// Decisions that have been read already, kept alive so that each is known by its address.
-    read: Vec<(Py<Decision>, Place)>,
+    read: RefCell<Vec<(Py<Decision>, Place)>>,
     failed: Arc<Failed>,
 }
+
+/// Where the classes are that hooks are given instances of.
+const FACE: &str = "wordline.scheme";
+static REQUEST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static READ_SEEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Decisions that are kept; a scheme that makes a new one for each page has no gain from more.
 const KEPT: usize = 16;
@@ -50,7 +57,7 @@ impl PyScheme {
             answers,
             regions,
             sector: 0,
-            read: vec![],
+            read: RefCell::default(),
             failed,
         })
     }
@@ -60,7 +67,7 @@ impl PyScheme {
         &self,
         hook: &str,
         view: &View<'_>,
-        call: impl FnOnce(Python<'_>, Beside<'_, '_>) -> PyResult<T>,
+        call: impl FnOnce(Python<'_>, &Bound<'_, Lent>) -> PyResult<T>,
     ) -> T {
         view.answer(attached(|py| {
             let answered = lend(py, view, &self.regions, |lent| call(py, lent));
@@ -69,8 +76,9 @@ impl PyScheme {
     }
 
     /// Where a decision of Python leads, which is read once.
-    fn placed(&mut self, answer: &Bound<'_, PyAny>) -> PyResult<Place> {
-        if let Some((_, place)) = self.read.iter().find(|(known, _)| known.as_ptr() == answer.as_ptr()) {
+    fn placed(&self, answer: &Bound<'_, PyAny>) -> PyResult<Place> {
+        let mut read = self.read.borrow_mut();
+        if let Some((_, place)) = read.iter().find(|(known, _)| known.as_ptr() == answer.as_ptr()) {
             return Ok(*place);
         }
         let decision = answer.cast::<Decision>().map_err(|_| {
@@ -80,10 +88,10 @@ impl PyScheme {
             ))
         })?;
         let place = decision.get().place(&self.regions)?;
-        if self.read.len() == KEPT {
-            self.read.remove(0);
+        if read.len() == KEPT {
+            read.remove(0);
         }
-        self.read.push((decision.clone().unbind(), place));
+        read.push((decision.clone().unbind(), place));
         Ok(place)
     }
 
@@ -108,7 +116,7 @@ impl PyScheme {
         facts.set_item("blocks_per_plane", blocks)?;
         let trigger = drive.spec.slc_cache.map(|c| c.trigger.to_string());
         facts.set_item("slc_cache_trigger", trigger)?;
-        py.import("wordline.scheme")?.call_method("Drive", (), Some(&facts))
+        py.import(FACE)?.call_method("Drive", (), Some(&facts))
     }
 }
 
@@ -131,7 +139,7 @@ impl Clone for PyScheme {
                 answers: self.answers,
                 regions: Arc::clone(&self.regions),
                 sector: self.sector,
-                read: self.read.iter().map(|(d, place)| (d.clone_ref(py), *place)).collect(),
+                read: RefCell::new(self.read.borrow().iter().map(|(d, p)| (d.clone_ref(py), *p)).collect()),
                 failed: Arc::clone(&self.failed),
             }
         })
@@ -171,25 +179,22 @@ impl Scheme for PyScheme {
     }
 
     fn place(&mut self, parcel: &wordline_ftl::Parcel, view: &View) -> Place {
-        let answered = attached(|py| {
+        self.ask("place", view, |py, lent| {
             let asked = Parcel::of(parcel, &self.regions, self.sector);
-            let regions = Arc::clone(&self.regions);
-            let answer = lend(py, view, &regions, |lent| self.place.call1(py, (asked, lent)));
-            let placed = answer.and_then(|answer| self.placed(answer.bind(py)));
-            placed.map_err(|e| self.failed.keep(py, e, &self.name, "place", view.now))
-        });
-        view.answer(answered)
+            self.placed(self.place.call1(py, (asked, lent))?.bind(py))
+        })
     }
 
     fn admit(&mut self, request: &HostRequest, view: &View) -> Tag {
         self.ask("admit", view, |py, lent| {
-            let asked = PyDict::new(py);
-            asked.set_item("op", request.op.key())?;
-            asked.set_item("is_write", request.op == HostOp::Write)?;
-            asked.set_item("lba", request.lba.0)?;
-            asked.set_item("bytes", request.bytes())?;
-            asked.set_item("arrival", request.arrival.0)?;
-            let asked = py.import("wordline.scheme")?.call_method("Request", (), Some(&asked))?;
+            let facts = (
+                request.op.key(),
+                request.op == HostOp::Write,
+                request.lba.0,
+                request.bytes(),
+                request.arrival.0,
+            );
+            let asked = REQUEST.import(py, FACE, "Request")?.call1(facts)?;
             Ok(Tag(self.object.bind(py).call_method1("admit", (asked, lent))?.extract()?))
         })
     }
@@ -208,12 +213,8 @@ impl Scheme for PyScheme {
 
     fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
         self.ask("read", view, |py, lent| {
-            let asked = PyDict::new(py);
-            asked.set_item("lpn", seen.lpn.0)?;
-            asked.set_item("ppn", seen.ppn.0)?;
-            asked.set_item("mode", seen.mode.key())?;
-            asked.set_item("retries", seen.retries)?;
-            let asked = py.import("wordline.scheme")?.call_method("ReadSeen", (), Some(&asked))?;
+            let facts = (seen.lpn.0, seen.ppn.0, seen.mode.key(), seen.retries);
+            let asked = READ_SEEN.import(py, FACE, "ReadSeen")?.call1(facts)?;
             let moved: Option<AskedMove> =
                 self.object.bind(py).call_method1("read", (asked, lent))?.extract()?;
             moved.map(|m| m.read(&self.regions)).transpose()

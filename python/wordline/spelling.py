@@ -1,0 +1,178 @@
+"""How schemes in Python are spelled, ``py:FILE#CLASS[:key=value,...]``, and what is behind that."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from wordline import scheme
+from wordline._wordline import UserError
+from wordline.scheme import Scheme
+
+#: How a spelling begins that names a file of Python.
+PREFIX = "py:"
+
+
+@cache
+def _loaded(file: str) -> Any:
+    path = Path(file)
+    if not path.is_file():
+        raise UserError(f"{PREFIX}{file}: there is no such file")
+    name = f"wordline_scheme_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{PREFIX}{file}: this is no file of Python; its name must end in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+#: Classes of this process, by file and name: a script is not read again to find its own.
+_HERE: dict[str, type[Scheme]] = {}
+
+
+def text(given: Any) -> str:
+    """Return the text that stands for a scheme: a spelling, or ``py:FILE#CLASS`` of a class.
+
+    Parameters
+    ----------
+    given
+        A spelling, or a class or an instance of `Scheme`.
+
+    Raises
+    ------
+    UserError
+        It is none of these.
+    """
+    if isinstance(given, str):
+        return given
+    cls = given if isinstance(given, type) else type(given)
+    if not issubclass(cls, Scheme):
+        raise UserError(
+            f"{given!r} is no scheme: give a spelling, or a class or instance of Scheme"
+        )
+    try:
+        file = inspect.getsourcefile(cls) or ""
+    except (OSError, TypeError):
+        file = ""
+    known = f"{file}#{cls.__name__}"
+    _HERE[known] = cls
+    parameters = "" if given is cls else given.spelling.partition(":")[2]
+    return f"{PREFIX}{known}" + (f":{parameters}" if parameters else "")
+
+
+#: A plus may be in the path of a file, so the parts of a combination are found by what follows it.
+_PARTS = re.compile(r"\+(?=py:|[a-z][a-z0-9-]*(?:[:+]|$))")
+
+
+def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
+    """Return a spelling as the native half has it, and the classes of Python that it needs.
+
+    Parameters
+    ----------
+    spelling
+        Of which each part may be ``py:FILE#CLASS[:key=value,...]``.
+
+    Raises
+    ------
+    UserError
+        There is no such file or class.
+    """
+    if PREFIX not in spelling:
+        return spelling, []
+    parts, classes = [], []
+    for part in _PARTS.split(spelling):
+        if not part.startswith(PREFIX):
+            parts.append(part)
+            continue
+        file, _, own = part.removeprefix(PREFIX).partition("#")
+        wanted, _, parameters = own.partition(":")
+        found = _class(part, file, wanted)
+        if found not in classes:
+            classes.append(found)
+        parts.append(found._name() + (f":{parameters}" if parameters else ""))
+    return "+".join(parts), classes
+
+
+def _class(part: str, file: str, wanted: str) -> type[Scheme]:
+    """Return the class that a part of a spelling names."""
+    if known := _HERE.get(f"{file}#{wanted}"):
+        return known
+    if not file:
+        raise UserError(f"{part}: the class was typed into another interpreter; put it into a file")
+    module = _loaded(file)
+    found = getattr(module, wanted, None) if wanted else None
+    if isinstance(found, type) and issubclass(found, Scheme):
+        return found
+    there = [
+        name
+        for name, c in vars(module).items()
+        if isinstance(c, type) and issubclass(c, Scheme) and c.__module__ == module.__name__
+    ]
+    raise UserError(
+        f"{part}: {file} has no scheme {wanted!r}; say {PREFIX}{file}#CLASS with one of "
+        f"{', '.join(there) or 'none'}"
+    )
+
+
+def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) -> None:
+    """Refuse to run a report again without the classes of Python that it is of, as they were.
+
+    Raises
+    ------
+    UserError
+        A class is missing, or its source has changed.
+    """
+    spelling = report["config"]["scheme"]["spelling"]
+    parameters = report["config"]["scheme"]["parameters"]
+    names = [part.split(":")[0] for part in _PARTS.split(spelling)]
+    given = {c._name(): c for c in classes}
+    for name in names:
+        was = parameters.get("source" if len(names) == 1 else f"{name}.source")
+        if was is None:
+            continue
+        if name not in given:
+            raise UserError(
+                f"the report is of the scheme {name}, a class of Python; give it: classes=[...]"
+            )
+        own = scheme.source(given[name])[1][:16]
+        if own != was:
+            raise UserError(
+                f"the source of {given[name].__name__} has changed since the report: its hash was "
+                f"{was} and is {own}"
+            )
+
+
+#: Commands that are done in Python, and take spellings as they are.
+_IN_PYTHON = ("sweep", "atlas", "reproduce", "model")
+
+
+def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
+    """Return arguments of the command line with classes of Python as the native half names them.
+
+    Raises
+    ------
+    UserError
+        There is no such file or class.
+    """
+    if len(arguments) > 1 and arguments[1] in _IN_PYTHON:
+        return arguments, []
+    found: list[str] = []
+    classes: dict[type[Scheme], None] = {}
+    for argument in arguments:
+        option, equals, value = argument.partition("=")
+        is_joined = option == "--scheme" and bool(equals)
+        text = value if is_joined else argument
+        if is_joined or (found and found[-1] == "--scheme"):
+            text, own = resolved(text)
+            classes.update(dict.fromkeys(own))
+        found.append(f"--scheme={text}" if is_joined else text)
+    return found, list(classes)
