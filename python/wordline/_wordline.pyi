@@ -86,38 +86,12 @@ def workloads() -> list[tuple[str, str]]: ...
 def formats() -> list[tuple[str, str]]: ...
 def main(args: Sequence[str | os.PathLike[str]]) -> int: ...
 def check(scheme: type, seed: int, cases: int) -> int: ...
-def to(
-    *regions: str,
-    slot: str = "next",
-    gather: str = "fill",
-    plane: str = "home",
-) -> Place:
-    """Return where data go: the first of up to four regions that has room.
+def to(regions: Sequence[str], slot: str, gather: str, plane: str) -> Place: ...
 
-    Which has is asked when the plane is ready for the program.
-
-    Parameters
-    ----------
-    regions
-        Names of the layout's.
-    slot
-        ``next``, or ``lsb``, ``csb``, ``msb``, ``tsb`` under rules that tell bits apart.
-    gather
-        What becomes of the sectors of a page that the data lack: ``fill`` (they are read first),
-        ``as-is``, or ``whole``.
-    plane
-        ``home``, ``any`` (whichever has least to do), or ``most-free``.
-
-    Raises
-    ------
-    UserError
-        A word is not known, or there is no region.
-    """
-
-class Place:
+class Place(object):  # noqa: UP004
     """Where data go: what `to` returns. Made once and returned often, it costs least."""
 
-class Parcel:
+class Parcel(object):  # noqa: UP004
     """Data that need a home: up to a page.
 
     Attributes
@@ -148,7 +122,7 @@ class Parcel:
     lpns: list[int]
     home: int
 
-class View:
+class View(object):  # noqa: UP004
     """The drive's state, read-only, for one call of a hook.
 
     Regions go by their names; planes, blocks, logical pages and places on flash by numbers. A

@@ -24,11 +24,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from wordline import _wordline
-from wordline._wordline import Parcel, Place, Refused, UserError, View, to
+from wordline._wordline import Parcel, Place, Refused, UserError, View
 
 __all__ = [
     "Collect", "Drive", "GiB", "KiB", "Layout", "MiB", "Move", "Param", "Parcel", "Place", "Pool",
@@ -36,6 +37,35 @@ __all__ = [
 ]  # fmt: skip
 
 KiB, MiB, GiB = 1 << 10, 1 << 20, 1 << 30
+
+#: A place is made once, so that the engine knows it again and reads it once.
+_place = cache(_wordline.to)
+
+
+def to(*regions: str, slot: str = "next", gather: str = "fill", plane: str = "home") -> Place:
+    """Return where data go: the first of up to four regions that has room.
+
+    Which has is asked when the plane is ready for the program.
+
+    Parameters
+    ----------
+    regions
+        Names of the layout's.
+    slot
+        ``next``, or ``lsb``, ``csb``, ``msb``, ``tsb`` under rules that tell bits apart.
+    gather
+        What becomes of the sectors of a page that the data lack: ``fill`` (they are read first),
+        ``as-is``, or ``whole``.
+    plane
+        ``home``, ``any`` (whichever has least to do), or ``most-free``.
+
+    Raises
+    ------
+    UserError
+        A word is not known, or there is no region.
+    """
+    return _place(regions, slot, gather, plane)
+
 
 #: Hooks that the engine asks only of a scheme that has them.
 _HOOKS = ("admit", "read", "collect", "idle", "on_trim", "make_room", "tick")

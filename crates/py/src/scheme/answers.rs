@@ -56,7 +56,6 @@ impl Decision {
 
 /// Where data go: the first of the regions that has room, when the plane is ready for the program.
 #[pyfunction]
-#[pyo3(signature = (*regions, slot="next", gather="fill", plane="home"))]
 pub(crate) fn to(regions: Vec<String>, slot: &str, gather: &str, plane: &str) -> PyResult<Decision> {
     if !(1..=4).contains(&regions.len()) {
         let given = regions.len();

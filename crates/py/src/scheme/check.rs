@@ -9,8 +9,8 @@ use wordline_swarm::Swarm;
 /// Run a class on random drives, each held to a plain array and to a ledger of the flash. Returns how many drives were
 /// drawn that it refused.
 #[pyfunction]
-pub(crate) fn check(py: Python<'_>, class: Bound<'_, PyAny>, seed: u64, cases: u64) -> PyResult<u64> {
-    let (registry, failed) = alone(&class)?;
+pub(crate) fn check(py: Python<'_>, scheme: Bound<'_, PyAny>, seed: u64, cases: u64) -> PyResult<u64> {
+    let (registry, failed) = alone(&scheme)?;
     let swarm = Swarm::over(&registry);
     let mut refused = 0;
     for case in (0..cases).map(|i| seed.wrapping_add(i)) {
