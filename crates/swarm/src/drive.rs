@@ -163,13 +163,8 @@ fn home_units(geometry: &Geometry, layout: &Layout, room: Room) -> Option<u64> {
     };
     let blocks = pool.blocks_per_plane.checked_sub(spare)?;
     let units = medium.topology.planes() as u64 * blocks as u64 * block as u64;
-    // Under a map of sectors each of them may take a whole slot. Under one of parts of pages over whole ones a page may
-    // lie in pieces, too, for which a drive with room to spare has it.
-    let spread = match room {
-        Room::Ample => layout.map == MapKind::Sector,
-        Room::Edge => layout.map.knows_sectors(),
-        Room::None => false,
-    };
+    // Under a map of sectors each of them may take a whole slot, and nothing joins them.
+    let spread = room != Room::None && layout.map == MapKind::Sector;
     let units = if spread { units / geometry.sectors_per_unit as u64 / 2 } else { units };
     (units > 0).then_some(units)
 }

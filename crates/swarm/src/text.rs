@@ -67,23 +67,18 @@ fn write_initial(initial: &Initial, sectors: usize, f: &mut Formatter) -> fmt::R
 }
 
 impl Case {
-    /// The case that a text tells, under a scheme of a registry, with a change of its device.
+    /// The case that a text tells, under a scheme of a registry.
     ///
     /// # Errors
     /// When the text is none of a case, with the words that are wrong; or the scheme refuses the device, with its reason.
-    pub fn read(
-        text: &str,
-        registry: &Registry,
-        change: impl FnOnce(&mut DeviceSpec),
-    ) -> Result<Case, String> {
+    pub fn read(text: &str, registry: &Registry) -> Result<Case, String> {
         let (head, rest) = text.split_once(DEVICE).ok_or("it has no device")?;
         let (device, requests) = rest.split_once(REQUESTS).ok_or("it has no requests")?;
         let head = Head(head);
         let spelling = head.word("scheme")?;
         let scheme = registry.build(spelling).map_err(|e| e.to_string())?;
-        let mut spec =
+        let spec =
             DeviceSpec::from_toml(&format!("{DEVICE}{device}"), "case", &[]).map_err(|e| e.to_string())?;
-        change(&mut spec);
         let drive = Drive::of(spec, &Spelled { spelling: spelling.into(), scheme }, head.one("roomy")?)?;
         let requests = requests.lines().filter(|line| !line.is_empty()).map(request);
         let requests = requests.collect::<Result<_, String>>()?;
@@ -174,7 +169,7 @@ mod tests {
         for seed in 1..=60 {
             let draw = if seed % 3 == 0 { Case::at_the_edge } else { Case::draw };
             let case = Case { refused: 0, ..draw(&spellings, seed, 50).unwrap() };
-            let read = Case::read(&format!("# wrong\n{case}"), &registry, |_| {}).unwrap();
+            let read = Case::read(&format!("# wrong\n{case}"), &registry).unwrap();
             assert_eq!(read.to_string(), case.to_string());
             assert_eq!(format!("{read:?}"), format!("{case:?}"));
         }
@@ -192,7 +187,7 @@ mod tests {
             (" stream ", " ", "is no request"),
         ] {
             assert!(drawn.contains(from), "{drawn}");
-            let error = Case::read(&drawn.replace(from, to), &registry, |_| {}).unwrap_err();
+            let error = Case::read(&drawn.replace(from, to), &registry).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
     }

@@ -108,6 +108,15 @@ impl<M: Media> Ftl<M> {
         self.out.effects.len() > before
     }
 
+    /// Nothing is pending, and programs wait where no block gives a slot back: in one of their planes pages that lie in
+    /// pieces are joined, if there are any. Returns whether there are.
+    #[cold]
+    pub fn join_pieces(&mut self) -> bool {
+        let joins = self.begin_to_join();
+        self.send_ready();
+        joins
+    }
+
     /// A timer is due.
     pub fn timer(&mut self, timer: Timer) {
         match timer {

@@ -277,7 +277,7 @@ pub struct Collect {
 }
 
 /// How an idle job gives way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Grain {
     /// After each page, and before the erase: then the scheme is asked again, if the drive is still idle.
     /// Until then the job rests, unless its region runs short.

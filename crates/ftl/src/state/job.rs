@@ -22,12 +22,9 @@ pub(crate) struct Job {
     /// May go on. What idle time has begun rests after each page until it is asked for again.
     pub granted: bool,
     pub held: bool,
-    /// Makes a block wear that data at rest have kept young.
-    pub levels: bool,
     /// Its pages find no place any more: it ends as soon as none is under way, and its block stays.
     pub given_up: bool,
-    /// Begun because the block's data are to be written anew.
-    pub refreshes: bool,
+    pub why: GcReason,
 }
 
 impl Job {
@@ -38,7 +35,7 @@ impl Job {
 }
 
 /// Why a block is emptied.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum GcReason {
     /// Its region runs short.
     Shortage,
@@ -48,6 +45,8 @@ pub(crate) enum GcReason {
     Levelling,
     /// Its data are to be written anew.
     Due,
+    /// No block gives a slot back, and pages that lie in pieces take more slots than they need.
+    Joining,
 }
 
 /// Why a page moves.

@@ -241,14 +241,16 @@ impl<P: Probe, M: Media> Device<P, M> {
             return Ok(false);
         }
         let ended = self.submitted - u64::from(self.outstanding());
-        let changes = if self.ftl.let_go_of_dies() || self.send_elsewhere() {
-            true
-        } else if self.outstanding() == 0 {
+        let awaited = self.outstanding() > 0;
+        let changes = self.ftl.let_go_of_dies()
+            || self.send_elsewhere()
+            || (awaited && self.ftl.complete_groups())
+            || self.ftl.join_pieces()
+            || (awaited && self.give_up());
+        if !changes && !awaited {
             self.last_resorts.changed_nothing_at = Some(come);
             return Ok(false);
-        } else {
-            self.ftl.complete_groups() || self.give_up()
-        };
+        }
         self.settle();
         if !changes || self.last_resorts.are_in_vain(self.ftl.counters().flash_ops() + ended) {
             return Err(DeviceError::Stuck {

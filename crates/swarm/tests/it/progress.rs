@@ -72,3 +72,31 @@ fn where_data_may_lie_in_any_plane_a_collection_in_another_makes_room() {
     let scheme = "turbo-write:static_blocks=2,dynamic_blocks=0,idle_after=100us";
     all_go_on(&at_the_edge(), &[(8_429, 235, scheme)]);
 }
+
+#[test]
+fn what_may_lie_in_any_plane_leaves_others_a_place() {
+    all_go_on(
+        &at_the_edge(),
+        &[
+            (10, 156, "hierarchy:division=page,runs=any,window=8"),
+            (22_023, 368, "sector:static_blocks=3"),
+            (42_205, 291, "hierarchy:window=16"),
+        ],
+    );
+}
+
+#[test]
+fn a_group_that_is_padded_when_the_drive_is_drained_finds_room() {
+    all_go_on(&at_the_edge(), &[(22_543, 27, "hierarchy:window=16")]);
+}
+
+#[test]
+fn a_page_that_is_being_packed_waits_for_its_own_time_when_the_group_before_it_leaves() {
+    all_go_on(&at_the_edge(), &[(5_005_055, 446, "restless+hot-cold:hot=30%")]);
+}
+
+/// It went on, but with a wrong count: a page of two units was packed as one unit of another page.
+#[test]
+fn units_of_a_group_that_is_taken_apart_share_pages_anew() {
+    goes_on(&[(6_002_078, 214, "hotness:warm=1,hot=5,heat=logical,decay=2,reclaim_below=10%")]);
+}

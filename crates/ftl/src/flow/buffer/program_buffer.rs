@@ -35,7 +35,15 @@ impl<M: Media> Ftl<M> {
         } else if host || units == 1 {
             self.add_page(region, lead);
         } else {
-            self.add_unit(region, lead);
+            // A group that was taken apart comes in pages: its units share pages anew.
+            let mut unit = lead;
+            while !unit.is_none() {
+                let op = &mut self.state.ops[unit];
+                op.slot = 0;
+                let next = std::mem::replace(&mut op.chain, OpId::NONE);
+                self.add_unit(region, unit);
+                unit = next;
+            }
         }
     }
 
@@ -228,6 +236,9 @@ impl<M: Media> Ftl<M> {
         if !group.is_none() {
             self.state.ops[group].slots = slots;
             self.emit(group);
+        }
+        if !self.program_buffer(region, plane, stream).page.is_none() {
+            self.arm_pad(region, plane, stream); // a page that is still being packed waits on, for its own time
         }
     }
 

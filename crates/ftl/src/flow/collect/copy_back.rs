@@ -4,6 +4,7 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::Place;
 use crate::plan::region::RegionId;
+use crate::state::job::GcReason;
 use crate::state::job::Job;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use wordline_units::PlaneId;
@@ -52,7 +53,7 @@ impl<M: Media> Ftl<M> {
             while let Some(op) = parts.pop() {
                 next = self.carry(Op { chain: next, ..op });
             }
-            self.state.counters.count_collected(units as u64, job.refreshes);
+            self.state.counters.count_collected(units as u64, job.why == GcReason::Due);
             self.emit(next);
         }
         parts.clear();

@@ -91,7 +91,7 @@ impl<M: Media> Ftl<M> {
         }
         // Moving a block that is live nearly throughout gains nothing where its pages come back to the
         // same pool; a cache passes them on.
-        let wanted = matches!(why, GcReason::Levelling | GcReason::Due);
+        let wanted = matches!(why, GcReason::Levelling | GcReason::Due | GcReason::Joining);
         if !wanted && !self.state.gains(region, victim) && !self.evicts(region, plane, victim) {
             return false;
         }
@@ -99,7 +99,7 @@ impl<M: Media> Ftl<M> {
         let held = match why {
             GcReason::Idleness(grain) => grain == Grain::Block,
             GcReason::Shortage => self.state.gc.class == GcClass::Foreground,
-            GcReason::Levelling | GcReason::Due => false,
+            GcReason::Levelling | GcReason::Due | GcReason::Joining => false,
         };
         if idle && held && self.has_job(die) {
             return false; // it might need what the holder would lock out
@@ -126,9 +126,8 @@ impl<M: Media> Ftl<M> {
                 idle,
                 granted: true,
                 held,
-                levels: why == GcReason::Levelling,
                 given_up: false,
-                refreshes: why == GcReason::Due,
+                why,
             });
             self.state.blocks[block.index()].phase = Phase::Collecting;
             self.state.counters.collections += u64::from(why != GcReason::Due);
@@ -141,7 +140,7 @@ impl<M: Media> Ftl<M> {
         // Collection that begins while a die is held is what the holder waits for.
         if job.held || self.held_dies.is_held(self.state.geometry.die_of(plane)) {
             Class::Held
-        } else if (job.idle || job.refreshes) && !self.state.is_at_hard_reserve(region, plane) {
+        } else if (job.idle || job.why == GcReason::Due) && !self.state.is_at_hard_reserve(region, plane) {
             Class::Background
         } else {
             self.gc_class(region, plane)

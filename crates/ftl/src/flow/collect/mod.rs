@@ -4,6 +4,7 @@ pub(crate) mod copy_back;
 pub(crate) mod grant;
 pub(crate) mod invalidate;
 pub(crate) mod job;
+pub(crate) mod join;
 pub(crate) mod level;
 pub(crate) mod refresh;
 pub(crate) mod superblock;

@@ -7,7 +7,7 @@ use crate::plan::region::RegionId;
 use crate::plan::span::Located;
 use crate::state::aging::lives;
 use crate::state::block::{Block, Phase};
-use crate::state::job::Job;
+use crate::state::job::{GcReason, Job};
 use crate::state::op::{Collecting, Op, OpId, OpKind, Owner, Part, Reason};
 use crate::state::request::Pending;
 use serde::{Deserialize, Serialize};
@@ -107,8 +107,8 @@ impl<M: Media> Ftl<M> {
         let job = self.state.at(region, plane).job.filter(|job| job.block == block)?;
         let collects = op.kind != OpKind::Read || matches!(op.owner, Owner::Job(_));
         let reason = match job {
-            Job { levels: true, .. } => Reason::Levelling,
-            Job { refreshes: true, .. } => Reason::Refresh,
+            Job { why: GcReason::Levelling, .. } => Reason::Levelling,
+            Job { why: GcReason::Due, .. } => Reason::Refresh,
             Job { idle: true, .. } => Reason::Idleness,
             _ => Reason::Shortage,
         };

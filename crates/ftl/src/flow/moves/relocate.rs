@@ -4,6 +4,7 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::Gather;
 use crate::plan::region::RegionId;
+use crate::state::job::GcReason;
 use crate::state::op::{Op, OpId, OpKind, Owner};
 use crate::state::program_buffer::WriteStream;
 use wordline_units::Ppn;
@@ -44,6 +45,7 @@ impl<M: Media> Ftl<M> {
             let mut offset = 0;
             let mut last = OpId::NONE;
             for span in &spans {
+                let whole = whole || (job.why == GcReason::Joining && self.lies_in_pieces(span.lpn));
                 if whole && self.gathering.takes(span.lpn, from) {
                     continue;
                 }
@@ -68,7 +70,7 @@ impl<M: Media> Ftl<M> {
                 }
                 last = id;
             }
-            self.state.counters.count_collected(1, job.refreshes);
+            self.state.counters.count_collected(1, job.why == GcReason::Due);
         }
         self.scratch.live = spans;
         if self.out.fault.is_some() {

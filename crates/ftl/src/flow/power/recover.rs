@@ -1,7 +1,8 @@
 //! Power comes back. From the flash with its metadata, and from what stood in protected RAM, the tables
 //! are built again. Of several copies of a page the one
-//! with the highest version is the newest, of copies of one version the one programmed last; the
-//! trim log says which copies a trim has made stale.
+//! with the highest version is the newest, of copies of one version the one programmed last, unless its block
+//! was ended by a torn wordline: then the copy that collection had not erased yet counts, so that the block
+//! which collection had opened is no loss. The trim log says which copies a trim has made stale.
 //!
 //! An open block goes on behind what was programmed in it, except that a torn wordline takes no more.
 //! Drives that close every open block instead lose a block of each frontier at each cut, which small
@@ -19,7 +20,7 @@ use crate::plan::span::{Invalidated, Span};
 use crate::scheme::Scheme;
 use crate::state::block::Phase;
 use crate::state::cause::Cause;
-use crate::state::job::Job;
+use crate::state::job::{GcReason, Job};
 use crate::state::op::{Class, Op, OpKind, Owner};
 use crate::state::state::State;
 use rustc_hash::FxHashMap;
@@ -30,9 +31,18 @@ use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration,
 #[derive(Clone, Copy)]
 struct Newest {
     version: u64,
+    /// In a block that a torn wordline has not ended.
+    is_apart: bool,
     sequence: u64,
     ppn: Ppn,
     span: Span,
+}
+
+impl Newest {
+    /// The greatest is the copy that counts.
+    fn rank(&self) -> (u64, bool, u64) {
+        (self.version, self.is_apart, self.sequence)
+    }
 }
 
 impl<M: Recorded> Ftl<M> {
@@ -201,6 +211,8 @@ impl<M: Recorded> Ftl<M> {
 
     /// The newest copy of everything, and the map.
     fn find_pages(&mut self) -> FxHashMap<u64, Newest> {
+        let ended = self.ended_blocks();
+        let is_apart = |ppn| !ended.contains(&self.state.geometry.block_of(ppn));
         let trims = &self.state.trims;
         let mut newest: FxHashMap<u64, Newest> = FxHashMap::default();
         for (ppn, oobs) in self.media.metadata().pages() {
@@ -212,14 +224,25 @@ impl<M: Recorded> Ftl<M> {
                     if !is_log && trims.version(entry) > oob.version {
                         continue;
                     }
-                    let this = Newest { version: oob.version, sequence: oob.sequence, ppn, span: oob.span };
+                    let (version, sequence, span) = (oob.version, oob.sequence, oob.span);
+                    let this = Newest { version, is_apart: is_apart(ppn), sequence, ppn, span };
                     let best = newest.entry(entry).or_insert(this);
-                    if (best.version, best.sequence) < (this.version, this.sequence) {
+                    if best.rank() < this.rank() {
                         *best = this;
                     }
                 }
             }
         }
+        // What the base image still holds has version 0.
+        let mut located = vec![];
+        newest.retain(|entry, n| {
+            let (lpn, sectors) = self.state.trims.sectors_of(*entry);
+            let moved = n.version == 0 && !n.is_apart;
+            if moved {
+                self.state.map.resolve(lpn, sectors.and(n.span.mask), &mut located);
+            }
+            !moved || located.is_empty()
+        });
         // Entries that share a copy are installed together.
         let mut copies: BTreeMap<(Ppn, Lpn), (Span, SectorMask)> = BTreeMap::new();
         for (entry, n) in &newest {
@@ -238,6 +261,20 @@ impl<M: Recorded> Ftl<M> {
         }
         self.uncount(dead);
         newest
+    }
+
+    /// Blocks with blank slots that take no more, since a wordline of them was torn.
+    fn ended_blocks(&self) -> BTreeSet<BlockId> {
+        let is_ended = |b: &BlockId| {
+            let info = self.state.blocks[b.index()];
+            let slots = || self.state.regions[info.region as usize].slots_per_block as usize;
+            info.phase == Phase::Full
+                && self.media.metadata().block(*b).is_some_and(|found| {
+                    let programmed = found.slots.iter().filter(|slot| **slot != SlotFound::Blank);
+                    found.slots.contains(&SlotFound::Torn) && programmed.count() < slots()
+                })
+        };
+        (0..self.state.geometry.blocks).map(BlockId).filter(is_ended).collect()
     }
 
     /// Which pages of a map on flash are there, and which of them are not up to date: reading all that is programmed
@@ -371,9 +408,8 @@ impl<M: Recorded> Ftl<M> {
                 idle: false,
                 granted: true,
                 held: false,
-                levels: false,
                 given_up: false,
-                refreshes: false,
+                why: GcReason::Shortage,
             });
             self.step_job(region, plane);
         }

@@ -86,8 +86,8 @@ impl<M: Media> Ftl<M> {
     /// Nothing is pending, and a program has no slot in its plane. One whose data have left their old place, or
     /// that may go to any plane, goes to the one with most room that can take it, or else to one where a
     /// collection would make room; one of data that have no other place, if no plane of its regions can, to
-    /// another region of its pool: that keeps what is promised, where the scheme had no better place. Returns
-    /// whether there is one.
+    /// another region of its pool, and at last to any plane: that keeps what is promised, where the scheme had no
+    /// better place. Returns whether there is one.
     pub fn send_elsewhere(&mut self, id: OpId) -> bool {
         let op = &self.state.ops[id];
         let has_no_other_place = op.owner == Owner::Nobody || op.owner.is_host();
@@ -97,19 +97,26 @@ impl<M: Media> Ftl<M> {
             || op.owner == Owner::Nobody
             || (matches!(op.owner, Owner::Job(_)) && self.leaves_its_pool(op))
             || (op.owner.is_host() && op.pick != PlanePick::Home);
-        if may_change_plane
-            && let Some(there) = self.plane_with_room(id).or_else(|| self.plane_that_collects(id))
-        {
-            // The reserve there is for what is collected there.
-            self.state.ops[id].privileged = false;
-            self.change_plane(id, there);
+        if may_change_plane && self.find_plane(id) {
             return true;
         }
         if has_no_other_place && let Some(target) = self.region_with_room(id) {
             self.go_to_region(id, target);
             return true;
         }
-        false
+        // What may lie in any plane may have filled this one.
+        has_no_other_place && !may_change_plane && self.find_plane(id)
+    }
+
+    /// Send a program to the plane with most room, or to one where a collection makes some. Returns whether there is one.
+    fn find_plane(&mut self, id: OpId) -> bool {
+        let Some(there) = self.plane_with_room(id).or_else(|| self.plane_that_collects(id)) else {
+            return false;
+        };
+        // The reserve there is for what is collected there.
+        self.state.ops[id].privileged = false;
+        self.change_plane(id, there);
+        true
     }
 
     /// Whether a program is of data that lie in another pool.

@@ -445,9 +445,9 @@ impl Bench {
             self.waiting = waits;
             helps = !going.is_empty();
         }
-        if !helps && self.outstanding() > 0 && self.kept.is_empty() {
-            helps = self.ftl.complete_groups() || self.give_up();
-        }
+        let awaited = self.outstanding() > 0 && self.kept.is_empty();
+        helps = helps || (awaited && self.ftl.complete_groups());
+        helps = helps || self.ftl.join_pieces() || (awaited && self.give_up());
         self.act();
         helps
     }

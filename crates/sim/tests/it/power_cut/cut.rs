@@ -66,6 +66,7 @@ impl Run {
         protected: &HashSet<Lpn>,
         torn: &[Ppn],
     ) -> Result<(), String> {
+        let geometry = self.spec.geometry().unwrap();
         let recovered = self.places();
         let logical = self.device.ftl.trim_log().start;
         let safe = self.device.ftl.layout().regions.iter().any(|r| r.protected);
@@ -92,9 +93,11 @@ impl Run {
                         .map(|o| (o.version, o.sequence))
                         .next()
                 };
+                let block = |ppn| geometry.block_of(ppn);
                 let twins = was.zip(is).is_some_and(|(was, is)| {
+                    let ended = torn.iter().any(|ppn| block(*ppn) == block(was));
                     let (was, is) = (order(was).unwrap_or_default(), order(is).unwrap_or_default());
-                    was.0 == is.0 && was.1 < is.1
+                    was.0 == is.0 && (was.1 < is.1 || ended)
                 });
                 if !twins {
                     return self.error(format!(

@@ -108,6 +108,13 @@ fn replays_the_case_that_the_environment_names() {
     run(seed.parse().expect("a seed"), length.parse().expect("a length")).unwrap_or_else(|e| panic!("{e}"));
 }
 
+/// The block that collection had opened was ended by a torn wordline, and with it the reserve was lost: its pages count
+/// from where they were collected, as long as that is not erased.
+#[test]
+fn a_torn_wordline_of_a_collection_takes_no_block_of_the_reserve() {
+    run(506_426, 578).unwrap_or_else(|e| panic!("{e}"));
+}
+
 /// Sectors of one place may have been written at different times: a move that gave all of them the newest version let older
 /// data win over what was written since.
 #[test]

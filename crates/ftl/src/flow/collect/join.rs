@@ -1,0 +1,76 @@
+//! Pages in pieces, each of which takes a slot: when slots run out before sectors do, a block is emptied of which pages
+//! have pieces elsewhere, and these are programmed whole. That costs no more slots than the block has, and leaves one
+//! slot less in use for each piece that was elsewhere.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::RegionId;
+use crate::state::job::GcReason;
+use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
+
+impl<M: Media> Ftl<M> {
+    /// Begin to empty the block that has most pages with pieces elsewhere, where programs wait. Any plane may have it: a
+    /// slot that becomes free there takes what may go to any, and pieces leave the planes that have them. Returns
+    /// whether there is one.
+    pub(crate) fn begin_to_join(&mut self) -> bool {
+        let MapKind::Overlay(shared, _) = self.state.map_kind() else { return false };
+        if !self.state.programs_blocked.contains(&true) {
+            return false;
+        }
+        let mut best: Option<(u32, RegionId, BlockId)> = None;
+        for plane in (0..self.state.geometry.planes).map(PlaneId) {
+            for region in (0..self.state.regions.len() as u8).map(RegionId).filter(|r| !shared.contains(*r)) {
+                for block in self.victims_of(region, plane) {
+                    let pieces = self.pieces_elsewhere(region, block);
+                    if pieces > best.map_or(0, |(most, ..)| most) {
+                        best = Some((pieces, region, block));
+                    }
+                }
+            }
+        }
+        best.is_some_and(|(_, region, block)| {
+            self.begin_job(region, self.state.geometry.plane_of(block), Some(block), GcReason::Joining)
+        })
+    }
+
+    /// The blocks of a region in a plane that may be emptied now, where their pages stay in their pool.
+    fn victims_of(&self, region: RegionId, plane: PlaneId) -> Vec<BlockId> {
+        let leaves = self.state.regions[region.index()].region.evicts_to_other_pool;
+        if leaves || !self.state.reaches(region, plane) || self.state.at(region, plane).job.is_some() {
+            return vec![];
+        }
+        let blocks = self.state.geometry.blocks_of(plane).map(BlockId);
+        blocks
+            .filter(|block| self.state.region_of(*block) == region)
+            .filter(|block| self.state.is_victim(region, plane, *block))
+            .collect()
+    }
+
+    /// How many slots, of other blocks, hold pieces of the pages of a block.
+    fn pieces_elsewhere(&mut self, region: RegionId, block: BlockId) -> u32 {
+        let slots = self.state.regions[region.index()].slots_per_block;
+        let mut spans = std::mem::take(&mut self.scratch.live);
+        let (mut pieces, mut from) = (0, 0);
+        while let Some(slot) = self.state.map.next_live(block, from, slots) {
+            self.state.map.live_in(self.state.geometry.ppn(block, slot), &mut spans);
+            pieces += spans.iter().map(|span| self.places_of(span.lpn) - 1).sum::<u32>();
+            from = slot + 1;
+        }
+        self.scratch.live = spans;
+        pieces
+    }
+
+    /// Whether a page has more than one place on flash.
+    pub(crate) fn lies_in_pieces(&mut self, lpn: Lpn) -> bool {
+        self.places_of(lpn) > 1
+    }
+
+    fn places_of(&mut self, lpn: Lpn) -> u32 {
+        let mut located = std::mem::take(&mut self.scratch.located);
+        self.state.map.resolve(lpn, SectorMask::first(self.state.geometry.sectors_per_unit), &mut located);
+        let places = located.len() as u32;
+        self.scratch.located = located;
+        places
+    }
+}
