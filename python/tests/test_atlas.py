@@ -244,6 +244,19 @@ def test_an_atlas_of_ones_own(wordline, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("workload", "spelled"),
+    [
+        ("twin:hm_0", "twin:hm_0:closed=8"),
+        ("twin:hm_0:requests=9", "twin:hm_0:requests=9,closed=8"),
+        ("a=b/trace.csv", "a=b/trace.csv:closed=8"),
+        ("zipf:theta=1.1", "zipf:theta=1.1,closed=8"),
+    ],
+)
+def test_options_join_those_of_a_workload(workload, spelled):
+    assert designs.with_options(workload, "closed=8") == spelled
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--workload", "uniform"], "--device is missing"),
@@ -262,7 +275,7 @@ def test_wrong_input_ends_with_2(wordline, arguments, message):
 def test_reproduce_atlas_takes_no_figures(wordline):
     done = wordline("reproduce", "atlas", "--figure", "1")
     assert done.code == 2
-    assert "--jobs, --on and --out alone" in done.err
+    assert "--jobs, --on, --dry-run and --out alone" in done.err
 
 
 # ---- The page.

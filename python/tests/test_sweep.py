@@ -68,6 +68,17 @@ def test_what_has_been_run_is_found_and_only_the_rest_is_run(wordline):
     assert "2 runs done and 0 found" in other.out
 
 
+def test_a_dry_run_says_how_many_and_how_long_and_keeps_what_it_tried(wordline, tmp_path):
+    asked = ["sweep", *SMALL, *BOTH, "--replicas", "4", "--jobs", "2", "--out", "s"]
+    told = wordline(*asked, "--dry-run")
+    assert told.code == 0, told.err
+    assert "8 runs: 0 are kept, 8 to do; 2 of them took" in told.out
+    assert [p.name for p in (tmp_path / "s").iterdir()] == ["runs"]
+    assert "8 runs: 2 are kept, 6 to do; 2 of them took" in wordline(*asked, "--dry-run").out
+    assert "4 runs done and 4 found" in wordline(*asked).out
+    assert "8 runs: 8 are kept, none to do" in wordline(*asked, "--dry-run").out
+
+
 def test_a_page_and_a_numbered_frontier_are_written(wordline, tmp_path):
     axes = "latency_us.write.mean,+throughput.iops"
     done = wordline("sweep", *SMALL, *BOTH, "--frontier", axes, "--out", "s")

@@ -26,3 +26,12 @@ def _read(text: str, units: Mapping[str, float]) -> float:
     if not found or found[2] not in units:
         raise UserError(f"{text}: this is no number with one of the units {', '.join(units)}")
     return float(found[1]) * units[found[2]]
+
+
+def duration(seconds: float) -> str:
+    """Say how long something takes: ``0.4 s``, ``45 s``, ``12.3 min``, ``2.1 h``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -16,6 +17,7 @@ from pathlib import Path
 import wordline
 from wordline import Refused, Report, Run, UserError, _wordline
 from wordline._run import Progress, beginning_with
+from wordline.quantity import duration
 
 #: Called with a run, the requests it has completed and the simulated time in seconds.
 Watch = Callable[[Run, int, float], object]
@@ -154,6 +156,45 @@ class Runner:
             self._state(run).unlink(missing_ok=True)
         done = [run for run in asked if run not in refused]
         return {run: self._report(run) for run in done}, refused
+
+    def forecast(self, runs: Iterable[Run]) -> str:
+        """Say how many runs there are and how many are kept, and by doing a few how long all take.
+
+        Those that are done are of the middle length, as many as go at once.
+
+        Raises
+        ------
+        UserError, Fault
+            As `run`.
+        """
+        asked = list(dict.fromkeys(runs))
+        for run in asked:
+            self.key(run)
+        missing = list(self._missing(asked))
+        counted = f"{len(asked):,} runs: {len(asked) - len(missing):,} are kept, {{}} to do"
+        if not missing:
+            return counted.format("none")
+        jobs = self.jobs or os.cpu_count() or 1
+        alone = [run for run in missing if run.after is None]
+        alone.sort(key=lambda run: self._known[run].expected_requests)
+        first = max(0, (len(alone) - jobs) // 2)
+        tried = alone[first : first + jobs]
+        begin = time.perf_counter()
+        _, refused = self.run(tried)
+        spent = time.perf_counter() - begin
+        told = counted.format(f"{len(missing):,}")
+        if len(refused) == len(tried):
+            return f"{told}; those that were tried are refused: {next(iter(refused.values()))}"
+        # Where a length is not known, each run counts alike.
+        lengths = [self._known[run].expected_requests for run in missing]
+        known = all(lengths)
+        all_of = sum(lengths) if known else len(missing)
+        done = sum(self._known[run].expected_requests for run in tried) if known else len(tried)
+        left = spent * (all_of - done) / done
+        return (
+            f"{told}; {len(tried)} of them took {duration(spent)} and are kept now, and at that "
+            f"speed the rest takes {duration(left)}"
+        )
 
     def _report(self, run: Run) -> Report:
         found = wordline.load(self.path(run))

@@ -65,6 +65,7 @@ def make(
     from wordline.atlas import findings, report
     from wordline.atlas.execute import SERIES, Performer
     from wordline.cluster import at
+    from wordline.quantity import duration
     from wordline.runs import Runner
 
     if (workload is None) != (device is None):
@@ -129,7 +130,7 @@ def make(
     written = report.write(atlas, folder, command)
     for number, sentence in enumerate(findings.sentences(atlas), 1):
         print(f"{number}. {sentence.replace('`', '')}")
-    print(f"took {(time.perf_counter() - begin) / 60:.1f} min")
+    print(f"took {duration(time.perf_counter() - begin)}")
     page = next(path for path in written if path.name == "index.html")
     print(f"wrote {len(written)} files; the page is {page}", file=sys.stderr)
 

@@ -398,7 +398,8 @@ def workload(design: Design, drive: Drive, condition: Condition, rates: Rates | 
 
 def with_options(workload: str, more: str) -> str:
     """Return a workload's spelling with further options."""
-    return f"{workload}{',' if ':' in workload else ':'}{more}"
+    _, colon, last = workload.rpartition(":")
+    return f"{workload}{',' if colon and '=' in last else ':'}{more}"
 
 
 def _number(value: float) -> str:

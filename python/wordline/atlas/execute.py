@@ -11,6 +11,7 @@ from wordline import Refused, Run, UserError
 from wordline.atlas import design as d
 from wordline.atlas.cells import Atlas, DriveCells, Place, place
 from wordline.commands import told
+from wordline.quantity import duration
 from wordline.runs import Runner
 
 #: Series of a report, which the atlas does not look at; they are nine tenths of it.
@@ -80,8 +81,8 @@ class Performer:
         spent = time.perf_counter() - begin
         every = self.runs()
         return (
-            f"the first condition of each drive, {done:,} runs, took {spent:.0f} s or was kept; at "
-            f"that speed all take {spent * every / max(done, 1) / 60:.0f} min"
+            f"the first condition of each drive, {done:,} runs, took {duration(spent)} or was kept; "
+            f"at that speed all take {duration(spent * every / max(done, 1))}"
         )
 
     def _measuring(self, drive: d.Drive) -> tuple[dict[str, Run], dict[tuple[str, str, str], Run]]:

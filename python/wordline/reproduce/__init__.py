@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordline import Run, UserError, atlas
 from wordline.commands import SWEEP, perform, told
+from wordline.quantity import duration
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -41,14 +42,15 @@ def _main(
     out: str | None = None,
     jobs: int | None = None,
     on: str | None = None,
+    dry_run: bool = False,
     traces: str | None = None,
 ) -> None:
     if paper == ATLAS:
         if figures or only or scale > 1 or causes or traces:
             raise UserError(
-                "the atlas takes --jobs, --on and --out alone; wordline atlas takes more"
+                "the atlas takes --jobs, --on, --dry-run and --out alone; wordline atlas takes more"
             )
-        atlas.make(out=out, jobs=jobs, on=on)
+        atlas.make(out=out, jobs=jobs, on=on, dry_run=dry_run)
         return
     from wordline import cluster
     from wordline.reproduce import overview
@@ -61,7 +63,7 @@ def _main(
     if paper not in (ALL, OVERVIEW):
         whole = Path(out) if out else base / paper
         folder = whole if out else whole / scope.folder
-        _one(paper, folder, whole / "runs", scope, causes, at, traces)
+        _one(paper, folder, whole / "runs", scope, causes, at, traces, dry_run)
         return
     if figures or only:
         raise UserError(
@@ -72,19 +74,17 @@ def _main(
     for name in papers.papers() if paper == ALL else ():
         print(f"== {name}", flush=True)
         begin = time.perf_counter()
-        _one(name, folder / name, folder / name / "runs", scope, causes, at, traces)
+        _one(name, folder / name, folder / name / "runs", scope, causes, at, traces, dry_run)
         spent[name] = time.perf_counter() - begin
-        print(f"{name} took {_minutes(spent[name])}", flush=True)
+        print(f"{name} took {duration(spent[name])}", flush=True)
+    if dry_run:
+        return
     written = overview.write(folder)
     print(overview.terminal(folder))
     if spent:
-        took = ", ".join(f"{name} {_minutes(seconds)}" for name, seconds in spent.items())
-        print(f"all took {_minutes(sum(spent.values()))}: {took}")
+        took = ", ".join(f"{name} {duration(seconds)}" for name, seconds in spent.items())
+        print(f"all took {duration(sum(spent.values()))}: {took}")
     print(f"the overview is {written}", file=sys.stderr)
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
 
 
 def _one(
@@ -95,6 +95,7 @@ def _one(
     causes: bool,
     at: tuple[int | None, Executor | None],
     traces: str | None,
+    dry_run: bool,
 ) -> None:
     """Do a paper: its page goes to `folder`, its runs to `kept`."""
     from wordline.progress import Bars
@@ -115,8 +116,11 @@ def _one(
     def name(run: Run) -> str:
         return names.get(run, f"{run.workload} {run.scheme}")
 
+    jobs, executor = at
+    if dry_run:
+        print(Runner(kept, jobs=jobs, executor=executor).forecast(names))
+        return
     with Bars(len(names), name) as bars:
-        jobs, executor = at
         runner = Runner(kept, jobs=jobs, executor=executor, watch=bars.watch, ended=bars.ended)
         reports, refusals = runner.run(names)
     refused = {n: told(refusals[run]) for n, run in asked.items() if run in refusals}

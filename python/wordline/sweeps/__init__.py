@@ -35,6 +35,7 @@ def _main(
     frontier: str | None = None,
     jobs: int | None = None,
     on: str | None = None,
+    dry_run: bool = False,
     requests: int | None = None,
     fit: str | None = None,
     traces: str | None = None,
@@ -77,10 +78,14 @@ def _main(
     def name(run: Run) -> str:
         return labels[run] + (f" · seed {run.seed}" if replicas > 1 else "")
 
+    at_once, executor = at(on, jobs)
+    kept = Path(out) / "runs"
+    if dry_run:
+        print(Runner(kept, jobs=at_once, executor=executor).forecast(asked.runs))
+        return
     with Bars(len(asked.runs), name) as bars:
-        at_once, executor = at(on, jobs)
         runner = Runner(
-            Path(out) / "runs",
+            kept,
             jobs=at_once,
             executor=executor,
             watch=bars.watch,

@@ -14,6 +14,9 @@ pub(crate) struct WhereArgs {
     /// no folder of this machine: dask://HOST:PORT
     #[arg(long, value_name = "N|dask://HOST:PORT", conflicts_with = "jobs")]
     pub(crate) on: Option<String>,
+    /// Only say how many runs there are, and from a few of them, which are kept, how long all take
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Args, Debug)]
@@ -110,7 +113,7 @@ pub(crate) struct ModelArgs {
 pub(crate) struct ReproduceArgs {
     /// The paper: hierarchy, hyssd, ips, pa-ssd or raro; `all` for one after the other and an overview of
     /// their claims; `overview` for that alone, of the pages that there are; `atlas` for every scheme and
-    /// combination under many conditions, of which only --jobs, --on and --out are asked
+    /// combination under many conditions, of which only --jobs, --on, --dry-run and --out are asked
     #[arg(value_name = "PAPER")]
     pub(crate) paper: String,
     /// Draw only these figures and tables, and run only what they need: 9 for 9a and 9b, or table-2;
@@ -155,9 +158,6 @@ pub(crate) struct AtlasArgs {
     /// Requests of each run, such as 100000 or 1M [default: 100k; of a workload of your own 50k]
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
-    /// Only say how many runs there are, and from the first of them how long all take
-    #[arg(long)]
-    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) at: WhereArgs,
     /// Where the page, its data and pictures, and the reports of all runs go

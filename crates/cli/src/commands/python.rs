@@ -53,6 +53,7 @@ fn add_path(arguments: &mut Arguments, name: &'static str, given: Option<PathBuf
 fn add_where(arguments: &mut Arguments, at: WhereArgs) {
     add(arguments, "jobs", at.jobs.map(|n| Argument::Number(n as u64)));
     add(arguments, "on", at.on.map(Argument::Text));
+    arguments.push(("dry_run", Argument::Flag(at.dry_run)));
 }
 
 pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
@@ -110,7 +111,6 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
 pub(crate) fn atlas(args: AtlasArgs) -> Result<Call, Failure> {
     let mut arguments = vec![
         ("schemes", Argument::Texts(args.schemes)),
-        ("dry_run", Argument::Flag(args.dry_run)),
         ("out", Argument::Text(path(args.out)?)),
     ];
     add(&mut arguments, "workload", args.workload.map(Argument::Text));
