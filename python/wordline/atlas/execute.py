@@ -81,8 +81,8 @@ class Performer:
         spent = time.perf_counter() - begin
         every = self.runs()
         return (
-            f"the first condition of each drive, {done:,} runs, took {duration(spent)} or was kept; "
-            f"at that speed all take {duration(spent * every / max(done, 1))}"
+            f"the first condition of each drive, {done:,} runs, took {duration(spent)} or was "
+            f"kept; at that speed all take {duration(spent * every / max(done, 1))}"
         )
 
     def _measuring(self, drive: d.Drive) -> tuple[dict[str, Run], dict[tuple[str, str, str], Run]]:
