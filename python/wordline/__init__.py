@@ -36,10 +36,12 @@ from wordline._result import (
     Report,
 )
 from wordline._run import Run
+from wordline._table import Table
 from wordline._wordline import Fault, Refused, UserError, __version__
+from wordline.drive import Completion, Drive
 from wordline.scheme import (
     Collect,
-    Drive,
+    DriveInfo,
     GiB,
     KiB,
     Layout,
@@ -63,7 +65,9 @@ from wordline.scheme import (
 __all__ = [
     "Collect",
     "Comparison",
+    "Completion",
     "Drive",
+    "DriveInfo",
     "Entry",
     "Estimate",
     "Estimates",
@@ -90,6 +94,7 @@ __all__ = [
     "Scheme",
     "SetQuota",
     "State",
+    "Table",
     "UserError",
     "View",
     "__version__",

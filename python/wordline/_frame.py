@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from typing import Any
 
 from wordline import _wordline
@@ -29,17 +30,40 @@ def frame(rows: Sequence[Mapping[str, Any]], library: str | None) -> Any:
     UserError
         The library is not installed, or is another.
     """
-    if library is not None and library not in LIBRARIES:
-        raise _wordline.UserError(f"library={library!r}: allowed are {', '.join(LIBRARIES)}")
-    for name in [library] if library else LIBRARIES:
+    return importlib.import_module(library_of(library)).DataFrame(columns(rows))
+
+
+def library_of(asked: str | None) -> str:
+    """Return the library that a frame is to be of, which is installed.
+
+    Raises
+    ------
+    UserError
+        None is, or the one that is asked for is another.
+    """
+    if asked is not None and asked not in LIBRARIES:
+        raise _wordline.UserError(f"library={asked!r}: allowed are {', '.join(LIBRARIES)}")
+    for name in [asked] if asked else LIBRARIES:
         try:
-            module = importlib.import_module(name)
+            importlib.import_module(name)
         except ImportError:
             continue
-        return module.DataFrame(columns(rows))
-    wanted = library or "polars or pandas"
+        return name
+    wanted = asked or "polars or pandas"
     raise _wordline.UserError(
-        f"to_frame needs {wanted}, which is not installed; pip install {library or 'polars'}"
+        f"to_frame needs {wanted}, which is not installed; pip install {asked or 'polars'}"
+    )
+
+
+def html(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
+    """Return a small table for a notebook, in the notebook's own style."""
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{names}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
     )
 
 

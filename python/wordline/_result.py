@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from wordline._table import Table
+
 
 class Figures(Mapping[str, Any]):
     """A part of a report, with its figures as attributes and as items.
@@ -341,6 +343,31 @@ class Report(_Read, _Shown):
 
     def _texts(self) -> list[str]:
         return [self.json]
+
+    @cached_property
+    def requests(self) -> Table:
+        """Every request of the run, in the order in which they ended; of replicas of the first.
+
+        The run is done once more for it, to the same bits; the report of a drive that is in memory
+        only has none. A trace must be where it was, and of a class of Python its file.
+
+        Returns
+        -------
+        Table
+            Columns ``number``, ``lba`` and ``blocks`` (512 bytes), ``arrival_ns``,
+            ``completion_ns``, the parts of the latency in nanoseconds, which add up to it, ``op``
+            and ``outcome``.
+
+        Raises
+        ------
+        UserError
+            The run cannot be done again, or comes out otherwise.
+        """
+        from wordline import spelling
+        from wordline._table import Table
+
+        classes = spelling.of_report(self._data)
+        return Table(_wordline.requests(self.json, None, None, classes))
 
     def __repr__(self) -> str:
         """Say of what the report is, with its ``result_hash``."""

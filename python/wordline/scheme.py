@@ -32,8 +32,8 @@ from wordline import _wordline
 from wordline._wordline import Parcel, Place, Refused, UserError, View
 
 __all__ = [
-    "Collect", "Drive", "GiB", "KiB", "Layout", "MiB", "Move", "Param", "Parcel", "Place", "Pool",
-    "ReadSeen", "Region", "Request", "Scheme", "SetQuota", "State", "View", "to",
+    "Collect", "DriveInfo", "GiB", "KiB", "Layout", "MiB", "Move", "Param", "Parcel", "Place",
+    "Pool", "ReadSeen", "Region", "Request", "Scheme", "SetQuota", "State", "View", "to",
 ]  # fmt: skip
 
 KiB, MiB, GiB = 1 << 10, 1 << 20, 1 << 30
@@ -223,7 +223,7 @@ class ReadSeen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Drive:
+class DriveInfo:
     """What `layout` is given.
 
     Attributes
@@ -326,14 +326,14 @@ class Layout:
     idle_after_ns: int = 0
 
     @staticmethod
-    def one_region(drive: Drive, *, mode: str | None = None, **region: Any) -> Layout:
+    def one_region(drive: DriveInfo, *, mode: str | None = None, **region: Any) -> Layout:
         """Return one region, ``dense``, on all blocks of the only medium."""
         _only_medium(drive)
         dense = Region("dense", mode or drive.dense, **region)
         return Layout([dense], [Pool(drive.blocks_per_plane[0])], "dense")
 
     @staticmethod
-    def cache_blocks(drive: Drive) -> tuple[int, int]:
+    def cache_blocks(drive: DriveInfo) -> tuple[int, int]:
         """Return the blocks of each plane that the device file gives an SLC cache.
 
         Those that it always has, and those that it has besides while the drive is empty.
@@ -349,7 +349,7 @@ class Layout:
 
     @staticmethod
     def slc_cache(
-        drive: Drive,
+        drive: DriveInfo,
         *,
         blocks: int | None = None,
         dynamic_blocks: int = 0,
@@ -396,7 +396,7 @@ class Layout:
         return Layout(shared, [Pool(whole)], "dense", tick_every_writes=1024)
 
 
-def _only_medium(drive: Drive) -> None:
+def _only_medium(drive: DriveInfo) -> None:
     if len(drive.blocks_per_plane) > 1:
         raise Refused("it knows one kind of flash, and this drive has several media")
 
@@ -441,7 +441,7 @@ class Scheme(ABC):
         }
 
     @abstractmethod
-    def layout(self, drive: Drive) -> Layout:
+    def layout(self, drive: DriveInfo) -> Layout:
         """Divide the drive into pools and regions.
 
         Raises
@@ -525,7 +525,7 @@ class Scheme(ABC):
         values.pop("source", None)
         return cls(**values)
 
-    def _lay_out(self, drive: Drive) -> Layout:
+    def _lay_out(self, drive: DriveInfo) -> Layout:
         laid_out = self.layout(drive)
         if not isinstance(laid_out, Layout):
             raise UserError(f"layout() returned {laid_out!r}; return a wordline.Layout")

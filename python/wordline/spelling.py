@@ -151,6 +151,25 @@ def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) ->
             )
 
 
+def of_report(report: Mapping[str, Any]) -> list[type[Scheme]]:
+    """Return the classes of Python that a report is of, of those that this interpreter knows.
+
+    Raises
+    ------
+    UserError
+        One is missing, or its source has changed.
+    """
+    known: dict[str, type[Scheme]] = {}
+    found = Scheme.__subclasses__()
+    while found:
+        below, found = found, [c for cls in found for c in cls.__subclasses__()]
+        known |= {c._name(): c for c in below if not inspect.isabstract(c)}
+    names = (part.split(":")[0] for part in _PARTS.split(report["config"]["scheme"]["spelling"]))
+    classes = [known[name] for name in names if name in known]
+    check_sources(report, classes)
+    return classes
+
+
 #: Commands that are done in Python, and take spellings as they are.
 _IN_PYTHON = ("sweep", "atlas", "reproduce", "model")
 

@@ -3,6 +3,8 @@
 //! runs, and is asked for signals now and then, so that Ctrl-C works.
 
 mod asked;
+mod columns;
+mod drive;
 mod error;
 mod scheme;
 mod signal;
@@ -433,6 +435,9 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(main, m)?)?;
     m.add_function(wrap_pyfunction!(scheme::answers::to, m)?)?;
     m.add_function(wrap_pyfunction!(scheme::check::check, m)?)?;
+    m.add_function(wrap_pyfunction!(drive::requests, m)?)?;
+    m.add_class::<drive::Stepped>()?;
+    m.add_class::<columns::Columns>()?;
     m.add_class::<scheme::Decision>()?;
     m.add_class::<scheme::Lent>()?;
     m.add_class::<scheme::Parcel>()?;

@@ -4,7 +4,7 @@ Every host write goes to SLC blocks, which are fast; when they run short, the pa
 live move on to the dense region. A dynamic cache shrinks as the drive fills.
 """
 
-from wordline import Drive, Layout, Param, Parcel, Place, Scheme, SetQuota, View, to
+from wordline import DriveInfo, Layout, Param, Parcel, Place, Scheme, SetQuota, View, to
 
 CACHE, CACHE_OR_DENSE, DENSE = to("slc"), to("slc", "dense"), to("dense")
 
@@ -14,7 +14,7 @@ class SlcCachePy(Scheme):
 
     when_full = Param("device", "what a write does without a slot", ("device", "wait", "direct"))
 
-    def layout(self, drive: Drive) -> Layout:
+    def layout(self, drive: DriveInfo) -> Layout:
         """Divide the drive as its device file has the cache: its size, and what a full one does."""
         cache = drive.slc_cache
         wanted = cache["when_full"] if cache and self.when_full == "device" else self.when_full

@@ -116,7 +116,7 @@ impl PyScheme {
         facts.set_item("blocks_per_plane", blocks)?;
         let trigger = drive.spec.slc_cache.map(|c| c.trigger.to_string());
         facts.set_item("slc_cache_trigger", trigger)?;
-        py.import(FACE)?.call_method("Drive", (), Some(&facts))
+        py.import(FACE)?.call_method("DriveInfo", (), Some(&facts))
     }
 }
 

@@ -18,12 +18,15 @@ use wordline_units::Opt;
 
 type Plain = Device<NoProbe, NoMedia>;
 
-/// A state file, read and found sound.
+/// A state, read and found sound, and what it is called: a file, or a drive in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct FromState {
     path: String,
     state: Arc<StateFile>,
 }
+
+/// What a report calls a drive that no file holds.
+const IN_MEMORY: &str = "a drive in memory";
 
 impl FromState {
     pub(crate) fn open(path: &str) -> Result<FromState, RunError> {
@@ -43,7 +46,20 @@ impl FromState {
         Ok(FromState { path: path.to_string(), state: Arc::new(state) })
     }
 
+    /// The state of a drive in memory.
+    pub(crate) fn of(moment: Moment) -> FromState {
+        FromState { path: IN_MEMORY.to_string(), state: moment.state }
+    }
+
+    /// What it is called.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
     fn wrong(&self, e: impl std::fmt::Display) -> RunError {
+        if self.path == IN_MEMORY {
+            return RunError::Input(format!("{IN_MEMORY}: {e}"));
+        }
         (Opt::FromState.of(&self.path) + format!(": {e}")).into()
     }
 
@@ -142,14 +158,50 @@ fn refused(path: &str, e: &io::Error) -> RunError {
     (Opt::SaveState.of(path) + format!(": the file cannot be written: {e}; choose another place")).into()
 }
 
-/// A drive at one moment, from which as many drives as wanted go on, each for itself. It stands in an
-/// unnamed file in the folder for temporary files; a fork costs the memory of what it changes.
+/// What a drive is at one moment, and has before it. It stands in memory, in a file without a name; a drive that is made
+/// of it costs the memory of what it changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Moment {
+    state: Arc<StateFile>,
+}
+
+impl Moment {
+    /// Of a drive as it is.
+    pub(crate) fn of(device: &Plain, label: Label, seed: u64) -> Result<Moment, RunError> {
+        let wrong = |e: io::Error| RunError::Input(format!("a drive cannot be kept in memory: {e}"));
+        let mut file = unnamed().map_err(wrong)?;
+        device.save(label, seed, &mut file).map_err(wrong)?;
+        let state = StateFile::open(file, Checked::Body).map_err(|e| RunError::Input(e.to_string()))?;
+        Ok(Moment { state: Arc::new(state) })
+    }
+
+    /// A drive that goes on from here.
+    pub(crate) fn device(
+        &self,
+        registry: &Registry,
+        label: Label,
+        geometry: &Geometry,
+    ) -> Result<Plain, RunError> {
+        restored(registry, label, geometry, NoProbe, &self.state, RunError::Input)
+    }
+}
+
+/// A file without a name, in memory where the system has such.
+fn unnamed() -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    if let Ok(file) = rustix::fs::memfd_create("wordline", rustix::fs::MemfdFlags::CLOEXEC) {
+        return Ok(file.into());
+    }
+    tempfile::tempfile()
+}
+
+/// A drive at one moment, from which as many drives as wanted go on, each for itself.
 #[derive(Debug)]
 pub struct Snapshot {
     device: DeviceSpec,
     geometry: Geometry,
     scheme: String,
-    state: StateFile,
+    moment: Moment,
     registry: Registry,
 }
 
@@ -160,16 +212,11 @@ impl Snapshot {
     /// # Errors
     /// When there is no room for it, or the drive has met a fault.
     pub fn of(device: &Plain, geometry: &Geometry, label: Label, seed: u64) -> Result<Snapshot, RunError> {
-        let wrong =
-            |e: io::Error| RunError::Input(format!("a snapshot cannot be kept in the temporary folder: {e}"));
-        let mut file = tempfile::tempfile().map_err(wrong)?;
-        device.save(label, seed, &mut file).map_err(wrong)?;
-        let state = StateFile::open(file, Checked::Body).map_err(|e| RunError::Input(e.to_string()))?;
         Ok(Snapshot {
             device: label.device.clone(),
             geometry: geometry.clone(),
             scheme: label.scheme.to_string(),
-            state,
+            moment: Moment::of(device, label, seed)?,
             registry: Registry::standard(),
         })
     }
@@ -186,6 +233,6 @@ impl Snapshot {
     /// When the system has no address space for it.
     pub fn fork(&self) -> Result<Plain, RunError> {
         let label = Label { device: &self.device, scheme: &self.scheme };
-        restored(&self.registry, label, &self.geometry, NoProbe, &self.state, RunError::Input)
+        self.moment.device(&self.registry, label, &self.geometry)
     }
 }

@@ -155,6 +155,18 @@ impl Setup {
         Setup::stateless(spec, device, workload_set, scheme_set)?.with_state()
     }
 
+    /// On a drive that is there already, whatever the run says of its device and initial state.
+    pub(crate) fn beginning_with(
+        spec: &RunSpec,
+        device: DeviceSpec,
+        from: FromState,
+    ) -> Result<Setup, RunError> {
+        let spec = RunSpec { initial: DEFAULT_INITIAL.to_string(), from_state: None, ..spec.clone() };
+        let mut setup = Setup::stateless(&spec, device, &[], vec![])?;
+        setup.spec.from_state = Some(from.path().to_string());
+        Ok(Setup { from_state: Some(from), ..setup })
+    }
+
     /// Find what the workload touches, where the initial state depends on it.
     fn with_state(mut self) -> Result<Setup, RunError> {
         if self.from_state.is_none() {

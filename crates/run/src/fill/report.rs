@@ -103,7 +103,7 @@ fn conditions<M: Media>(run: &Outcome<M>) -> Conditions {
             + ftl.buffer_bytes()
             + setup.device.dram.read_cache.0,
         initial: match &setup.from_state {
-            Some(_) => format!("the saved state {}", setup.spec.from_state.as_deref().unwrap_or_default()),
+            Some(from) => format!("the saved state {}", from.path()),
             None => setup.initial.to_string(),
         },
     }

@@ -11,10 +11,10 @@ use wordline_ftl::LatencyPart;
 use wordline_sim::Completion;
 
 /// The whole numbers of a row: number, address, length, times, and the parts of the latency.
-const NUMBERS: usize = 5 + LatencyPart::COUNT;
+pub const NUMBERS: usize = 5 + LatencyPart::COUNT;
 
 /// The columns in order: the request, then the parts of its latency, which add up to it.
-fn columns() -> impl Iterator<Item = String> {
+pub(crate) fn columns() -> impl Iterator<Item = String> {
     let request = ["number", "op", "lba", "blocks", "arrival_ns", "completion_ns", "outcome"];
     let parts = LatencyPart::ALL.map(|part| format!("{}_ns", part.key()));
     request.map(str::to_string).into_iter().chain(parts)
@@ -26,7 +26,7 @@ fn is_word(column: &str) -> bool {
     matches!(column, "op" | "outcome")
 }
 
-fn numbers(c: &Completion) -> [u64; NUMBERS] {
+pub(crate) fn numbers(c: &Completion) -> [u64; NUMBERS] {
     let r = &c.request;
     let mut all = [0; NUMBERS];
     all[..5].copy_from_slice(&[c.number, r.lba.0, r.blocks as u64, r.arrival.0, c.at.0]);

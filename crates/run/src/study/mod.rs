@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod lifetime;
 pub(crate) mod model;
+pub(crate) mod requests;
 pub(crate) mod rerun;
 pub(crate) mod sensitivity;
 pub(crate) mod watcher;

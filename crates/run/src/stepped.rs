@@ -1,0 +1,220 @@
+//! A drive that goes on as it is told: requests go in one by one, time goes on as far as is wanted, and at any moment
+//! the drive is forked, or tried under a workload.
+
+use crate::ask::saved::{FromState, Moment};
+use crate::ask::setup::Setup;
+use crate::ask::spec::RunSpec;
+use crate::error::RunError;
+use crate::execute::{Progress, perform, ready};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::time::Instant;
+use wordline_ftl::{BlockLife, Cause, NoMedia, RegionId};
+use wordline_report::Report;
+use wordline_sim::{Completion, Device, DeviceError, NoProbe};
+use wordline_units::{BlockId, HostRequest, SimTime};
+
+/// The blocks of a drive, by column.
+#[derive(Clone, Debug, Default)]
+pub struct Blocks {
+    /// Block, plane, live bytes, erases.
+    pub numbers: [Vec<i64>; 4],
+    /// Region, mode, and whether the block is erased, open, full, being emptied, or retired.
+    pub words: [Vec<String>; 3],
+    /// Shares of their lives that the blocks have used up.
+    pub life_used: Vec<f64>,
+}
+
+impl Blocks {
+    /// The names of the columns of numbers.
+    pub const NUMBERS: [&str; 4] = ["block", "plane", "live_bytes", "erases"];
+    /// The names of the columns of words.
+    pub const WORDS: [&str; 3] = ["region", "mode", "state"];
+}
+
+fn life_word(life: BlockLife) -> &'static str {
+    match life {
+        BlockLife::Erased => "erased",
+        BlockLife::Open => "open",
+        BlockLife::Full => "full",
+        BlockLife::Emptied => "emptied",
+        BlockLife::Retired => "retired",
+    }
+}
+
+/// A drive under one scheme, with its clock.
+pub struct SteppedDrive {
+    setup: Setup,
+    spelling: String,
+    device: Device<NoProbe, NoMedia>,
+    /// The drive as it is, kept for forks until it changes.
+    moment: Option<Moment>,
+}
+
+impl SteppedDrive {
+    /// The drive with which a run begins.
+    ///
+    /// # Errors
+    /// As for [`crate::run`].
+    pub fn new(spec: &RunSpec) -> Result<SteppedDrive, RunError> {
+        let setup = Setup::resolve(spec)?;
+        let spelling = setup.spelling(&setup.spec.scheme)?;
+        let (device, _) = ready(&setup, &spelling, NoProbe)?;
+        Ok(SteppedDrive { setup, spelling, device, moment: None })
+    }
+
+    /// Its scheme with all parameters that were given.
+    pub fn scheme(&self) -> &str {
+        &self.spelling
+    }
+
+    /// Its time.
+    pub fn now(&self) -> SimTime {
+        self.device.now()
+    }
+
+    /// Requests submitted so far, and those of them that have not ended.
+    pub fn requests(&self) -> (u64, u32) {
+        (self.device.submitted(), self.device.outstanding())
+    }
+
+    /// Submit a request at the time of its arrival; what is due until then happens first. Returns its number.
+    ///
+    /// # Errors
+    /// When the time has passed, or the request reaches beyond the drive.
+    pub fn submit(&mut self, request: HostRequest) -> Result<u64, RunError> {
+        self.moment = None;
+        self.device.submit(request, request.arrival).map_err(|e| self.told(e))
+    }
+
+    /// The next request to end by a time. With none, that time has come, or with [`SimTime::NEVER`] nothing is left to
+    /// happen.
+    ///
+    /// # Errors
+    /// A fault of the scheme or of Wordline.
+    pub fn next(&mut self, until: SimTime) -> Result<Option<Completion>, RunError> {
+        self.moment = None;
+        let ended = self.device.next_completion(until).map_err(|e| self.told(e))?;
+        if ended.is_none() && until < SimTime::NEVER {
+            self.device.advance_to(until).map_err(|e| self.told(e))?;
+        }
+        Ok(ended)
+    }
+
+    /// Let all end that is under way, and idle work until there is none.
+    ///
+    /// # Errors
+    /// A fault of the scheme or of Wordline.
+    pub fn drain(&mut self) -> Result<(), RunError> {
+        self.moment = None;
+        self.device.drain().map_err(|e| self.told(e))
+    }
+
+    /// How the drive stands: its time, its requests, what it holds, and each region with what has been counted of it.
+    pub fn look(&self) -> Value {
+        let (ftl, (submitted, outstanding)) = (&self.device.ftl, self.requests());
+        let by_cause = |counts: &[u64]| -> Value {
+            let pairs = Cause::ALL.iter().zip(counts).map(|(cause, n)| (cause.key().to_string(), (*n).into()));
+            Value::Object(pairs.collect())
+        };
+        let counters = &ftl.counters().regions;
+        let regions = ftl.layout().regions.iter().zip(counters).enumerate().map(|(i, (region, counted))| {
+            let id = RegionId(i as u8);
+            json!({
+                "name": region.name,
+                "mode": region.mode.key(),
+                "blocks": ftl.owned_blocks(id),
+                "free_share": ftl.free_share(id),
+                "erases": counted.erases,
+                "programmed_bytes": by_cause(&counted.program_bytes),
+                "reads": by_cause(&counted.reads),
+            })
+        });
+        let (sector, view) = (self.setup.geometry.sector, ftl.view());
+        let live: u64 =
+            (0..self.setup.geometry.blocks).map(|b| u64::from(view.live_sectors(BlockId(b)))).sum();
+        json!({
+            "now_ns": self.now().0,
+            "submitted": submitted,
+            "outstanding": outstanding,
+            "scheme": self.spelling,
+            "logical_bytes": self.setup.device.logical_bytes(),
+            "live_bytes": live * sector,
+            "usable_bytes": ftl.usable_bytes().0,
+            "regions": regions.collect::<Vec<Value>>(),
+        })
+    }
+
+    /// Every block, by column.
+    pub fn blocks(&self) -> Blocks {
+        let (ftl, geometry) = (&self.device.ftl, &self.setup.geometry);
+        let view = ftl.view();
+        let mut found = Blocks::default();
+        for (i, (_, erases)) in ftl.wear().enumerate() {
+            let block = BlockId(i as u32);
+            let status = ftl.block_status(block);
+            found.numbers[0].push(i as i64);
+            found.numbers[1].push(geometry.plane_of(block).0 as i64);
+            found.numbers[2].push((view.live_sectors(block) as u64 * geometry.sector) as i64);
+            found.numbers[3].push(erases as i64);
+            found.words[0].push(ftl.layout().regions[status.region.0 as usize].name.to_string());
+            found.words[1].push(status.mode.key().to_string());
+            found.words[2].push(life_word(status.life).to_string());
+            found.life_used.push(view.life_used(block));
+        }
+        found
+    }
+
+    fn told(&self, e: DeviceError) -> RunError {
+        match e {
+            DeviceError::Request(_) | DeviceError::Late { .. } => RunError::Input(e.to_string()),
+            DeviceError::Fault(_) | DeviceError::Stuck { .. } => RunError::Fault {
+                what: e.to_string(),
+                replay: self.setup.spec.with_scheme(&self.spelling).shell_command(),
+            },
+        }
+    }
+
+    /// The drive as it is, from which others go on. It is written down once, however many do.
+    fn moment(&mut self) -> Result<Moment, RunError> {
+        if self.moment.is_none() {
+            let label = self.setup.label(&self.spelling);
+            self.moment = Some(Moment::of(&self.device, label, self.setup.spec.seed)?);
+        }
+        self.moment.clone().ok_or_else(|| RunError::Input("the drive could not be kept".to_string()))
+    }
+
+    /// The same drive once more, with all that it has under way: each goes on by itself, and what both hold they share.
+    ///
+    /// # Errors
+    /// When there is no room to keep it, or it has met a fault.
+    pub fn fork(&mut self) -> Result<SteppedDrive, RunError> {
+        let moment = self.moment()?;
+        let label = self.setup.label(&self.spelling);
+        let device = moment.device(&self.setup.spec.registry, label, &self.setup.geometry)?;
+        Ok(SteppedDrive {
+            setup: self.setup.clone(),
+            spelling: self.spelling.clone(),
+            device,
+            moment: Some(moment),
+        })
+    }
+
+    /// A workload on a fork of the drive, whose time and counts begin at zero: what came out, and the fork afterwards.
+    /// Of what is asked the device, the scheme and the initial state are the drive's.
+    ///
+    /// # Errors
+    /// When the drive has work before it, or as for [`crate::run`].
+    pub fn play(
+        &mut self,
+        asked: &RunSpec,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(Report, SteppedDrive), RunError> {
+        let begin = Instant::now();
+        let moment = self.moment()?;
+        let setup = Setup::beginning_with(asked, self.setup.device.clone(), FromState::of(moment))?;
+        let (mut device, start) = ready(&setup, &self.spelling, NoProbe)?;
+        let report = perform(&setup, &self.spelling, 0, (&mut device, start), begin, progress)?;
+        Ok((report, SteppedDrive { setup, spelling: self.spelling.clone(), device, moment: None }))
+    }
+}

@@ -1,0 +1,256 @@
+"""A drive that goes on as it is told: request by request, forked at any moment."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from wordline import _wordline
+from wordline._api import AnyScheme, _described, _resolved
+from wordline._result import Figures, Report
+from wordline._run import Progress, asked
+from wordline._table import Table
+
+_LBA = 512
+
+
+class Completion(NamedTuple):
+    """A request that has ended: its place in the order of submission, what was asked, and when.
+
+    Places and sizes are in bytes, times in nanoseconds of the drive's clock. ``outcome`` is
+    ``done``, ``out_of_space``, ``uncorrectable`` or ``worn_out``.
+    """
+
+    number: int
+    op: str
+    offset: int
+    bytes: int
+    arrival_ns: int
+    end_ns: int
+    outcome: str
+
+    @property
+    def latency_us(self) -> float:
+        """From arrival to end, in microseconds."""
+        return (self.end_ns - self.arrival_ns) / 1e3
+
+
+class Drive:
+    """A drive under one scheme, with its own clock, which stands still until it is told to go on.
+
+    Parameters
+    ----------
+    device, scheme, seed, set, initial, from_state
+        As for `wordline.run`.
+    workload
+        What ``initial="steady"`` needs to know: the workload that has left the drive as it is.
+
+    Raises
+    ------
+    UserError, Refused, Fault
+        As for `wordline.run`.
+
+    Examples
+    --------
+    >>> drive = wl.Drive(device="fair-tlc", scheme="slc-cache", initial="fill:90%")
+    >>> drive.write(0, 64 * wl.KiB)
+    0
+    >>> [c.latency_us for c in drive.run()]
+    >>> futures = [drive.play("bursty", requests=1000, seed=seed) for seed in range(1000)]
+    """
+
+    def __init__(
+        self,
+        *,
+        device: str | os.PathLike[str],
+        scheme: AnyScheme,
+        initial: str = _wordline.DEFAULT_INITIAL,
+        workload: str | os.PathLike[str] = "uniform",
+        seed: int = _wordline.DEFAULT_SEED,
+        set: Mapping[str, object] | None = None,
+        from_state: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Take what the drive is."""
+        files = (from_state, None)
+        run = _described(scheme, device, workload, seed, None, set, initial, files, None, False)
+        [name], classes = _resolved([scheme])
+        self._device = os.fspath(device)
+        self._scheme = scheme
+        self._native = _wordline.SteppedDrive({**asked(run), "classes": classes}, name)
+
+    @classmethod
+    def _over(cls, native: _wordline.SteppedDrive, like: Drive) -> Drive:
+        made = cls.__new__(cls)
+        made._device, made._scheme, made._native = like._device, like._scheme, native
+        return made
+
+    @property
+    def now_ns(self) -> int:
+        """The time of the drive's clock, in nanoseconds."""
+        return self._native.now()
+
+    def submit(self, op: str, offset: int = 0, size: int = 0, *, at_ns: int | None = None) -> int:
+        """Submit a request; what is due until its arrival happens first.
+
+        Parameters
+        ----------
+        op
+            ``read``, ``write``, ``trim`` or ``flush``.
+        offset, size
+            In bytes, multiples of 512; a flush has none.
+        at_ns
+            When it arrives, in nanoseconds; the drive's time if not given.
+
+        Returns
+        -------
+        int
+            Its number, counted from 0.
+
+        Raises
+        ------
+        UserError
+            It reaches beyond the drive, or the time has passed.
+        """
+        for value, name in ((offset, "offset"), (size, "size")):
+            if value < 0 or value % _LBA:
+                raise _wordline.UserError(f"{name}={value} is no multiple of {_LBA} bytes")
+        if at_ns is not None and at_ns < 0:
+            raise _wordline.UserError(f"at_ns={at_ns} is before the drive's first moment")
+        return self._native.submit(op, offset // _LBA, size // _LBA, at_ns)
+
+    def read(self, offset: int, size: int, *, at_ns: int | None = None) -> int:
+        """Submit a read, as `submit`."""
+        return self.submit("read", offset, size, at_ns=at_ns)
+
+    def write(self, offset: int, size: int, *, at_ns: int | None = None) -> int:
+        """Submit a write, as `submit`."""
+        return self.submit("write", offset, size, at_ns=at_ns)
+
+    def trim(self, offset: int, size: int, *, at_ns: int | None = None) -> int:
+        """Submit a trim, as `submit`."""
+        return self.submit("trim", offset, size, at_ns=at_ns)
+
+    def flush(self, *, at_ns: int | None = None) -> int:
+        """Submit a flush, as `submit`."""
+        return self.submit("flush", at_ns=at_ns)
+
+    def run(self, *, until_ns: int | None = None, most: int | None = None) -> list[Completion]:
+        """Let time go on, and return the requests that have ended, in the order in which they did.
+
+        Parameters
+        ----------
+        until_ns
+            A moment, in nanoseconds, which becomes the drive's; if not given, until nothing is left
+            to happen.
+        most
+            Stop when so many requests have ended.
+
+        Raises
+        ------
+        Fault
+            An illegal decision of the scheme, or a bug of Wordline.
+        """
+        limit = 2**63 - 1 if most is None else most
+        if limit < 1:
+            raise _wordline.UserError(f"most={most} is not at least 1")
+        if until_ns is not None and until_ns < self.now_ns:
+            raise _wordline.UserError(
+                f"until_ns={until_ns} has passed: the drive is at {self.now_ns}"
+            )
+        ended = self._native.run(until_ns, limit)
+        return [
+            Completion(number, op, lba * _LBA, blocks * _LBA, arrival, end, outcome)
+            for number, op, lba, blocks, arrival, end, outcome in ended
+        ]
+
+    def drain(self) -> None:
+        """Let all end that is under way, and the scheme's idle work until it has none."""
+        self._native.drain()
+
+    def fork(self) -> Drive:
+        """Return the same drive once more, with all that it has under way.
+
+        Each goes on by itself; what both hold they share, so that a fork costs the memory of what
+        it changes.
+        """
+        return Drive._over(self._native.fork(), self)
+
+    def play(
+        self,
+        workload: str | os.PathLike[str],
+        *,
+        seed: int = _wordline.DEFAULT_SEED,
+        requests: int | None = None,
+        fit: str | None = None,
+        traces: str | os.PathLike[str] | None = None,
+        check: bool = False,
+        keep: bool = False,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Run a workload on a fork of the drive, and report; time and counts begin at zero.
+
+        Parameters
+        ----------
+        workload, seed, requests, fit, traces, check, progress
+            As for `wordline.run`.
+        keep
+            Go on as that fork: the drive is then as the workload has left it.
+
+        Raises
+        ------
+        UserError
+            The drive has work under way (`drain` ends it), or as for `wordline.run`.
+        Fault
+            As for `wordline.run`.
+        """
+        files = (None, traces)
+        run = _described(
+            self._scheme, self._device, workload, seed, requests, None,
+            _wordline.DEFAULT_INITIAL, files, fit, check,
+        )  # fmt: skip
+        report, after = self._native.play(asked(run), progress)
+        if keep:
+            self._native = after
+        return Report(report)
+
+    def look(self) -> Figures:
+        """Return how the drive stands.
+
+        Returns
+        -------
+        Figures
+            ``now_ns``, ``submitted``, ``outstanding``, ``logical_bytes``, ``live_bytes``,
+            ``usable_bytes``, and ``regions``, each with ``name``, ``mode``, ``blocks``,
+            ``free_share``, ``erases``, ``programmed_bytes`` and ``reads`` by cause.
+        """
+        return Figures(json.loads(self._native.look()))
+
+    def blocks(self) -> Table:
+        """Return every block of the drive.
+
+        Returns
+        -------
+        Table
+            Columns ``block``, ``plane``, ``live_bytes``, ``erases``, ``region``, ``mode``,
+            ``state`` (``erased``, ``open``, ``full``, ``emptied``, ``retired``) and ``life_used``,
+            0 to 1.
+        """
+        return Table(self._native.blocks())
+
+    def __repr__(self) -> str:
+        """Say which drive it is, and when."""
+        return f"<Drive {self._device} under {self._native.scheme()} at {self.now_ns} ns>"
+
+    def _repr_html_(self) -> str:
+        from wordline import _frame
+
+        found = self.look()
+        cells = [
+            [r["name"], r["mode"], str(r["blocks"]), f"{r['free_share']:.1%}", str(r["erases"])]
+            for r in found.to_dict()["regions"]
+        ]
+        held = found.live_bytes / found.logical_bytes
+        about = f"{self._device} under {found.scheme}, {held:.1%} full, at {self.now_ns / 1e9:g} s"
+        return _frame.html(["region", "mode", "blocks", "erased", "erases"], cells, about)
