@@ -9,6 +9,8 @@ Examples
 >>> print(c)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from wordline._api import (
     Entry,
     compare,
@@ -62,6 +64,9 @@ from wordline.scheme import (
     to,
 )
 
+if TYPE_CHECKING:
+    from wordline.search import judge, tune
+
 __all__ = [
     "Collect",
     "Comparison",
@@ -104,6 +109,7 @@ __all__ = [
     "formats",
     "identity",
     "inspect",
+    "judge",
     "lifetime",
     "load",
     "rerun",
@@ -111,6 +117,21 @@ __all__ = [
     "schemes",
     "sweep",
     "to",
+    "tune",
     "why",
     "workloads",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return what is imported only where it is asked for: `tune` and `judge`."""
+    if name in ("judge", "tune"):
+        from wordline import search
+
+        return getattr(search, name)
+    raise AttributeError(f"module 'wordline' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return all names, for completion."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,181 @@
+"""A candidate is judged in a process of its own: nothing that it does can pass for a result."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wordline import Fault, Refused, UserError, _wordline, spelling
+from wordline._api import AnyScheme, _text
+from wordline.commands import need
+
+#: Seeds that a search which begins with 1 does not come to.
+FIRST_SEED = 1_000_003
+
+
+def judge(
+    scheme: AnyScheme,
+    *,
+    device: str | os.PathLike[str],
+    workloads: Sequence[str | os.PathLike[str]],
+    objectives: Sequence[str],
+    against: str = "conventional",
+    seeds: int = 5,
+    seed: int = FIRST_SEED,
+    requests: int | None = None,
+    set: Mapping[str, object] | None = None,
+    initial: str = _wordline.DEFAULT_INITIAL,
+    fit: str | None = None,
+    traces: str | os.PathLike[str] | None = None,
+    cases: int = 50,
+    timeout_s: float = 600,
+) -> dict[str, Any]:
+    """Hold a candidate to rules, and then to workloads that the search has not seen.
+
+    All of it is done by another interpreter, which guards against mistakes and against what a
+    search comes upon, not against code that means harm. A class of Python runs first on random
+    drives, as `wordline.check`; every run then recounts every invariant of the drive. What breaks
+    a rule, crashes, or takes too long has no figures.
+
+    Parameters
+    ----------
+    scheme
+        As for `wordline.run`; a class must be in a file.
+    device, requests, set, initial, fit, traces
+        As for `wordline.run`.
+    workloads, seed, seeds
+        What it is judged on: each workload with so many seeds from ``seed`` on.
+    objectives
+        As for `tune`.
+    against
+        The spelling of what it is compared with, on the same seeds.
+    cases
+        Random drives for a class of Python.
+    timeout_s
+        How long all of it may take, in seconds.
+
+    Returns
+    -------
+    dict
+        ``verdict`` is ``sound``, ``refused`` (scheme and device do not go together, or it names what
+        there is not), ``broken`` (a rule was broken, or the process ended by itself) or ``too slow``;
+        ``why`` says it in words where it is not sound. ``overall`` has, by objective, ``ratio``,
+        ``low`` and ``high``: the cost over the reference's, a geometric mean over workloads, with
+        its 95 % interval over the seeds; below 1 is better. ``workloads`` has the same of each.
+
+    Raises
+    ------
+    UserError
+        What is asked for is wrong, whatever the candidate is.
+    """
+    from wordline.search import score
+
+    need("search", ("scipy",))
+    if isinstance(workloads, str) or not workloads:
+        raise UserError(f"workloads={workloads!r}: give a list of at least one")
+    if seeds < 2:
+        raise UserError(f"seeds={seeds}: an interval needs at least 2")
+    score.objectives(objectives)
+    seal = secrets.token_hex(16)
+    asked = {
+        "seal": seal,
+        "scheme": spelling.text(scheme),
+        "against": against,
+        "workloads": [os.fspath(w) for w in workloads],
+        "seeds": list(range(seed, seed + seeds)),
+        "objectives": list(objectives),
+        "cases": cases,
+        "how": {
+            "device": os.fspath(device),
+            "initial": initial,
+            "set": [[key, _text(v)] for key, v in (set or {}).items()],
+            "requests": requests,
+            "fit": fit,
+            "traces": None if traces is None else os.fspath(traces),
+        },
+    }
+    command = [sys.executable, "-m", "wordline.search.judge"]
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(asked), capture_output=True, text=True, timeout=timeout_s
+        )
+    except subprocess.TimeoutExpired:
+        return _verdict(asked, "too slow", f"it took longer than {timeout_s:g} s")
+    # What the candidate prints comes before the last line.
+    last = done.stdout.rstrip().rpartition("\n")[2]
+    try:
+        found = json.loads(last)
+    except ValueError:
+        found = None
+    # An answer without the seal is the candidate's own.
+    if done.returncode != 0 or not isinstance(found, dict) or found.pop("seal", None) != seal:
+        said = done.stderr.strip().rpartition("\n")[2] or "nothing"
+        why = f"the process ended with {done.returncode} and said {said!r}"
+        return _verdict(asked, "broken", why)
+    return found
+
+
+def _verdict(asked: Mapping[str, Any], verdict: str, why: str | None = None) -> dict[str, Any]:
+    found = {
+        "verdict": verdict,
+        "scheme": asked["scheme"],
+        "against": asked["against"],
+        "seeds": asked["seeds"],
+    }
+    return found if why is None else {**found, "why": why}
+
+
+def _judged(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Judge a candidate, in this process."""
+    from wordline.scheme import check
+
+    try:
+        _, classes = spelling.resolved(asked["scheme"])
+        for own in classes:
+            check(own, cases=asked["cases"], seed=asked["seeds"][0])
+        return _compared(asked)
+    except (Refused, UserError) as e:
+        return _verdict(asked, "refused", str(e))
+    except Fault as e:
+        return _verdict(asked, "broken", str(e))
+    except Exception as e:
+        return _verdict(asked, "broken", f"{type(e).__name__}: {e}")
+
+
+def _compared(asked: Mapping[str, Any]) -> dict[str, Any]:
+    from wordline import Report
+    from wordline.search import score
+
+    how = {**asked["how"], "set": tuple(tuple(pair) for pair in asked["how"]["set"]), "check": True}
+
+    def reports(scheme: str) -> list[list[Report]]:
+        runs = score.runs(scheme, how, asked["workloads"], asked["seeds"])
+        return [[run.do(threads=1) for run in of] for of in runs]
+
+    ours, theirs = reports(asked["scheme"]), reports(asked["against"])
+
+    def ratios(at: slice) -> dict[str, Any]:
+        found = {}
+        for o in score.objectives(asked["objectives"]):
+            r = score.ratio(score.logs(o, ours[at], theirs[at]))
+            found[o.name] = {"ratio": r.ratio, "low": r.low, "high": r.high}
+        return found
+
+    by_workload = {w: ratios(slice(i, i + 1)) for i, w in enumerate(asked["workloads"])}
+    return {
+        **_verdict(asked, "sound"),
+        "overall": ratios(slice(None)),
+        "workloads": by_workload,
+    }
+
+
+if __name__ == "__main__":
+    # Hooks that print must not be taken for the answer, which is the last line.
+    _asked = json.load(sys.stdin)
+    _seal = _asked.pop("seal")
+    print("\n" + json.dumps({**_judged(_asked), "seal": _seal}))

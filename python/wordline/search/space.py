@@ -1,0 +1,95 @@
+"""Where a search looks: parameters with their bounds or choices, and values as spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from wordline import UserError, spelling
+from wordline._api import AnyScheme
+
+if TYPE_CHECKING:
+    from optuna.trial import Trial
+
+#: Of one parameter: a list of its choices, or its least and greatest value, perhaps with ``"log"``.
+Bounds = Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One parameter of the search.
+
+    Attributes
+    ----------
+    name
+        As a spelling has it.
+    choices
+        The values that are tried, if not numbers between two bounds.
+    low, high, log
+        The bounds, and whether steps are even on a logarithmic scale; whole numbers if both are.
+    """
+
+    name: str
+    choices: tuple[Any, ...] = ()
+    low: float = 0
+    high: float = 0
+    log: bool = False
+
+    def suggest(self, trial: Trial) -> Any:
+        """Let the sampler of a trial choose a value."""
+        if self.choices:
+            return trial.suggest_categorical(self.name, list(self.choices))
+        if isinstance(self.low, int) and isinstance(self.high, int):
+            return trial.suggest_int(self.name, self.low, self.high, log=self.log)
+        return trial.suggest_float(self.name, self.low, self.high, log=self.log)
+
+
+def dimensions(space: Mapping[str, Bounds]) -> list[Dimension]:
+    """Read the space of a search.
+
+    Raises
+    ------
+    UserError
+        A parameter has no values, or bounds that are none.
+    """
+    if not space:
+        raise UserError("space is empty; name at least one parameter with its bounds or choices")
+    return [_dimension(name, bounds) for name, bounds in space.items()]
+
+
+def _dimension(name: str, bounds: Bounds) -> Dimension:
+    how = (
+        f"space[{name!r}]={bounds!r}: give a list of choices, or bounds as (least, greatest) or "
+        '(least, greatest, "log")'
+    )
+    if isinstance(bounds, list):
+        if not bounds:
+            raise UserError(how)
+        return Dimension(name, choices=tuple(bounds))
+    if not isinstance(bounds, tuple) or len(bounds) not in (2, 3):
+        raise UserError(how)
+    low, high, *log = bounds
+    for bound in (low, high):
+        if isinstance(bound, bool) or not isinstance(bound, (int, float)):
+            raise UserError(how)
+    if not low < high or log not in ([], ["log"]) or (log and low <= 0):
+        raise UserError(how)
+    return Dimension(name, low=low, high=high, log=bool(log))
+
+
+def spelled(scheme: AnyScheme, values: Mapping[str, Any]) -> str:
+    """Return the spelling of a scheme with parameters, after those that it has already."""
+    text = spelling.text(scheme)
+    if not values:
+        return text
+    settings = ",".join(f"{name}={_text(value)}" for name, value in values.items())
+    # A path may hold a colon; of a class the parameters come behind its name.
+    own = text.rpartition("#")[2] if text.startswith(spelling.PREFIX) else text
+    return f"{text}{',' if ':' in own else ':'}{settings}"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
