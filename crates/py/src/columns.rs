@@ -48,7 +48,11 @@ impl Columns {
     }
 
     /// The values of a column of words as a list; of one of numbers their bytes, and how NumPy calls them.
-    fn values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<(Bound<'py, PyAny>, Option<&'static str>)> {
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<&'static str>)> {
         let Some(column) = self.batch.column_by_name(name) else {
             return Err(wrong(format!("there is no column {name:?}; there are {}", self.names().join(", "))));
         };

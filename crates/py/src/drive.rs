@@ -1,10 +1,10 @@
 //! A drive that goes on as it is told.
 
 use crate::asked::{Asked, Watcher, told};
+use crate::columns::{Column, Columns};
 use crate::error::{unfit, wrong};
 use crate::scheme::{Failed, with_classes};
 use crate::signal::apart;
-use crate::columns::{Column, Columns};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wordline_report::Report;
@@ -61,14 +61,7 @@ impl Stepped {
     }
 
     /// Submit a request at a time, or at the drive's; returns its number.
-    fn submit(
-        &self,
-        py: Python<'_>,
-        op: &str,
-        lba: u64,
-        blocks: u32,
-        at: Option<u64>,
-    ) -> PyResult<u64> {
+    fn submit(&self, py: Python<'_>, op: &str, lba: u64, blocks: u32, at: Option<u64>) -> PyResult<u64> {
         let op = op.parse::<HostOp>().map_err(|e| unfit(Opt::Op, op, e))?;
         self.with(py, |drive| {
             let at = at.map_or(drive.now(), SimTime);
@@ -148,9 +141,7 @@ pub(crate) fn requests(
     let report = Report::from_json(report).map_err(wrong)?;
     let (registry, failed) = with_classes(py, &classes)?;
     let mut watcher = Watcher { callback: progress, raised: None, failed };
-    let done = apart(py, || {
-        wordline_run::requests(&report, workload, &registry, &mut |p| watcher.see(p))
-    })?;
+    let done = apart(py, || wordline_run::requests(&report, workload, &registry, &mut |p| watcher.see(p)))?;
     let Requests { words, numbers } = watcher.judge(done)?;
     let words = words.into_iter().map(|all| Column::Words(all.into_iter().map(str::to_string).collect()));
     let words = WORDS.into_iter().map(str::to_string).zip(words);

@@ -114,7 +114,8 @@ impl SteppedDrive {
     pub fn look(&self) -> Value {
         let (ftl, (submitted, outstanding)) = (&self.device.ftl, self.requests());
         let by_cause = |counts: &[u64]| -> Value {
-            let pairs = Cause::ALL.iter().zip(counts).map(|(cause, n)| (cause.key().to_string(), (*n).into()));
+            let pairs =
+                Cause::ALL.iter().zip(counts).map(|(cause, n)| (cause.key().to_string(), (*n).into()));
             Value::Object(pairs.collect())
         };
         let counters = &ftl.counters().regions;

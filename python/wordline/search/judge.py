@@ -62,11 +62,12 @@ def judge(
     Returns
     -------
     dict
-        ``verdict`` is ``sound``, ``refused`` (scheme and device do not go together, or it names what
-        there is not), ``broken`` (a rule was broken, or the process ended by itself) or ``too slow``;
-        ``why`` says it in words where it is not sound. ``overall`` has, by objective, ``ratio``,
-        ``low`` and ``high``: the cost over the reference's, a geometric mean over workloads, with
-        its 95 % interval over the seeds; below 1 is better. ``workloads`` has the same of each.
+        ``verdict`` is ``sound``, ``refused`` (scheme and device do not go together, or it names
+        what there is not), ``broken`` (a rule was broken, or the process ended by itself) or
+        ``too slow``; ``why`` says it in words where it is not sound. ``overall`` has, by objective,
+        ``ratio``, ``low`` and ``high``: the cost over the reference's, a geometric mean over
+        workloads, with its 95 % interval over the seeds; below 1 is better. ``workloads`` has the
+        same of each.
 
     Raises
     ------

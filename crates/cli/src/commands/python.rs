@@ -109,10 +109,8 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
 }
 
 pub(crate) fn atlas(args: AtlasArgs) -> Result<Call, Failure> {
-    let mut arguments = vec![
-        ("schemes", Argument::Texts(args.schemes)),
-        ("out", Argument::Text(path(args.out)?)),
-    ];
+    let mut arguments =
+        vec![("schemes", Argument::Texts(args.schemes)), ("out", Argument::Text(path(args.out)?))];
     add(&mut arguments, "workload", args.workload.map(Argument::Text));
     add(&mut arguments, "device", args.device.map(Argument::Text));
     add(&mut arguments, "seeds", args.seeds.map(Argument::Number));

@@ -86,7 +86,7 @@ impl<M: Media> Ftl<M> {
     /// Nothing is pending, and a program has no slot in its plane. One whose data have left their old place, or
     /// that may go to any plane, goes to the one with most room that can take it, or else to one where a
     /// collection would make room; one of data that have no other place, if no plane of its regions can, to
-    /// another region of its pool, and at last to any plane: that keeps what is promised, where the scheme had no
+    /// another region of its pool, and at last, beside a cache, to any plane: that keeps what is promised, where the scheme had no
     /// better place. Returns whether there is one.
     pub fn send_elsewhere(&mut self, id: OpId) -> bool {
         let op = &self.state.ops[id];
@@ -104,8 +104,9 @@ impl<M: Media> Ftl<M> {
             self.go_to_region(id, target);
             return true;
         }
-        // What may lie in any plane may have filled this one.
-        has_no_other_place && !may_change_plane && self.find_plane(id)
+        // What leaves a cache may lie in any plane, and may have filled this one.
+        let has_cache = || self.state.regions.iter().any(|r| r.region.evicts_to_other_pool);
+        has_no_other_place && !may_change_plane && has_cache() && self.find_plane(id)
     }
 
     /// Send a program to the plane with most room, or to one where a collection makes some. Returns whether there is one.
