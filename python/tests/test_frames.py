@@ -159,3 +159,26 @@ def test_a_kept_run_is_found_wherever_the_files_that_it_reads_lie(tmp_path, trac
     assert Runner(tmp_path / "runs").key(other) != keys[0][0]
     identity = other.identity()
     assert str(tmp_path) not in json.dumps(identity)
+
+
+def test_pictures_have_the_figures_of_their_reports_and_return_their_axes():
+    c = wl.compare(
+        device="demo-8gb", workload="bursty", requests=2000, schemes=["conventional", "slc-cache"]
+    )
+    names = [r.scheme.name for r in c]
+    at = c.plot.latency("read")
+    assert [line.get_label() for line in at.lines] == names
+    assert at.get_xscale() == "log"
+    assert at.lines[0].get_ydata()[-1] == 100
+    over = c.plot.timeline("write_mb_per_s", ax=c[0].plot.timeline())
+    assert len(over.lines) == 3
+    assert over.get_ylabel() == "write, MB/s"
+    bars = c.plot.waf()
+    ends = [b.get_x() + b.get_width() for b in bars.patches]
+    assert all(any(end == pytest.approx(r.waf.total) for end in ends) for r in c)
+    for call in (lambda: c.plot.latency("trim"), lambda: c.plot.timeline("write")):
+        with pytest.raises(wl.UserError, match="allowed are"):
+            call()
+    reads = wl.run(device="demo-8gb", scheme="slc-cache", workload="uniform:read=100%", requests=99)
+    with pytest.raises(wl.UserError, match="no write has completed"):
+        reads.plot.latency()

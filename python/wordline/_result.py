@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from wordline._plot import Plot
     from wordline._table import Table
 
 
@@ -280,6 +281,13 @@ class _Shown(ABC):
         """
         found = (json.loads(text) for text in self._texts())
         return _frame.frame([row for data in found for row in _frame.rows_of(data, {})], library)
+
+    @property
+    def plot(self) -> Plot:
+        """Pictures on matplotlib: ``plot.latency()``, ``plot.timeline()``, ``plot.waf()``."""
+        from wordline._plot import Plot
+
+        return Plot([Report(text) for text in self._texts()])
 
     def figures(self) -> list[Figure]:
         """Return every picture for which there are data, as SVG with the data as CSV."""

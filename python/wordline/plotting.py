@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,9 @@ import matplotlib as mpl
 
 from wordline import _wordline
 
-mpl.use("svg")
+# A notebook has chosen a backend of its own, on which its pictures appear.
+if "MPLBACKEND" not in os.environ:
+    mpl.use("svg")
 
 import matplotlib.pyplot as plt
 from matplotlib.colors import LinearSegmentedColormap

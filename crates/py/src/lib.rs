@@ -310,6 +310,12 @@ fn colours() -> (&'static str, [&'static str; 7]) {
     (palette::BASELINE, palette::SCHEMES)
 }
 
+/// The colour of what programs are for, by its key.
+#[pyfunction]
+fn cause_colour(cause: &str) -> &'static str {
+    palette::cause(cause)
+}
+
 /// Every picture of lifetimes.
 #[pyfunction]
 fn lifetime_figures(lifetimes: &str) -> PyResult<Vec<Picture>> {
@@ -417,6 +423,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(html, m)?)?;
     m.add_function(wrap_pyfunction!(page, m)?)?;
     m.add_function(wrap_pyfunction!(colours, m)?)?;
+    m.add_function(wrap_pyfunction!(cause_colour, m)?)?;
     m.add_function(wrap_pyfunction!(admitted, m)?)?;
     m.add_function(wrap_pyfunction!(estimate, m)?)?;
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;

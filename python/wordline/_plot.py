@@ -1,0 +1,169 @@
+"""Pictures of reports on matplotlib, in the colours of the pages; each returns its axes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from wordline import _wordline
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from wordline._result import Report
+
+#: What programs are for, in words, as they are stacked; any other comes behind.
+_CAUSES = {
+    "host": "host",
+    "gc": "collection",
+    "migration": "migration",
+    "reprogram": "reprogramming",
+    "metadata": "drive's tables",
+    "pad": "padding",
+}
+#: What takes less stands here on a logarithmic scale.
+_LEAST_US = 1.0
+_UNITS = {
+    "us": "µs",
+    "mb_per_s": "MB/s",
+    "requests": "requests a bin",
+    "blocks": "blocks",
+}
+
+
+class Plot:
+    """Ways to draw a report, or several side by side.
+
+    Every method takes ``ax``, matplotlib axes to draw on; new ones are made if it is not given.
+    """
+
+    def __init__(self, reports: Sequence[Report]) -> None:
+        """Take reports, the baseline first."""
+        self._reports = list(reports)
+
+    def latency(self, op: str = "write", *, ax: Axes | None = None) -> Axes:
+        """Draw the cumulative distribution of latencies, in microseconds on a logarithmic scale.
+
+        Parameters
+        ----------
+        op
+            ``read`` or ``write``.
+        ax
+            Axes to draw on.
+
+        Raises
+        ------
+        UserError
+            There is no such kind of request, or no run has completed any.
+        """
+        if op not in ("read", "write"):
+            raise _wordline.UserError(f"op={op!r}: allowed are read, write")
+        found = [(name, getattr(r.latency_cdf, op)) for name, r in self._named()]
+        if not any(len(cdf) for _, cdf in found):
+            raise _wordline.UserError(f"no {op} has completed, so there is no latency to draw")
+        at = _axes(ax)
+        inks = self._inks()
+        for name, cdf in found:
+            if not len(cdf):
+                continue
+            us, share = cdf.T
+            # What takes no time has no place on the scale: it stands at the left edge.
+            how: dict[str, Any] = {"color": inks[name], "label": name}
+            at.plot(us.clip(min=_LEAST_US), 100 * share, drawstyle="steps-post", **how)
+        at.set(xscale="log", xlabel=f"{op} latency, µs", ylabel=f"share of {op}s, %", ylim=(0, 101))
+        return self._legend(at)
+
+    def timeline(self, series: str = "write_mb_per_s", *, ax: Axes | None = None) -> Axes:
+        """Draw a series of the timeline over simulated seconds.
+
+        Parameters
+        ----------
+        series
+            Its name in ``report.timeline``.
+        ax
+            Axes to draw on.
+
+        Raises
+        ------
+        UserError
+            There is no such series; the message has those that there are.
+        """
+        import numpy as np
+
+        known = [n for n in self._reports[0].timeline if n != "bin_s"]
+        if series not in known:
+            raise _wordline.UserError(f"series={series!r}: allowed are {', '.join(known)}")
+        at = _axes(ax)
+        inks = self._inks()
+        for name, report in self._named():
+            values = report.timeline[series]
+            seconds = (np.arange(len(values)) + 0.5) * report.timeline.bin_s
+            at.plot(seconds, values, color=inks[name], label=name, linewidth=1.2)
+        at.set(xlabel="simulated time, s", ylabel=_label(series))
+        at.set_ylim(bottom=0)
+        return self._legend(at)
+
+    def waf(self, *, ax: Axes | None = None) -> Axes:
+        """Draw what was programmed for each byte of the host, by what it was for."""
+        at = _axes(ax)
+        names, left = [], [0.0] * len(self._reports)
+        parts: list[Mapping[str, Any]] = []
+        for name, report in self._named():
+            names.append(name)
+            parts.append(report.to_dict()["waf"]["parts"])
+        causes = dict.fromkeys([*_CAUSES, *(cause for p in parts for cause in p)])
+        for cause in causes:
+            widths = [sum(p.get(cause, {}).values()) for p in parts]
+            if any(widths):
+                ink, label = _wordline.cause_colour(cause), _CAUSES.get(cause, cause)
+                at.barh(names, widths, left=left, color=ink, label=label, height=0.62)
+                left = [a + b for a, b in zip(left, widths, strict=True)]
+        at.set(xlabel="bytes programmed a byte of the host")
+        at.invert_yaxis()
+        at.grid(axis="y", visible=False)
+        at.legend(loc="upper center", bbox_to_anchor=(0.5, 1.14), ncols=6, frameon=False)
+        return at
+
+    def _named(self) -> list[tuple[str, Report]]:
+        """Return the reports with names that tell them apart."""
+        names = [r.config.scheme.spelling for r in self._reports]
+        return list(zip(names, self._reports, strict=True))
+
+    def _inks(self) -> dict[str, str]:
+        """Return the pages' colours: grey to the baseline, if there is more than one scheme."""
+        baseline, schemes = _wordline.colours()
+        names = [name for name, _ in self._named()]
+        if len(names) == 1:
+            return {names[0]: schemes[0]}
+        others = {n: schemes[i % len(schemes)] for i, n in enumerate(names[1:])}
+        return {**others, names[0]: baseline}
+
+    def _legend(self, at: Axes) -> Axes:
+        if len(self._reports) > 1:
+            at.legend(frameon=False)
+        return at
+
+
+def _axes(ax: Axes | None) -> Axes:
+    from wordline.commands import need
+
+    if ax is not None:
+        return ax
+    need("sweep", ("matplotlib",))
+    import matplotlib.pyplot as plt
+
+    _, made = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
+    made.spines[["top", "right"]].set_visible(False)
+    made.grid(color="#8884", linewidth=0.6)
+    made.set_axisbelow(True)
+    return made
+
+
+def _label(series: str) -> str:
+    """Return a series' name in words, with its unit behind it."""
+    for key, unit in _UNITS.items():
+        if found := re.fullmatch(rf"(.*?)_?{key}(?:_(mean|max))?", series):
+            words = " ".join(w for w in (found[2], found[1].replace("_", " ")) if w)
+            return f"{words}, {unit}" if words else unit
+    return series.replace("_", " ")
