@@ -55,6 +55,11 @@ def library_of(asked: str | None) -> str:
     )
 
 
+def as_printed(text: str) -> str:
+    """Return what a terminal shows, for a notebook, whatever fonts that has."""
+    return f'<pre style="font-family:monospace;line-height:1.25">{escape(text)}</pre>'
+
+
 def html(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
     """Return a small table for a notebook, in the notebook's own style."""
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
@@ -62,7 +67,8 @@ def html(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> st
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     return (
-        f"<table><caption>{escape(caption)}</caption><thead><tr>{names}</tr></thead>"
+        f'<table><caption style="white-space:nowrap">{escape(caption)}</caption>'
+        f"<thead><tr>{names}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import html
 import json
 import os
 from abc import ABC, abstractmethod
@@ -255,8 +254,7 @@ class _Shown(ABC):
 
     def _repr_html_(self) -> str:
         pictures = [f for f in self.figures() if f.name.endswith("latency-cdf")]
-        table = f"<pre>{html.escape(str(self))}</pre>"
-        return table + "".join(f"<div>{f.svg}</div>" for f in pictures)
+        return _frame.as_printed(str(self)) + "".join(f"<div>{f.svg}</div>" for f in pictures)
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return a data frame with a row for each run: each scheme, with each of its seeds.
@@ -513,7 +511,7 @@ class Lifetimes(_Read):
         return _wordline.lifetime_table(self.json, 100)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre><div>{self.figures()[0].svg}</div>"
+        return f"{_frame.as_printed(str(self))}<div>{self.figures()[0].svg}</div>"
 
     def figures(self) -> list[Figure]:
         """Return every picture for which there are data, as SVG with the data as CSV."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
@@ -245,7 +246,10 @@ def tune(
     Fault
         As for `wordline.run`.
     """
-    need("search", ("optuna", "scipy"))
+    with warnings.catch_warnings():
+        # Optuna asks for widgets in a notebook, for bars that are not drawn here.
+        warnings.simplefilter("ignore")
+        need("search", ("optuna", "scipy"))
     from wordline.cluster import at
     from wordline.runs import Runner
 
