@@ -362,3 +362,45 @@ def test_the_priority_of_a_job_reaches_a_scheme_that_is_guided_by_the_host(wordl
     done = wordline("run", "--device", "pa-ssd-288gb", *arguments)
     assert done.code == 2
     assert "prioclass" in done.err
+
+
+@pytest.mark.parametrize("name", ["small-first", "x2"])
+def test_a_new_scheme_runs_as_it_is_and_so_does_its_test(wordline, tmp_path, name):
+    done = wordline("scheme", "new", name)
+    assert done.code == 0, done.err
+    file = name.replace("-", "_")
+    assert f"py:{file}.py#" in done.out
+    ran = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"test_{file}.py"]
+    tested = subprocess.run(ran, cwd=tmp_path, capture_output=True, text=True)
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+    ruff = [Path(sys.executable).with_name("ruff"), "check", "--isolated", "--select", "E,F,W,UP,B"]
+    linted = subprocess.run([*ruff, "."], cwd=tmp_path, capture_output=True, text=True)
+    assert linted.returncode == 0, linted.stdout
+    again = wordline("scheme", "new", name)
+    assert again.code == 2
+    assert "--force replaces it" in again.err
+    assert wordline("scheme", "new", name, "--force").code == 0
+
+
+def test_a_new_scheme_in_rust_is_the_sample_under_its_name(wordline, tmp_path):
+    assert wordline("scheme", "new", "deep-idea", "--rust", "--out", ".").code == 0
+    text = (tmp_path / "deep_idea.rs").read_text()
+    sample = (ROOT / "crates/schemes/tests/sample/my_scheme.rs").read_text()
+    back = text.replace("deep-idea", "my-scheme").replace("deep_idea", "my_scheme")
+    assert back.replace("DeepIdea", "MyScheme").replace("Deep idea", "My scheme") == sample
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Small", "is no name of a scheme"),
+        ("small--first", "is no name of a scheme"),
+        ("2x", "is no name of a scheme"),
+        ("ips", "there is a scheme of that name"),
+    ],
+)
+def test_a_scheme_of_a_wrong_name_is_refused(wordline, tmp_path, name, message):
+    done = wordline("scheme", "new", name)
+    assert done.code == 2
+    assert message in done.err
+    assert not list(tmp_path.iterdir())

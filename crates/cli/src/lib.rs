@@ -17,7 +17,7 @@ use args::twin::TwinCommand;
 use clap::Parser;
 pub use commands::python::{Argument, Call};
 use commands::{
-    completions, device, experiment, explain, lifetime, list, live, man, python, trace, twin, why,
+    completions, device, experiment, explain, lifetime, list, live, man, python, scheme, trace, twin, why,
 };
 use console::Console;
 use error::Failure;
@@ -75,6 +75,7 @@ pub fn main_with_schemes(
         Command::Twin { command: TwinCommand::Class(a) } => twin::class(&a, &console),
         Command::Trace { command } => trace::trace(&command, &console),
         Command::Device { command } => device::device(&command, &console),
+        Command::Scheme { command } => scheme::scheme(&command, &console),
         Command::List(a) => list::list(&a, &console),
         Command::Explain(a) => explain::explain(&a, &console),
         Command::Completions(a) => completions::completions(&a, &console),

@@ -10,7 +10,10 @@ mod registry;
 mod spelling;
 mod stacked;
 
-/// The scheme that CONTRIBUTING.md shows.
+/// The text of a scheme to begin with, which CONTRIBUTING.md shows: a file that compiles.
+pub const SAMPLE: &str = include_str!("../tests/sample/my_scheme.rs");
+
+/// The same, compiled.
 #[cfg(test)]
 #[path = "../tests/sample/my_scheme.rs"]
 mod my_scheme;

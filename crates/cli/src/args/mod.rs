@@ -5,6 +5,7 @@ pub(crate) mod device;
 pub(crate) mod live;
 pub(crate) mod python;
 pub(crate) mod run;
+pub(crate) mod scheme;
 pub(crate) mod trace;
 pub(crate) mod tree;
 pub(crate) mod twin;

@@ -5,6 +5,7 @@ use crate::args::device::DeviceCommand;
 use crate::args::live::{CtlArgs, ServeArgs};
 use crate::args::python::{AtlasArgs, ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
 use crate::args::run::{CheckLogArgs, CompareArgs, DemoArgs, LifetimeArgs, RerunArgs, RunArgs, WhyArgs};
+use crate::args::scheme::SchemeCommand;
 use crate::args::trace::TraceCommand;
 use crate::args::twin::TwinCommand;
 use clap::{Parser, Subcommand};
@@ -89,6 +90,11 @@ pub(crate) enum Command {
     Device {
         #[command(subcommand)]
         command: DeviceCommand,
+    },
+    /// A scheme of one's own to begin with, in Python or in Rust
+    Scheme {
+        #[command(subcommand)]
+        command: SchemeCommand,
     },
     /// Look at traces, convert them, and cut, scale, loop, shift, merge and sample them
     Trace {

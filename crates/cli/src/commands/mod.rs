@@ -10,6 +10,7 @@ pub(crate) mod list;
 pub(crate) mod live;
 pub(crate) mod man;
 pub(crate) mod python;
+pub(crate) mod scheme;
 pub(crate) mod trace;
 pub(crate) mod twin;
 pub(crate) mod why;
