@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use wordline_device::{Capacity, DeviceSpec};
 use wordline_flash::{Geometry, ProgramRule};
-use wordline_ftl::{DriveInfo, Ftl, Layout, MapKind, NoMedia, Region, Scheme, trim_log_pages};
+use wordline_ftl::{DriveInfo, Ftl, Layout, MapKind, MovedIn, NoMedia, Region, Scheme, trim_log_pages};
 use wordline_sim::Queues;
 use wordline_units::Bytes;
 
@@ -165,6 +165,9 @@ fn home_units(geometry: &Geometry, layout: &Layout, room: Room) -> Option<u64> {
     let units = medium.topology.planes() as u64 * blocks as u64 * block as u64;
     // Under a map of sectors each of them may take a whole slot, and nothing joins them.
     let spread = room != Room::None && layout.map == MapKind::Sector;
+    // Where what is moved has a page to itself, each unit may come to take a whole one.
+    let alone = room == Room::Edge && home.moved_in == MovedIn::Alone;
+    let units = if alone { units / per_page as u64 } else { units };
     let units = if spread { units / geometry.sectors_per_unit as u64 / 2 } else { units };
     (units > 0).then_some(units)
 }
