@@ -13,6 +13,7 @@ import pytest
 
 import wordline as wl
 from conftest import ROOT
+from wordline.examples.ips import IpsPy
 from wordline.examples.slc_cache import SlcCachePy
 
 GOLDEN = ROOT / "crates" / "run" / "tests" / "golden"
@@ -58,14 +59,19 @@ def golden(scheme: str) -> list[dict[str, str]]:
 
 @pytest.mark.skipif(not GOLDEN.exists(), reason="the golden rows are not part of the package")
 @pytest.mark.parametrize(
-    "row", golden("slc-cache"), ids=lambda r: f"{r['device']}-{r['workload'].split(':')[0]}"
+    ("scheme", "row"),
+    [
+        pytest.param(own, row, id=f"{own._name()}-{row['device']}-{row['workload'].split(':')[0]}")
+        for own, name in ((SlcCachePy, "slc-cache"), (IpsPy, "ips"))
+        for row in golden(name)
+    ],
 )
-def test_slc_cache_in_python_comes_to_the_same_bits_on_every_golden_drive(row):
+def test_a_scheme_in_python_comes_to_the_same_bits_as_in_rust_on_every_golden_drive(scheme, row):
     workload = row["workload"]
     file = GOLDEN / workload.split(":")[0]
     found = wl.run(
         device=GOLDEN / row["device"],
-        scheme=SlcCachePy,
+        scheme=scheme,
         workload=f"{GOLDEN}/{workload}" if file.exists() else workload,
         requests=int(row["requests"]),
         initial=row["initial"],

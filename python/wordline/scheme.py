@@ -50,9 +50,10 @@ def to(*regions: str, slot: str = "next", gather: str = "fill", plane: str = "ho
     Parameters
     ----------
     regions
-        Names of the layout's.
+        Names of the layout's. A slot of its own stands behind a slash: ``"windows/slc"``.
     slot
-        ``next``, or ``lsb``, ``csb``, ``msb``, ``tsb`` under rules that tell bits apart.
+        ``next``, or ``lsb``, ``csb``, ``msb``, ``tsb`` under rules that tell bits apart, ``slc``
+        and ``reprogram`` in windows.
     gather
         What becomes of the sectors of a page that the data lack: ``fill`` (they are read first),
         ``as-is``, or ``whole``.
@@ -281,14 +282,21 @@ class Region:
     pool
         Where its blocks come from, by position.
     rule
-        ``device`` (as the flash programs that mode), ``sequential``, ``one-shot``, ``relaxed`` or
-        ``strict-diagonal``.
+        ``device`` (as the flash programs that mode), ``sequential``, ``one-shot``, ``relaxed``,
+        ``strict-diagonal``, or with a window ``reprogram-window``.
     blocks
         The most of each plane that it may own; no limit if not given.
     trigger, victim
         As in a device file, such as ``free_blocks < 50%`` and ``greedy``; by default the device's.
     evicts_to_other_pool
         Whether all that is collected here goes to another pool.
+    window
+        Wordlines and layers of a window, for the rule ``reprogram-window``: its wordlines serve as
+        SLC first and get their further bits later, in place.
+    reread_ns
+        How long it takes to read the bits of a wordline before it gets a further one.
+    partial_victims
+        Whether a block that still has free slots may be collected.
     """
 
     name: str
@@ -299,6 +307,9 @@ class Region:
     trigger: str | None = None
     victim: str | None = None
     evicts_to_other_pool: bool = False
+    window: tuple[int, int] | None = None
+    reread_ns: int | None = None
+    partial_victims: bool = False
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use std::fmt::Display;
 use std::str::FromStr;
 use wordline_device::{DeviceSpec, ProgramBuffer};
-use wordline_flash::{ProgramRule, SlotClass};
+use wordline_flash::{ProgramRule, SlotClass, Window};
 use wordline_ftl::{
-    Collect, Command, FreeOrder, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Move, Place, PlanePick,
-    Pool, PoolId, Region, RegionId, Route,
+    Collect, Command, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Move, Place,
+    PlanePick, Pool, PoolId, Region, RegionId, Route,
 };
 use wordline_units::{BlockId, CellMode, Lpn, Ppn, SimDuration};
 
@@ -62,7 +62,11 @@ pub(crate) fn to(regions: Vec<String>, slot: &str, gather: &str, plane: &str) ->
         return Err(UserError::new_err(format!("to() has {given} regions\n  allowed: 1 to 4")));
     }
     let class = word("slot", slot, &SLOTS)?;
-    let targets = regions.into_iter().map(|region| (region, class)).collect();
+    let target = |region: String| match region.split_once('/') {
+        Some((name, own)) => Ok((name.to_string(), word("slot", own, &SLOTS)?)),
+        None => Ok((region, class)),
+    };
+    let targets = regions.into_iter().map(target).collect::<PyResult<_>>()?;
     Ok(Decision { targets, gather: word("gather", gather, &GATHERS)?, plane: word("plane", plane, &PLANES)? })
 }
 
@@ -159,6 +163,9 @@ struct AskedRegion {
     trigger: Option<String>,
     victim: Option<String>,
     evicts_to_other_pool: bool,
+    window: Option<(u8, u8)>,
+    reread_ns: Option<u64>,
+    partial_victims: bool,
 }
 
 /// `wordline.Pool`.
@@ -211,10 +218,17 @@ impl AskedRegion {
             ("strict-diagonal", ProgramRule::StrictDiagonal),
             ("relaxed", ProgramRule::Relaxed),
         ];
+        let window = self.window.map(|(wordlines, layers)| Window { wordlines, layers });
+        let windowed = window.map(|window| ("reprogram-window", ProgramRule::ReprogramWindow(window)));
+        let rules: Vec<(&str, ProgramRule)> = rules.into_iter().chain(windowed).collect();
         let rule = word("rule", &self.rule, &rules)?;
         let trigger = self.trigger.as_deref().map(|t| parsed("trigger", t)).transpose()?;
         let victim = self.victim.as_deref().map(|v| parsed("victim", v)).transpose()?;
+        let plain = Region::new(self.name, PoolId(self.pool), mode, rule);
+        let reread = self.reread_ns.map(|ns| EarlierBits::RereadIn(SimDuration(ns)));
         Ok(Region {
+            earlier_bits: reread.unwrap_or(plain.earlier_bits),
+            partial_victims: self.partial_victims,
             quota: self.blocks.unwrap_or(u32::MAX),
             trigger: trigger.unwrap_or(spec.gc.trigger),
             victim: victim.unwrap_or(spec.gc.victim),
@@ -222,7 +236,7 @@ impl AskedRegion {
             pad_host_after: spec.pad_host_after,
             protected: spec.program_buffer == ProgramBuffer::Protected,
             evicts_to_other_pool: self.evicts_to_other_pool,
-            ..Region::new(self.name, PoolId(self.pool), mode, rule)
+            ..plain
         })
     }
 }
