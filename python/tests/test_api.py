@@ -289,7 +289,7 @@ def test_ctrl_c_ends_a_run():
 
 def test_a_notebook_gets_a_table_and_pictures(report):
     page = report._repr_html_()
-    assert page.startswith("<pre>")
+    assert page.startswith("<pre ")
     assert "<svg" in page
     assert report.html().lstrip().lower().startswith("<!doctype html>")
     names = [f.name for f in report.figures()]

@@ -1,6 +1,8 @@
 """Schemes in Python: what they may do, what they come to, and what is said when they are wrong."""
 
 import csv
+import dataclasses
+import inspect
 import json
 import pickle
 import subprocess
@@ -9,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 import wordline as wl
@@ -428,3 +431,97 @@ def test_check_raises_what_the_scheme_raises():
         assert "on the random drive of seed" in raised.value.__notes__[-1]
     with pytest.raises(wl.UserError, match="at least one case"):
         wl.check(Raises, cases=0)
+
+
+class Beforehand(SlcCachePy):
+    """The cache, decided beforehand."""
+
+    def routes(self):
+        return {"host": wl.to("slc", "dense"), "collected": wl.to("dense")}
+
+    def place(self, p, view):
+        raise AssertionError("all of it is decided beforehand")
+
+
+class SmallBeforehand(SmallFirst):
+    name = "small-beforehand"
+
+    def routes(self):
+        small = wl.BySize([(self.threshold, wl.to("slc", "dense"))], wl.to("dense"))
+        return {"host": small, "collected": wl.to("dense")}
+
+
+class Halves(wl.Scheme):
+    """The first pages of the drive in SLC, the more the longer it runs."""
+
+    ticks = wl.State(0)
+
+    def layout(self, drive):
+        self.pages = drive.logical_pages
+        found = wl.Layout.slc_cache(drive)
+        return dataclasses.replace(found, tick_every_writes=100)
+
+    def border(self):
+        return self.pages * min(self.ticks, 8) // 16
+
+    def tick(self, view):
+        self.ticks += 1
+        return []
+
+    def place(self, p, view):
+        in_slc = p.is_host and p.lpn < self.border()
+        return wl.to("slc", "dense") if in_slc else wl.to("dense")
+
+
+class HalvesBeforehand(Halves):
+    def routes(self):
+        classes = np.ones(self.pages, dtype=np.uint8)
+        classes[: self.border()] = 0
+        return {"host": wl.ByPage(classes, [wl.to("slc", "dense"), wl.to("dense")])}
+
+
+@pytest.mark.parametrize(
+    ("asked", "beforehand"),
+    [(SlcCachePy, Beforehand), (SmallFirst, SmallBeforehand), (Halves, HalvesBeforehand)],
+)
+def test_what_is_decided_beforehand_comes_to_what_is_asked_each_time(asked, beforehand):
+    how = {"device": "fair-tlc", "workload": "twin:hm_0:closed=8", "requests": 4000, "fit": "wrap"}
+    runs = [wl.run(scheme=s, initial="fill:60%", **how) for s in (asked, beforehand)]
+    assert runs[0].result_hash == runs[1].result_hash
+    drive = wl.Drive(device="fair-tlc", scheme=beforehand, initial="fill:60%")
+    drive.play(how["workload"], requests=2000, fit="wrap", keep=True)
+    forks = [drive.fork().play("uniform", requests=500) for _ in range(2)]
+    assert forks[0].result_hash == forks[1].result_hash
+    wl.check(beforehand, cases=10)
+
+
+@pytest.mark.parametrize(
+    ("routes", "message"),
+    [
+        ([], "routes\\(\\) returned no dictionary"),
+        ({"hots": wl.to("dense")}, "allowed: host, sealed, collected, moved"),
+        ({"host": "dense"}, "a rule that is no place"),
+        ({"host": wl.to("sparse")}, "there is no region"),
+        (
+            {"host": wl.BySize([(9, wl.to("dense")), (9, wl.to("slc"))], wl.to("dense"))},
+            "do not rise",
+        ),
+        ({"host": wl.ByPage(np.zeros(3, np.uint8), [wl.to("dense")])}, "of a byte for each"),
+    ],
+)
+def test_a_decision_that_is_none_is_told(routes, message):
+    class Wrong(SlcCachePy):
+        pass
+
+    Wrong.routes = lambda self: routes
+    with pytest.raises((wl.UserError, wl.Refused), match=message):
+        wl.run(scheme=Wrong, **SMALL)
+
+
+def test_a_report_has_the_source_of_its_class():
+    found = wl.run(scheme=SlcCachePy, **SMALL)
+    [(name, text)] = found.to_dict()["config"]["scheme"]["sources"].items()
+    assert name == "slc-cache-py"
+    assert text == Path(inspect.getsourcefile(SlcCachePy)).read_text()
+    assert "sources" not in wl.run(scheme="slc-cache", **SMALL).to_dict()["config"]["scheme"]
+    assert wl.rerun(found, classes=[SlcCachePy]).result_hash == found.result_hash

@@ -42,6 +42,8 @@ from wordline._table import Table
 from wordline._wordline import Fault, Refused, UserError, __version__
 from wordline.drive import Completion, Drive
 from wordline.scheme import (
+    ByPage,
+    BySize,
     Collect,
     DriveInfo,
     GiB,
@@ -68,6 +70,8 @@ if TYPE_CHECKING:
     from wordline.search import judge, tune
 
 __all__ = [
+    "ByPage",
+    "BySize",
     "Collect",
     "Comparison",
     "Completion",

@@ -26,15 +26,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from wordline import _wordline
 from wordline._wordline import Parcel, Place, Refused, UserError, View
 
 __all__ = [
-    "Collect", "DriveInfo", "GiB", "KiB", "Layout", "MiB", "Move", "Param", "Parcel", "Place",
-    "Pool", "ReadSeen", "Region", "Request", "Scheme", "SetQuota", "State", "View", "to",
+    "ByPage", "BySize", "Collect", "DriveInfo", "GiB", "KiB", "Layout", "MiB", "Move", "Param",
+    "Parcel", "Place", "Pool", "ReadSeen", "Region", "Request", "Scheme", "SetQuota", "State",
+    "View", "to",
 ]  # fmt: skip
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 KiB, MiB, GiB = 1 << 10, 1 << 20, 1 << 30
 
@@ -202,6 +207,20 @@ class SetQuota(NamedTuple):
     region: str
     blocks: int | None = None
     slots: int | None = None
+
+
+class BySize(NamedTuple):
+    """Places by size: ``(bytes, place)`` for data of at most so many, the least first; or above."""
+
+    steps: Sequence[tuple[int, Place]]
+    above: Place
+
+
+class ByPage(NamedTuple):
+    """Places by logical page: ``uint8``, shape ``(logical_pages,)``, each the number of a place."""
+
+    classes: NDArray[np.uint8]
+    places: Sequence[Place]
 
 
 class Request(NamedTuple):
@@ -417,9 +436,12 @@ class Scheme(ABC):
 
     A class has `layout` and `place`; the other hooks are asked only if it has them: ``admit``,
     ``make_room``, ``read``, ``collect``, ``idle``, ``tick``, ``on_trim``, and ``seed``, which
-    begins its own random numbers before the first request. A hook is given a view of the drive,
-    which is good for that call. What a scheme learns it keeps in attributes declared as
-    `State`; any other is refused once the drive has been laid out.
+    begins its own random numbers before the first request. One that has ``routes`` decides
+    beforehand: it returns a dictionary with a place, a `BySize` or a `ByPage` for ``host``,
+    ``sealed``, ``collected`` or ``moved`` data, and `place` is asked only for origins that it
+    leaves out. It is asked once the drive is laid out, and again after each ``tick``. A hook is
+    given a view of the drive, which is good for that call. What a scheme learns it keeps in
+    attributes declared as `State`; any other is refused once the drive has been laid out.
     """
 
     #: The name in tables and reports; made of the class's if not given.

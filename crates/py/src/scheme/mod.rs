@@ -8,6 +8,7 @@ mod entry;
 mod failed;
 mod lent;
 mod python;
+mod routes;
 mod thread;
 
 pub(crate) use answers::Decision;

@@ -4,6 +4,7 @@ use crate::scheme::answers::{AskedCollect, AskedCommand, AskedIdle, AskedLayout,
 use crate::scheme::asked::Parcel;
 use crate::scheme::failed::Failed;
 use crate::scheme::lent::{Lent, lend};
+use crate::scheme::routes::Routes;
 use crate::scheme::thread::attached;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -27,6 +28,10 @@ pub(crate) struct PyScheme {
     /// Names of its regions, since `layout`.
     regions: Arc<[String]>,
     sector: u32,
+    logical_pages: u32,
+    /// What it has decided beforehand, if it does that.
+    routes: Routes,
+    decides_beforehand: bool,
     /// Decisions that have been read already, kept alive so that each is known by its address.
     read: RefCell<Vec<(Py<Decision>, Place)>>,
     failed: Arc<Failed>,
@@ -48,6 +53,7 @@ impl PyScheme {
         failed: Arc<Failed>,
     ) -> PyResult<PyScheme> {
         let place = object.getattr("place")?.unbind();
+        let decides_beforehand = object.hasattr("routes")?;
         let regions = Arc::from([]);
         let name = name.to_string();
         Ok(PyScheme {
@@ -57,6 +63,9 @@ impl PyScheme {
             answers,
             regions,
             sector: 0,
+            logical_pages: 0,
+            routes: Routes::default(),
+            decides_beforehand,
             read: RefCell::default(),
             failed,
         })
@@ -73,6 +82,12 @@ impl PyScheme {
             let answered = lend(py, view, &self.regions, |lent| call(py, lent));
             answered.map_err(|e| self.failed.keep(py, e, &self.name, hook, view.now))
         }))
+    }
+
+    /// Ask what is decided beforehand, anew.
+    fn renew(&self, py: Python<'_>) -> PyResult<Routes> {
+        let answer = self.object.bind(py).call_method0("routes")?;
+        Routes::read(&answer, &self.regions, self.logical_pages)
     }
 
     /// Where a decision of Python leads, which is read once.
@@ -139,6 +154,9 @@ impl Clone for PyScheme {
                 answers: self.answers,
                 regions: Arc::clone(&self.regions),
                 sector: self.sector,
+                logical_pages: self.logical_pages,
+                routes: self.routes.clone(),
+                decides_beforehand: self.decides_beforehand,
                 read: RefCell::new(self.read.borrow().iter().map(|(d, p)| (d.clone_ref(py), *p)).collect()),
                 failed: Arc::clone(&self.failed),
             }
@@ -170,6 +188,10 @@ impl Scheme for PyScheme {
             let layout = asked.read(drive.spec)?;
             self.regions = names.into();
             self.sector = drive.geometry.sector as u32;
+            self.logical_pages = drive.logical_pages;
+            if self.decides_beforehand {
+                self.routes = self.renew(py)?;
+            }
             Ok(layout)
         });
         laid_out.map_err(|e: PyErr| {
@@ -179,6 +201,9 @@ impl Scheme for PyScheme {
     }
 
     fn place(&mut self, parcel: &wordline_ftl::Parcel, view: &View) -> Place {
+        if let Some(place) = self.routes.place(parcel, self.sector) {
+            return place;
+        }
         self.ask("place", view, |py, lent| {
             let asked = Parcel::of(parcel, &self.regions, self.sector);
             self.placed(self.place.call1(py, (asked, lent))?.bind(py))
@@ -239,11 +264,15 @@ impl Scheme for PyScheme {
     }
 
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
-        self.ask("tick", view, |py, lent| {
+        let renewed: Option<Routes> = self.ask("tick", view, |py, lent| {
             let commands: Vec<AskedCommand> =
                 self.object.bind(py).call_method1("tick", (lent,))?.extract()?;
-            commands.iter().try_for_each(|c| c.read(&self.regions, out))
+            commands.iter().try_for_each(|c| c.read(&self.regions, out))?;
+            self.decides_beforehand.then(|| self.renew(py)).transpose()
         });
+        if let Some(routes) = renewed {
+            self.routes = routes;
+        }
     }
 
     fn seed(&mut self, seed: u64) {
@@ -276,10 +305,17 @@ impl Memory for PyScheme {
     fn set(&mut self, bytes: &[u8]) -> bool {
         let Ok(text) = std::str::from_utf8(bytes) else { return false };
         attached(|py| {
-            self.object
-                .bind(py)
-                .call_method1("_restore", (text,))
-                .is_ok_and(|r| r.is_truthy().unwrap_or(false))
+            let restored = self.object.bind(py).call_method1("_restore", (text,));
+            if !restored.is_ok_and(|r| r.is_truthy().unwrap_or(false)) {
+                return false;
+            }
+            if self.decides_beforehand {
+                match self.renew(py) {
+                    Ok(routes) => self.routes = routes,
+                    Err(_) => return false,
+                }
+            }
+            true
         })
     }
 }

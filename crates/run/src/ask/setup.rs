@@ -374,6 +374,10 @@ impl Setup {
                 parameters.insert(key, value.into());
             }
         }
+        // A scheme that is no part of this build has its text in the report.
+        let foreign = layers.iter().filter(|(entry, _)| entry.parameters.iter().any(|p| p.key == "source"));
+        let sources: serde_json::Map<String, Value> =
+            foreign.map(|(entry, _)| (entry.name.to_string(), (*entry.docs).into())).collect();
         let pacing = match self.pacing() {
             None => json!("jobs"),
             Some(Pacing::Open { queue_depth }) => json!({ "open": { "queue_depth": queue_depth } }),
@@ -390,9 +394,13 @@ impl Setup {
                 "cycles": worn,
             }),
         };
+        let mut told_scheme = json!({ "spelling": scheme, "parameters": parameters });
+        if !sources.is_empty() {
+            told_scheme["sources"] = sources.into();
+        }
         json!({
             "device": self.device,
-            "scheme": { "spelling": scheme, "parameters": parameters },
+            "scheme": told_scheme,
             "workload": self.workload.resolved(),
             "requests": self.spec.requests,
             "fit": self.spec.fit.map(fit_word),

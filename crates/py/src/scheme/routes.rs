@@ -1,0 +1,117 @@
+//! Decisions that stand for a while: of each origin of data a place, or a table of places, which the engine reads without
+//! asking Python.
+
+use crate::error::{UserError, wrong};
+use crate::scheme::answers::Decision;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+use wordline_ftl::{Origin, Parcel, Place};
+
+/// The origins in the order of a table, as Python calls them.
+const ORIGINS: [&str; 4] = ["host", "sealed", "collected", "moved"];
+
+/// How data of one origin are placed.
+enum Rule {
+    /// All alike.
+    Always(Place),
+    /// Up to so many bytes each, the least first; and above all of them.
+    BySize(Vec<(u64, Place)>, Place),
+    /// By the class of their first logical page.
+    ByPage(Vec<u8>, Vec<Place>),
+}
+
+/// What a scheme has decided beforehand. Shared by forks, until one of them renews it.
+#[derive(Clone, Default)]
+pub(crate) struct Routes {
+    rules: Arc<[Option<Rule>; ORIGINS.len()]>,
+}
+
+impl Routes {
+    /// What `routes` of an object has answered.
+    pub(crate) fn read(
+        answer: &Bound<'_, PyAny>,
+        regions: &[String],
+        logical_pages: u32,
+    ) -> PyResult<Routes> {
+        let answer = answer.cast::<PyDict>().map_err(|_| {
+            wrong("routes() returned no dictionary\n  allowed: places by origin, as in {\"host\": wl.to(\"slc\")}")
+        })?;
+        let mut rules = [const { None }; ORIGINS.len()];
+        for (origin, rule) in answer.iter() {
+            let origin: String = origin.extract()?;
+            let Some(at) = ORIGINS.iter().position(|known| *known == origin) else {
+                let all = ORIGINS.join(", ");
+                return Err(UserError::new_err(format!(
+                    "routes() has the origin {origin:?}\n  allowed: {all}"
+                )));
+            };
+            rules[at] = Some(Rule::read(&rule, regions, logical_pages)?);
+        }
+        Ok(Routes { rules: Arc::new(rules) })
+    }
+
+    /// Where data go, if that is decided.
+    #[inline]
+    pub(crate) fn place(&self, parcel: &Parcel<'_>, sector: u32) -> Option<Place> {
+        let at = match parcel.origin {
+            Origin::Host(_) => 0,
+            Origin::Sealed => 1,
+            Origin::Collected(_) => 2,
+            Origin::Moved(_) => 3,
+        };
+        match self.rules[at].as_ref()? {
+            Rule::Always(place) => Some(*place),
+            Rule::BySize(steps, above) => {
+                let sectors: u32 = parcel.spans.iter().map(|span| span.mask.count()).sum();
+                let bytes = u64::from(sectors) * u64::from(sector);
+                Some(steps.iter().find(|(most, _)| bytes <= *most).map_or(*above, |(_, place)| *place))
+            }
+            Rule::ByPage(classes, places) => {
+                let lpn = parcel.spans.first()?.lpn;
+                // The drive's own tables lie behind the host's pages; their place is not asked for.
+                places.get(*classes.get(lpn.0 as usize)? as usize).copied()
+            }
+        }
+    }
+}
+
+impl Rule {
+    fn read(rule: &Bound<'_, PyAny>, regions: &[String], logical_pages: u32) -> PyResult<Rule> {
+        let place = |given: &Bound<'_, PyAny>| -> PyResult<Place> {
+            let decision = given.cast::<Decision>().map_err(|_| {
+                wrong("routes() has a rule that is no place\n  allowed: wl.to(...), wl.BySize, wl.ByPage")
+            })?;
+            decision.get().place(regions)
+        };
+        if rule.hasattr("steps")? {
+            let steps: Vec<(u64, Bound<'_, PyAny>)> = rule.getattr("steps")?.extract()?;
+            let steps: Vec<(u64, Place)> =
+                steps.iter().map(|(most, to)| Ok((*most, place(to)?))).collect::<PyResult<_>>()?;
+            if !steps.is_sorted_by(|a, b| a.0 < b.0) {
+                return Err(wrong("the sizes of a wl.BySize do not rise"));
+            }
+            return Ok(Rule::BySize(steps, place(&rule.getattr("above")?)?));
+        }
+        if rule.hasattr("classes")? {
+            let classes: Vec<u8> = rule.getattr("classes")?.call_method0("tobytes")?.extract()?;
+            let places: Vec<Bound<'_, PyAny>> = rule.getattr("places")?.extract()?;
+            let places: Vec<Place> = places.iter().map(place).collect::<PyResult<_>>()?;
+            if classes.len() != logical_pages as usize {
+                return Err(UserError::new_err(format!(
+                    "the classes of a wl.ByPage are {}\n  allowed: one of a byte for each of the {logical_pages} \
+                     logical pages",
+                    classes.len()
+                )));
+            }
+            if let Some(class) = classes.iter().find(|class| **class as usize >= places.len()) {
+                return Err(UserError::new_err(format!(
+                    "a wl.ByPage has the class {class}\n  allowed: 0 to {}, one for each of its places",
+                    places.len().saturating_sub(1)
+                )));
+            }
+            return Ok(Rule::ByPage(classes, places));
+        }
+        place(rule).map(Rule::Always)
+    }
+}
