@@ -17,6 +17,7 @@ import pytest
 import wordline as wl
 from conftest import ROOT
 from wordline.examples.ips import IpsPy
+from wordline.examples.raro import RaroPy
 from wordline.examples.slc_cache import SlcCachePy
 
 GOLDEN = ROOT / "crates" / "run" / "tests" / "golden"
@@ -65,7 +66,7 @@ def golden(scheme: str) -> list[dict[str, str]]:
     ("scheme", "row"),
     [
         pytest.param(own, row, id=f"{own._name()}-{row['device']}-{row['workload'].split(':')[0]}")
-        for own, name in ((SlcCachePy, "slc-cache"), (IpsPy, "ips"))
+        for own, name in ((SlcCachePy, "slc-cache"), (IpsPy, "ips"), (RaroPy, "raro"))
         for row in golden(name)
     ],
 )
@@ -525,3 +526,22 @@ def test_a_report_has_the_source_of_its_class():
     assert text == Path(inspect.getsourcefile(SlcCachePy)).read_text()
     assert "sources" not in wl.run(scheme="slc-cache", **SMALL).to_dict()["config"]["scheme"]
     assert wl.rerun(found, classes=[SlcCachePy]).result_hash == found.result_hash
+
+
+@pytest.mark.parametrize("heat", [{}, {"warm": 2, "hot": 5, "r1": 0, "r2_old": 2}])
+def test_raro_in_python_moves_what_the_one_in_rust_moves(heat):
+    small = {"medium.flash.blocks_per_plane": 10, "capacity.logical": "256MiB"}
+    how = {
+        "device": "raro-16gb",
+        "set": {"errors.model": "raro", **small},
+        "workload": "zipf:read=80%,theta=1.2,bs=16KiB,qd=4",
+        "requests": 20_000,
+        "initial": "fill:90%,valid=80%+pe:qlc=900,tlc=2700,slc=90000+retention:30d",
+    }
+    given = ",".join(f"{k}={v}" for k, v in heat.items())
+    spelling = f"raro:{given}" if given else "raro"
+    runs = [wl.run(scheme=s, **how) for s in (spelling, RaroPy(**heat))]
+    assert runs[0].result_hash == runs[1].result_hash
+    programs = runs[0].to_dict()["flash"]["programs"]
+    assert programs["migration"]["program"] > 0
+    assert programs["gc"]["program"] > 0

@@ -254,8 +254,8 @@ class DriveInfo:
         What the host can address.
     planes
         Of all media.
-    modes, blocks_per_plane
-        Of each medium its modes, from ``slc`` up, and its blocks a plane.
+    modes, blocks_per_plane, sectors_per_page
+        Of each medium its modes, from ``slc`` up, its blocks a plane, and the sectors of a page.
     slc_cache_trigger
         When the device file wants its SLC cache collected; none without one.
     """
@@ -266,6 +266,7 @@ class DriveInfo:
     planes: int
     modes: Sequence[Sequence[str]]
     blocks_per_plane: Sequence[int]
+    sectors_per_page: Sequence[int]
     slc_cache_trigger: str | None = None
 
     @property

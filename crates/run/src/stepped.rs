@@ -178,11 +178,13 @@ impl SteppedDrive {
 
     /// The drive as it is, from which others go on. It is written down once, however many do.
     fn moment(&mut self) -> Result<Moment, RunError> {
-        if self.moment.is_none() {
-            let label = self.setup.label(&self.spelling);
-            self.moment = Some(Moment::of(&self.device, label, self.setup.spec.seed)?);
+        if let Some(moment) = &self.moment {
+            return Ok(moment.clone());
         }
-        self.moment.clone().ok_or_else(|| RunError::Input("the drive could not be kept".to_string()))
+        let label = self.setup.label(&self.spelling);
+        let moment = Moment::of(&self.device, label, self.setup.spec.seed)?;
+        self.moment = Some(moment.clone());
+        Ok(moment)
     }
 
     /// The same drive once more, with all that it has under way: each goes on by itself, and what both hold they share.

@@ -255,6 +255,14 @@ impl Lent {
         self.of_page(lpn, |v, l| v.is_staged(l))
     }
 
+    /// The block that a place lies in.
+    fn block_of(&self, ppn: u32) -> PyResult<u32> {
+        self.with(|v| {
+            let block = v.geometry().block_of(Ppn(ppn)).0;
+            below("place", block, v.geometry().blocks).map(|_| block)
+        })
+    }
+
     /// The plane that a place lies in, and the region that owns its block, if it is one of the scheme's own.
     fn owner(&self, ppn: u32) -> PyResult<(u32, Option<String>)> {
         self.with(|v| {

@@ -129,6 +129,9 @@ impl PyScheme {
         facts.set_item("modes", modes)?;
         let blocks: Vec<u32> = drive.geometry.media.iter().map(|m| m.blocks_per_plane).collect();
         facts.set_item("blocks_per_plane", blocks)?;
+        let sector = drive.geometry.sector;
+        let sectors: Vec<u64> = drive.geometry.media.iter().map(|m| m.page.0 / sector).collect();
+        facts.set_item("sectors_per_page", sectors)?;
         let trigger = drive.spec.slc_cache.map(|c| c.trigger.to_string());
         facts.set_item("slc_cache_trigger", trigger)?;
         py.import(FACE)?.call_method("DriveInfo", (), Some(&facts))

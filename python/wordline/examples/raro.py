@@ -1,0 +1,121 @@
+"""`raro`, as ``crates/schemes/src/raro.rs`` has it, without reclaim, which the paper's runs lack.
+
+Y. Wang, D. Yu, Y. Lv, Y. Song, Y. Zhao, L. Shi, "RARO: Reliability-Aware Read Optimization for
+Hybrid Flash Storage", 2025, section IV. Reading QLC is slow mostly because worn pages must be read
+again and again: so data that are read often and take many retries move to cells with fewer bits.
+"""
+
+from wordline import (
+    Collect,
+    DriveInfo,
+    Layout,
+    Move,
+    Param,
+    Parcel,
+    Place,
+    Pool,
+    ReadSeen,
+    Refused,
+    Region,
+    Scheme,
+    State,
+    View,
+    to,
+)
+
+#: The regions, the densest first, each with the bits of its cells.
+BITS = {"Z": 4, "Y": 3, "X": 1}
+MODES = {"Z": "qlc", "Y": "tlc", "X": "slc"}
+TO = {region: to(region) for region in BITS}
+COLD, WARM, HOT = range(3)
+
+
+class RaroPy(Scheme):
+    """QLC whose blocks turn to TLC or SLC for data read often and with many retries, in Python."""
+
+    r1 = Param(1, "retries from which on hot pages move to SLC")
+    r2_young = Param(5, "retries from which on warm pages of young blocks move to TLC")
+    r2_middle = Param(7, "the same in the second third of a block's life")
+    r2_old = Param(11, "the same in the last third")
+    warm = Param(4, "reads from which on a page is warm")
+    hot = Param(16, "reads from which on a page is hot; more than warm")
+
+    #: Of each block the erases behind it when its places were first read, and the reads of each.
+    reads = State({})
+
+    def layout(self, drive: DriveInfo) -> Layout:
+        """Make one pool of all blocks, the least worn first; each has its mode from its region."""
+        if self.hot <= self.warm:
+            raise Refused(f"hot={self.hot} is not more than warm={self.warm}")
+        if len(drive.modes) > 1:
+            raise Refused("it knows one kind of flash, and this drive has several media")
+        for mode in MODES.values():
+            if mode not in drive.modes[0]:
+                raise Refused(
+                    f"it moves data between slc, tlc and qlc, and this flash has no {mode}"
+                )
+        self.wordlines = drive.spec["media"][0]["wordlines_per_block"]
+        self.sectors = drive.sectors_per_page[0]
+        self.least_free = max(drive.spec["gc"]["hard_reserve"], len(BITS))
+        pool = Pool(drive.blocks_per_plane[0], least_erased_first=True)
+        return Layout([Region(name, mode) for name, mode in MODES.items()], [pool], "Z")
+
+    def place(self, p: Parcel, view: View) -> Place:
+        """Write to QLC; what is collected stays in its mode while it is warm and there is room."""
+        if p.region is None:
+            return TO["Z"]
+        ppn = view.locate(p.lpn)
+        stays = ppn is not None and self.heat(self.reads_of(ppn, view)) > COLD
+        return TO[p.region] if stays and not self.is_short(p.home, view) else TO["Z"]
+
+    def read(self, seen: ReadSeen, view: View) -> Move | None:
+        """Count a read for its place; move what is hot or warm and took enough retries."""
+        heat = self.heat(self.count(seen.ppn, view))
+        if seen.mode in ("qlc", "tlc") and heat == HOT and seen.retries >= self.r1:
+            return Move(seen.lpn, seen.ppn, TO["X"])
+        if seen.mode == "qlc" and heat == WARM and seen.retries >= self.r2(seen.ppn, view):
+            return Move(seen.lpn, seen.ppn, TO["Y"])
+        return None
+
+    def collect(self, region: str, plane: int, view: View) -> Collect | None:
+        """Take the victim that gives most wordlines back; of equals the densest."""
+        short = self.is_short(plane, view)
+        best, most = None, 0
+        for name in ("X", "Y", "Z"):
+            block = view.best(name, plane)
+            if block is None:
+                continue
+            pages = -(-view.live_sectors(block) // self.sectors)
+            gain = self.wordlines - -(-pages // BITS["Z" if short else name])
+            if gain >= max(most, 1):
+                best, most = name, gain
+        return Collect(best) if best else None
+
+    def r2(self, ppn: int, view: View) -> int:
+        """Return the retries that a warm page needs, by how worn its block is."""
+        thirds = (self.r2_young, self.r2_middle, self.r2_old)
+        return thirds[min(int(view.life_used(view.block_of(ppn)) * 3), 2)]
+
+    def heat(self, reads: int) -> int:
+        """Return how hot a place is that was read so often."""
+        return HOT if reads >= self.hot else WARM if reads >= self.warm else COLD
+
+    def is_short(self, plane: int, view: View) -> bool:
+        """Return whether a plane needs the space that sparse blocks take."""
+        return view.free_blocks("Z", plane) <= self.least_free
+
+    def reads_of(self, ppn: int, view: View) -> int:
+        """Return how often a place has been read since its block was erased."""
+        block = view.block_of(ppn)
+        erases, places = self.reads.get(str(block), (0, {}))
+        return places.get(str(ppn), 0) if erases == view.erases(block) else 0
+
+    def count(self, ppn: int, view: View) -> int:
+        """Count one read more of a place, and return how many it has."""
+        block = view.block_of(ppn)
+        known = self.reads.get(str(block))
+        if known is None or known[0] != view.erases(block):
+            known = self.reads[str(block)] = [view.erases(block), {}]
+        places = known[1]
+        places[str(ppn)] = places.get(str(ppn), 0) + 1
+        return places[str(ppn)]
