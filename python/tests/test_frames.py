@@ -182,3 +182,21 @@ def test_pictures_have_the_figures_of_their_reports_and_return_their_axes():
     reads = wl.run(device="demo-8gb", scheme="slc-cache", workload="uniform:read=100%", requests=99)
     with pytest.raises(wl.UserError, match="no write has completed"):
         reads.plot.latency()
+
+
+def test_a_notebook_shows_figures_sweeps_and_devices_as_tables(tmp_path):
+    trace = tmp_path / "t.csv"
+    trace.write_text("128166372000000000,h,0,Write,4096,4096,9\n")
+    found = wl.inspect(trace)
+    assert f"<td>requests</td><td>{found.requests}</td>" in found._repr_html_()
+    report = wl.run(device="demo-8gb", scheme="conventional", workload="bursty", requests=200)
+    page = report.latency_us._repr_html_()
+    assert f"<td>write.mean</td><td>{report.latency_us.write.mean:.6g}</td>" in page
+    assert "values</td>" in report.timeline._repr_html_()
+    device = wl.identity(device="demo-8gb", scheme="conventional", workload="bursty")["device"]
+    assert "the first 60 here" not in wl.Figures(device)._repr_html_()[:80]
+    grid = wl.sweep(
+        device="demo-8gb", workload="bursty", requests=200, schemes=["conventional", "pa-ssd"]
+    )
+    assert "2 combinations, 1 refused" in grid._repr_html_()
+    assert grid._repr_html_().count("<tr>") == 3

@@ -74,9 +74,31 @@ class Figures(Mapping[str, Any]):
         """Return the figures as JSON has them."""
         return f"Figures({self._data!r})"
 
+    def _repr_html_(self) -> str:
+        rows = list(_leaves(self._data))
+        more = f", the first {_MOST_SHOWN} here" if len(rows) > _MOST_SHOWN else ""
+        return _frame.html(["figure", "value"], rows[:_MOST_SHOWN], f"{len(rows)} figures{more}")
+
     def to_dict(self) -> dict[str, Any]:
         """Return a copy as plain dictionaries, lists and numbers."""
         return json.loads(json.dumps(self._data))
+
+
+#: Figures that a notebook shows of a part of a report.
+_MOST_SHOWN = 60
+
+
+def _leaves(tree: Mapping[str, Any], path: str = "") -> Iterator[list[str]]:
+    """Give the path and the value of every figure; lists by their lengths."""
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{path}{key}.")
+        elif isinstance(value, list) and len(value) > 4:
+            yield [path + key, f"{len(value)} values"]
+        elif isinstance(value, float):
+            yield [path + key, f"{value:.6g}"]
+        else:
+            yield [path + key, str(value)]
 
 
 def _shown(value: Any) -> Any:

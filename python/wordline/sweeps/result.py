@@ -95,8 +95,14 @@ class Sweep(Sequence[Combination]):
         """Say what varies."""
         return f"<Sweep of {len(self)} combinations over {', '.join(self.axes)}>"
 
-    def __str__(self) -> str:
-        """Return the table, and below it what was refused."""
+    def _repr_html_(self) -> str:
+        head, rows = self._printed()
+        refused = sum(row.refused is not None for row in self._table.rows)
+        about = f"{len(self)} combinations" + (f", {refused} refused" if refused else "")
+        return _frame.html(head, rows, about)
+
+    def _printed(self) -> tuple[list[str], list[list[str]]]:
+        """Return the head and the rows of the table as people read them."""
         head = [*self.axes, *self._table.paths]
         rows = [
             [
@@ -105,6 +111,11 @@ class Sweep(Sequence[Combination]):
             ]
             for row in self._table.rows
         ]
+        return head, rows
+
+    def __str__(self) -> str:
+        """Return the table, and below it what was refused."""
+        head, rows = self._printed()
         widths = [max(len(line[i]) for line in (head, *rows)) for i in range(len(head))]
         turned = [str.ljust] * len(self.axes) + [str.rjust] * len(self._table.paths)
         lines = (
