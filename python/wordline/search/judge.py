@@ -100,7 +100,7 @@ def judge(
             "traces": None if traces is None else os.fspath(traces),
         },
     }
-    command = [sys.executable, "-m", "wordline.search.judge"]
+    command = [sys.executable, "-m", "wordline.search"]
     try:
         done = subprocess.run(
             command, input=json.dumps(asked), capture_output=True, text=True, timeout=timeout_s
@@ -175,8 +175,9 @@ def _compared(asked: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-if __name__ == "__main__":
-    # Hooks that print must not be taken for the answer, which is the last line.
-    _asked = json.load(sys.stdin)
-    _seal = _asked.pop("seal")
-    print("\n" + json.dumps({**_judged(_asked), "seal": _seal}))
+def main() -> None:
+    """Judge what standard input asks for, and answer on the last line of standard output."""
+    asked = json.load(sys.stdin)
+    seal = asked.pop("seal")
+    # Hooks that print must not be taken for the answer.
+    print("\n" + json.dumps({**_judged(asked), "seal": seal}))
