@@ -405,3 +405,19 @@ def test_every_public_name_says_what_it_is():
             is_public = not member.startswith("_") or member.endswith("__")
             if is_public and inspect.isfunction(function) and is_written(function):
                 assert function.__doc__, f"{name}.{member}"
+
+
+def test_a_bar_is_shown_to_those_who_ask_for_one(capfd):
+    how = {"device": "fair-tlc", "workload": "uniform", "requests": 3000}
+    plain = wl.run(scheme="slc-cache", **how)
+    assert capfd.readouterr().err == ""
+    shown = wl.run(scheme="slc-cache", progress=True, **how)
+    assert shown.result_hash == plain.result_hash
+    assert "3.00k/3.00k" in capfd.readouterr().err
+    wl.compare(schemes=["slc-cache", "sector"], progress=True, replicas=2, **how)
+    assert "12.0k/12.0k" in capfd.readouterr().err
+    wl.sweep(schemes=["slc-cache", "sector"], progress=True, **how)
+    assert "2/2" in capfd.readouterr().err
+    wl.Drive(device="fair-tlc", scheme="sector").play("uniform", requests=900, progress=True)
+    assert "900/900" in capfd.readouterr().err
+    assert wl.run(scheme="slc-cache", progress=False, **how).result_hash == plain.result_hash

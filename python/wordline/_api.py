@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wordline import _wordline, spelling
+from wordline import _bar, _wordline, spelling
 from wordline._result import Comparison, Figures, Lifetimes, Report
 from wordline._run import Progress, Run, asked, at_once
 from wordline.scheme import Scheme
@@ -55,7 +55,7 @@ def run(
     timeline: str | os.PathLike[str] | None = None,
     window: str | None = None,
     around: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Report:
     """Run one scheme on one device under one workload: make a `Run` and do it.
 
@@ -118,7 +118,7 @@ def run(
     progress
         Called now and then with the number of the run (its scheme's position times ``replicas``,
         plus its replica's), the requests completed and the simulated time in seconds. What it
-        raises ends the run.
+        raises ends the run. ``True`` shows a bar of tqdm.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def compare(
     fit: str | None = None,
     check: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Comparison:
     """Run several schemes on one device and workload.
 
@@ -204,7 +204,9 @@ def compare(
     refused: list[tuple[str, str]] = []
     if _wordline.ALL_COMPATIBLE in named:
         named, refused = _wordline.admitted(wanted, named)
-    done = _wordline.compare(wanted, named, at_once(threads), progress)
+    total = requests and requests * replicas * len(named)
+    with _bar.of_requests(progress, total) as see:
+        done = _wordline.compare(wanted, named, at_once(threads), see)
     return Comparison([Report(r) for r in done], dict(refused))
 
 
@@ -225,7 +227,7 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     executor: Executor | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Callable[[int, int], object] | bool | None = None,
 ) -> Sweep:
     """Run every combination of devices, workloads, initial states, schemes and settings.
 
@@ -257,7 +259,7 @@ def sweep(
         of a Dask scheduler, whose workers need see nothing.
     progress
         Called as each run ends, with how many have ended and how many there are. What it raises
-        ends the sweep.
+        ends the sweep. ``True`` shows a bar of tqdm.
 
     Returns
     -------
@@ -293,11 +295,12 @@ def sweep(
     )
     ended = itertools.count(1)
 
-    def count(*_: object) -> None:
-        if progress is not None:
-            progress(next(ended), len(wanted.runs))
-
     with ExitStack() as stack:
+        see = stack.enter_context(_bar.of_items(progress, len(wanted.runs), "runs"))
+
+        def count(*_: object) -> None:
+            see(next(ended), len(wanted.runs))
+
         folder = out or stack.enter_context(TemporaryDirectory(prefix="wordline-"))
         runner = Runner(Path(folder) / "runs", jobs=threads, executor=executor, ended=count)
         return result.perform(wanted, runner, figures)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from wordline import _wordline, spelling
+from wordline import _bar, _wordline, spelling
 from wordline._result import Report
 
 Progress = Callable[[int, int, float], object]
@@ -62,7 +62,7 @@ class Run:
         timeline: str | os.PathLike[str] | None = None,
         window: str | None = None,
         around: int | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> Report:
         """Do it, and before it the run that it comes after.
 
@@ -107,8 +107,11 @@ class Run:
         if any(file is not None for file in recorded.values()):
             paths = {name: file and os.fspath(file) for name, file in recorded.items()}
             files = {**paths, "window": window, "around": around}
-            return Report(_wordline.record(wanted, native(self), files, progress))
-        return Report(_wordline.compare(wanted, [native(self)], at_once(threads), progress)[0])
+            with _bar.of_requests(progress, self.requests) as see:
+                return Report(_wordline.record(wanted, native(self), files, see))
+        total = self.requests and self.requests * replicas
+        with _bar.of_requests(progress, total) as see:
+            return Report(_wordline.compare(wanted, [native(self)], at_once(threads), see)[0])
 
     def identity(self) -> dict[str, Any]:
         """Say what decides the outcome, without running anything.

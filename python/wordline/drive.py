@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from wordline import _wordline
+from wordline import _bar, _wordline
 from wordline._api import AnyScheme, _described, _resolved
 from wordline._result import Figures, Report
 from wordline._run import Progress, asked
@@ -187,7 +187,7 @@ class Drive:
         traces: str | os.PathLike[str] | None = None,
         check: bool = False,
         keep: bool = False,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> Report:
         """Run a workload on a fork of the drive, and report; time and counts begin at zero.
 
@@ -210,7 +210,8 @@ class Drive:
             self._scheme, self._device, workload, seed, requests, None,
             _wordline.DEFAULT_INITIAL, files, fit, check,
         )  # fmt: skip
-        report, after = self._native.play(asked(run), progress)
+        with _bar.of_requests(progress, requests) as see:
+            report, after = self._native.play(asked(run), see)
         if keep:
             self._native = after
         return Report(report)

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from wordline import Report, UserError, _frame, _wordline
+from wordline import Report, UserError, _bar, _frame, _wordline
 from wordline._api import AnyScheme, _text
 from wordline.commands import need
 from wordline.search import score
@@ -193,7 +193,7 @@ def tune(
     on: str | None = None,
     threads: int | None = None,
     executor: Executor | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Callable[[int, int], object] | bool | None = None,
 ) -> Tuned:
     """Search for parameters of a scheme under which figures become smaller, or greater.
 
@@ -230,7 +230,8 @@ def tune(
         Where the runs are done: as for `wordline.sweep`; ``on`` is a number, or
         ``dask://HOST:PORT``.
     progress
-        Called after each batch with how many trials have ended and how many there are.
+        Called after each batch with how many trials have ended and how many there are; ``True``
+        shows a bar of tqdm.
 
     Returns
     -------
@@ -282,7 +283,8 @@ def tune(
         search = _Search(
             scheme, how, seen, range(seed, seed + seeds), wanted, searched, runner, seed
         )
-        found = search.perform(trials, progress or (lambda done, of: None))
+        see = stack.enter_context(_bar.of_items(progress, trials, "trials"))
+        found = search.perform(trials, see)
     about = {**how, "set": changes, "workloads": seen, "seed": seed, "seeds": seeds}
     tuned = Tuned(spelled(scheme, {}), tuple(o.name for o in wanted), tuple(found), about)
     if out is not None:
