@@ -108,8 +108,8 @@ impl<M: Media> Ftl<M> {
         self.out.effects.len() > before
     }
 
-    /// Nothing is pending, and programs wait where no block gives a slot back: in one of their planes pages that lie in
-    /// pieces are joined, if there are any. Returns whether there are.
+    /// Nothing is pending, and programs wait where no block gives a slot back: pages that lie in pieces are joined, if
+    /// there are any. Returns whether there are.
     #[cold]
     pub fn join_pieces(&mut self) -> bool {
         let joins = self.begin_to_join();

@@ -4,8 +4,7 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::Place;
 use crate::plan::region::RegionId;
-use crate::state::job::GcReason;
-use crate::state::job::Job;
+use crate::state::job::{GcReason, Job};
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use wordline_units::PlaneId;
 

@@ -86,8 +86,8 @@ impl<M: Media> Ftl<M> {
     /// Nothing is pending, and a program has no slot in its plane. One whose data have left their old place, or
     /// that may go to any plane, goes to the one with most room that can take it, or else to one where a
     /// collection would make room; one of data that have no other place, if no plane of its regions can, to
-    /// another region of its pool, and at last, beside a cache, to any plane: that keeps what is promised, where the scheme had no
-    /// better place. Returns whether there is one.
+    /// another region of its pool, and at last, beside a cache, to any plane: that keeps what is promised, where the
+    /// scheme had no better place. Returns whether there is one.
     pub fn send_elsewhere(&mut self, id: OpId) -> bool {
         let op = &self.state.ops[id];
         let has_no_other_place = op.owner == Owner::Nobody || op.owner.is_host();
