@@ -263,8 +263,11 @@ class _Shown(ABC):
     """What a report and a comparison have in common: the ways to look at them."""
 
     @abstractmethod
+    def _runs(self) -> list[Report]:
+        """Give the report of each run that is shown."""
+
     def _texts(self) -> list[str]:
-        """Give the JSON of each run that is shown."""
+        return [report.json for report in self._runs()]
 
     def _refused(self) -> list[tuple[str, str]]:
         """Give the schemes that the device does not admit, each with the reason."""
@@ -307,7 +310,7 @@ class _Shown(ABC):
         """Pictures on matplotlib: ``plot.latency()``, ``plot.timeline()``, ``plot.waf()``."""
         from wordline._plot import Plot
 
-        return Plot([Report(text) for text in self._texts()])
+        return Plot(self._runs())
 
     def figures(self) -> list[Figure]:
         """Return every picture for which there are data, as SVG with the data as CSV."""
@@ -369,8 +372,8 @@ class Report(_Read, _Shown):
         The run repeated with other seeds, if it was. All other figures are of its own seed alone.
     """
 
-    def _texts(self) -> list[str]:
-        return [self.json]
+    def _runs(self) -> list[Report]:
+        return [self]
 
     @cached_property
     def requests(self) -> Table:
@@ -452,8 +455,8 @@ class Comparison(_Shown, Sequence[Report]):
     def _refused(self) -> list[tuple[str, str]]:
         return list(self.refused.items())
 
-    def _texts(self) -> list[str]:
-        return [r.json for r in self.reports]
+    def _runs(self) -> list[Report]:
+        return self.reports
 
     @overload
     def __getitem__(self, index: int | str) -> Report: ...

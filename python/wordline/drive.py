@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from wordline import _bar, _wordline
-from wordline._api import AnyScheme, _described, _resolved
+from wordline._api import AnyScheme, _described
 from wordline._result import Figures, Report
-from wordline._run import Progress, asked
+from wordline._run import Progress, asked, native
 from wordline._table import Table
 
 _LBA = 512
@@ -75,10 +75,9 @@ class Drive:
         """Take what the drive is."""
         files = (from_state, None)
         run = _described(scheme, device, workload, seed, None, set, initial, files, None, False)
-        [name], classes = _resolved([scheme])
         self._device = os.fspath(device)
         self._scheme = scheme
-        self._native = _wordline.SteppedDrive({**asked(run), "classes": classes}, name)
+        self._native = _wordline.SteppedDrive(asked(run), native(run))
 
     @classmethod
     def _over(cls, native: _wordline.SteppedDrive, like: Drive) -> Drive:

@@ -43,6 +43,16 @@ fn temporary(path: &Path) -> io::Result<NamedTempFile> {
 }
 
 impl Sink {
+    /// The same for a file that is not there yet, or that may be replaced.
+    pub(crate) fn open_new(target: &str, force: bool) -> Result<Sink, Failure> {
+        if !force && Path::new(target).is_file() {
+            return Err(Failure::Input(format!(
+                "{target}: there is a file of that name; --force replaces it"
+            )));
+        }
+        Sink::open(target)
+    }
+
     /// Make sure that a file can be written; `-` is standard output.
     pub(crate) fn open(target: &str) -> Result<Sink, Failure> {
         if target == "-" {

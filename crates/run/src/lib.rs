@@ -24,13 +24,14 @@ pub use ask::spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec, VERSIO
 pub use begin::device_over;
 pub use error::{Blame, RunError};
 pub use execute::{Progress, run_on, run_recorded};
+pub use record::completions::WORDS;
 pub use record::recorder::{Files, Recording};
 pub use record::timeline::Window;
 pub use stepped::{Blocks, SteppedDrive};
 pub use study::compare::{ALL_COMPATIBLE, admitted, compare, run};
 pub use study::lifetime::{LifeProgress, LifetimeSpec, lifetime};
 pub use study::model::model;
-pub use study::requests::{Requests, WORDS, requests};
+pub use study::requests::{Requests, requests};
 pub use study::rerun::{Rerun, rerun, rerun_with};
 pub use study::sensitivity::{SHIFT_POINTS, sensitivity};
 pub use study::why::why;

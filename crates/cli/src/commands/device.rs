@@ -26,15 +26,8 @@ fn name_of(file: &str) -> String {
     stem.filter(|s| s != "-").unwrap_or_else(|| "my-drive".to_string())
 }
 
-fn open(file: &str, force: bool) -> Result<Sink, Failure> {
-    if !force && Path::new(file).is_file() {
-        return Err(Failure::Input(format!("{file}: there is a file of that name; --force replaces it")));
-    }
-    Sink::open(file)
-}
-
 fn new(args: &DeviceNewArgs, console: &Console) -> Result<(), Failure> {
-    let sink = open(&args.file, args.force)?;
+    let sink = Sink::open_new(&args.file, args.force)?;
     let draft = Draft {
         name: name_of(&args.file),
         capacity: given(args.capacity, "--capacity", "what the host sees, such as 1TB", console)?,
@@ -109,7 +102,7 @@ fn given<T: FromStr<Err: Display>>(
 fn import(args: &DeviceImportArgs, console: &Console) -> Result<(), Failure> {
     let bytes = std::fs::read(&args.file)
         .map_err(|e| Failure::Input(format!("{}: the file cannot be read: {e}", args.file)))?;
-    let sink = open(&args.to, args.force)?;
+    let sink = Sink::open_new(&args.to, args.force)?;
     let name = name_of(if args.to == "-" { &args.file } else { &args.to });
     let found =
         wordline_device::import(&bytes, &args.file, &name).map_err(|e| Failure::Input(e.to_string()))?;

@@ -48,12 +48,7 @@ fn new(args: &SchemeNewArgs, console: &Console) -> Result<(), Failure> {
     };
     let mut open = vec![];
     for (file, text) in files {
-        let path = at(file);
-        if !args.force && std::path::Path::new(&path).exists() {
-            let what = format!("{path}: there is a file of that name; --force replaces it");
-            return Err(Failure::Input(what));
-        }
-        open.push((Sink::open(&path)?, text));
+        open.push((Sink::open_new(&at(file), args.force)?, text));
     }
     for (sink, text) in open {
         sink.write(&text, console)?;

@@ -309,16 +309,9 @@ impl Memory for PyScheme {
         let Ok(text) = std::str::from_utf8(bytes) else { return false };
         attached(|py| {
             let restored = self.object.bind(py).call_method1("_restore", (text,));
-            if !restored.is_ok_and(|r| r.is_truthy().unwrap_or(false)) {
-                return false;
-            }
-            if self.decides_beforehand {
-                match self.renew(py) {
-                    Ok(routes) => self.routes = routes,
-                    Err(_) => return false,
-                }
-            }
-            true
+            let is_restored = restored.is_ok_and(|r| r.is_truthy().unwrap_or(false));
+            is_restored
+                && (!self.decides_beforehand || self.renew(py).map(|routes| self.routes = routes).is_ok())
         })
     }
 }

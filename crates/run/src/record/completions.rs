@@ -20,11 +20,8 @@ pub(crate) fn columns() -> impl Iterator<Item = String> {
     request.map(str::to_string).into_iter().chain(parts)
 }
 
-/// A column of words; all others are whole numbers.
-#[cfg(feature = "parquet")]
-fn is_word(column: &str) -> bool {
-    matches!(column, "op" | "outcome")
-}
+/// The columns of words; all others are whole numbers.
+pub const WORDS: [&str; 2] = ["op", "outcome"];
 
 pub(crate) fn numbers(c: &Completion) -> [u64; NUMBERS] {
     let r = &c.request;
@@ -124,7 +121,7 @@ impl Completions {
 
 #[cfg(feature = "parquet")]
 mod parquet_file {
-    use super::{NUMBERS, columns, is_word, numbers};
+    use super::{NUMBERS, WORDS, columns, numbers};
     use crate::error::RunError;
     use crate::record::output::{Target, failed};
     use parquet::basic::{Compression, ZstdLevel};
@@ -142,22 +139,20 @@ mod parquet_file {
 
     /// Rows that are held before they are written together.
     const GROUP: usize = 1 << 16;
-    /// Columns of words.
-    const WORDS: usize = 2;
 
     /// A table under way.
     pub(crate) struct Table {
         path: PathBuf,
         writer: SerializedFileWriter<Target>,
         numbers: [Vec<i64>; NUMBERS],
-        words: [Vec<ByteArray>; WORDS],
+        words: [Vec<ByteArray>; WORDS.len()],
     }
 
     impl Table {
         pub fn open(path: &Path) -> Result<Table, RunError> {
             let target = Target::open(path)?;
             let fields: String = columns()
-                .map(|name| match is_word(&name) {
+                .map(|name| match WORDS.contains(&name.as_str()) {
                     true => format!("required binary {name} (UTF8); "),
                     false => format!("required int64 {name}; "),
                 })

@@ -2,8 +2,8 @@
 
 use crate::error::RunError;
 use crate::execute::{Progress, perform, ready};
-use crate::record::completions::{NUMBERS, columns, numbers};
-use crate::study::rerun::setup_of;
+use crate::record::completions::{NUMBERS, WORDS, columns, numbers};
+use crate::study::rerun::{came_out_otherwise, setup_of};
 use std::ops::ControlFlow;
 use std::time::Instant;
 use wordline_report::Report;
@@ -19,9 +19,6 @@ pub struct Requests {
     /// latency in nanoseconds, which add up to it.
     pub numbers: [Vec<i64>; NUMBERS],
 }
-
-/// The names of the columns of words.
-pub const WORDS: [&str; 2] = ["op", "outcome"];
 
 impl Requests {
     /// The names of the columns of numbers.
@@ -66,14 +63,7 @@ pub fn requests(
     let (mut device, start) = ready(&setup, &spelling, Requests::default())?;
     let again = perform(&setup, &spelling, 0, (&mut device, start), Instant::now(), progress)?;
     if again.result_hash != report.result_hash {
-        return Err(RunError::Input(format!(
-            "the run came out otherwise than in the report: {} instead of {}; the report is of version {}, this is \
-             {}\n  hint: run it again, and ask the new report",
-            again.result_hash,
-            report.result_hash,
-            report.version,
-            crate::ask::spec::VERSION
-        )));
+        return Err(came_out_otherwise(report, &again));
     }
     Ok(device.probe)
 }

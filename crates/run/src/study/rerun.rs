@@ -74,6 +74,18 @@ pub fn rerun_with(
     })
 }
 
+/// A run that was done again for a report is another one: nothing can be told of the report's by it.
+pub(crate) fn came_out_otherwise(report: &Report, again: &Report) -> RunError {
+    RunError::Input(format!(
+        "the run came out otherwise than in the report: {} instead of {}; the report is of version {}, this is {}\n  \
+         hint: run it again, and ask about the new report",
+        again.result_hash,
+        report.result_hash,
+        report.version,
+        crate::ask::spec::VERSION
+    ))
+}
+
 /// All that a report's run takes, from its configuration alone.
 pub(crate) fn setup_of(
     report: &Report,

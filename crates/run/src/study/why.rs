@@ -6,7 +6,7 @@ use crate::error::RunError;
 use crate::execute::{Progress, perform, ready, run_recorded};
 use crate::record::recorder::{Files, Recording};
 use crate::record::timeline::Window;
-use crate::study::rerun::setup_of;
+use crate::study::rerun::{came_out_otherwise, setup_of};
 use crate::study::watcher::Watcher;
 use crate::study::why_sums::{Sums, WhyAsked, floor};
 use std::ops::ControlFlow;
@@ -74,14 +74,7 @@ fn watched(
         Err(RunError::Interrupted) if told.get() => {}
         Err(e) => return Err(e),
         Ok(again) if again.result_hash != report.result_hash => {
-            return Err(RunError::Input(format!(
-                "the run came out otherwise than in the report: {} instead of {}; the report is of version {}, \
-                 this is {}\n  hint: run it again, and ask about the new report",
-                again.result_hash,
-                report.result_hash,
-                report.version,
-                crate::ask::spec::VERSION
-            )));
+            return Err(came_out_otherwise(report, &again));
         }
         Ok(_) => {}
     }
