@@ -43,16 +43,6 @@ fn temporary(path: &Path) -> io::Result<NamedTempFile> {
 }
 
 impl Sink {
-    /// The same for a file that is not there yet, or that may be replaced.
-    pub(crate) fn open_new(target: &str, force: bool) -> Result<Sink, Failure> {
-        if !force && Path::new(target).is_file() {
-            return Err(Failure::Input(format!(
-                "{target}: there is a file of that name; --force replaces it"
-            )));
-        }
-        Sink::open(target)
-    }
-
     /// Make sure that a file can be written; `-` is standard output.
     pub(crate) fn open(target: &str) -> Result<Sink, Failure> {
         if target == "-" {
@@ -77,6 +67,16 @@ impl Sink {
         // Nothing is left behind by a run that is killed.
         temporary(&path).map_err(|e| refused(&path, &e))?;
         Ok(Sink::File(path))
+    }
+
+    /// The same, where a file that is there already is replaced only if that is asked for.
+    pub(crate) fn open_new(target: &str, force: bool) -> Result<Sink, Failure> {
+        if !force && Path::new(target).is_file() {
+            return Err(Failure::Input(format!(
+                "{target}: there is a file of that name; --force replaces it"
+            )));
+        }
+        Sink::open(target)
     }
 
     pub(crate) fn is_stdout(&self) -> bool {

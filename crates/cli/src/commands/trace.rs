@@ -4,7 +4,6 @@ use crate::args::trace::{AlignArg, From, InspectArgs, MergeArgs, To, TraceComman
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};
-use std::path::Path;
 use wordline_run::RunError;
 use wordline_units::{Bytes, SimDuration};
 use wordline_workload::{Align, Form, Losses, Pipeline, Step, TimeRange, with_format};
@@ -105,10 +104,7 @@ impl Target<'_> {
         let losses = if to.lossy { Losses::Drop } else { Losses::Refuse };
         let name = to.out.as_str();
         let form = Form::of(name, to.to.as_deref(), losses).map_err(RunError::Workload)?;
-        if !to.force && Path::new(name).is_file() {
-            return Err(Failure::Input(format!("{name}: there is a file of that name; --force replaces it")));
-        }
-        Ok(Target { name, form, sink: Sink::open(name)? })
+        Ok(Target { name, form, sink: Sink::open_new(name, to.force)? })
     }
 
     fn write(self, pipeline: Pipeline, console: &Console) -> Result<(), Failure> {
