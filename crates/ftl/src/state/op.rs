@@ -1,5 +1,5 @@
-//! A flash operation, from its decision to its completion: plain data in a slab, one cache line
-//! each, so that pending work can be saved in mid-flight.
+//! A flash operation, from its decision to its completion: plain data in a slab, so that pending work can be saved in
+//! mid-flight.
 
 use crate::plan::decision::{PlanePick, Route};
 use crate::plan::region::RegionId;
