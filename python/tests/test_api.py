@@ -375,6 +375,25 @@ def test_lifetimes_have_figures_pictures_and_the_page_that_the_command_writes():
     assert "drive writes a day" in page
 
 
+def test_lives_that_are_kept_come_to_the_same_and_go_on(tmp_path):
+    how = {"schemes": ["conventional", "raro"], "acceleration": 100, "replicas": 2, **LIVED}
+    whole = wl.lifetime(**how)
+    kept = wl.lifetime(out=tmp_path, **how)
+    assert kept.to_dict() == whole.to_dict()
+    files = sorted((tmp_path / "runs").iterdir())
+    assert len(files) == 2 * (2 + 1)
+    before = {file: file.stat().st_mtime_ns for file in files}
+    files[0].unlink()
+    again = wl.lifetime(out=tmp_path, **how)
+    assert again.to_dict() == whole.to_dict()
+    assert [f for f in files if f.stat().st_mtime_ns != before[f]] == files[:1]
+    # Another end is another life.
+    wl.lifetime(out=tmp_path, end="out-of-space", **how)
+    assert len(list((tmp_path / "runs").iterdir())) == 2 * len(files)
+    with pytest.raises(wl.UserError, match="is no end of a drive"):
+        wl.lifetime(out=tmp_path, end="soon", **how)
+
+
 def test_what_is_wrong_with_lifetimes_is_a_user_error():
     with pytest.raises(wl.UserError, match="give a list"):
         wl.lifetime(schemes="raro", **LIVED)

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import wordline as wl
-from conftest import ROOT, call
+from conftest import LIVED, ROOT, call
 
 
 def ok(done):
@@ -404,3 +404,29 @@ def test_a_scheme_of_a_wrong_name_is_refused(wordline, tmp_path, name, message):
     assert done.code == 2
     assert message in done.err
     assert not list(tmp_path.iterdir())
+
+
+def test_lives_on_this_machine_are_kept_and_come_to_what_the_native_command_does(
+    wordline, binary, tmp_path
+):
+    keys = [f"--set={key}={value}" for key, value in LIVED["set"].items()]
+    life = ["lifetime", "--device", LIVED["device"], "--workload", LIVED["workload"], *keys]
+    life += ["--requests", LIVED["requests"], "--acceleration", "100", "--scheme", "raro"]
+    native = call(binary, *life, "--out", "native", cwd=tmp_path)
+    assert native.code == 0, native.err
+    done = wordline(*life, "--on", "2", "--out", "lives")
+    assert done.code == 0, done.err
+    assert done.out == native.out
+    assert "[2/2] raro, seed 1, K = " in done.err
+    for name in ("lifetime.json", "lifetime.html", "phases.csv", "figures/lifetime-written.svg"):
+        assert (tmp_path / "lives" / name).read_bytes() == (tmp_path / "native" / name).read_bytes()
+    again = wordline(*life, "--on", "1", "--out", "lives")
+    assert again.err.count("was kept") == 2
+    refused = call(binary, *life, "--on", "2", "--out", "lives", cwd=tmp_path)
+    assert refused.code == 2
+    assert "this is done in Python" in refused.err
+    assert "--out" in wordline(*life, "--on", "2").err
+    assert (
+        "begins with a new drive"
+        in wordline(*life, "--on", "2", "--out", "x", "--from-state", "a.state").err
+    )

@@ -14,6 +14,7 @@ pytest.importorskip("distributed", reason="needs pip install 'wordline[cluster]'
 pytest.importorskip("rich", reason="needs pip install 'wordline[sweep]'")
 
 import wordline as wl
+from conftest import LIVED
 from wordline import cluster
 from wordline.runs import Runner
 
@@ -111,6 +112,14 @@ def test_a_run_after_another_begins_with_its_drive(workers, tmp_path):
     wanted = [wl.Run(workload="uniform:requests=500", seed=s, after=aging, **same) for s in (1, 2)]
     there = hashes(Runner(tmp_path / "there", executor=executor).run(wanted))
     assert there == hashes(Runner(tmp_path / "here", jobs=2).run(wanted))
+    executor.shutdown()
+
+
+def test_lives_are_those_of_this_machine_to_the_bit(workers, tmp_path):
+    _, executor = cluster.at(workers.address)
+    how = {"schemes": ["conventional", "raro"], "acceleration": 100, **LIVED}
+    lived = wl.lifetime(out=tmp_path, executor=executor, **how)
+    assert lived.to_dict() == wl.lifetime(**how).to_dict()
     executor.shutdown()
 
 

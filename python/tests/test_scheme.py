@@ -411,8 +411,8 @@ class Raises(SlcCachePy):
 
 
 def test_check_runs_a_scheme_on_random_drives():
-    found = wl.check(SlcCachePy, cases=60, seed=7)
-    assert found == wl.check(SlcCachePy, cases=60, seed=7)
+    found = wl.check(SlcCachePy, cases=60, power_cuts=0, seed=7)
+    assert found == wl.check(SlcCachePy, cases=60, power_cuts=0, seed=7)
     assert found.refused > 0, "some drives have no SLC mode"
 
 
@@ -420,9 +420,37 @@ def test_check_finds_a_broken_rule_and_says_how_to_come_there_again():
     with pytest.raises(wl.Fault, match=r"illegal decision.*Lsb slots") as raised:
         wl.check(Lsb, cases=40)
     replay = str(raised.value).split("wordline.check(..., ")[1].split(")")[0]
-    assert replay.endswith("cases=1")
+    assert replay.endswith("cases=1, power_cuts=0")
     with pytest.raises(wl.Fault, match="Lsb slots"):
-        wl.check(Lsb, cases=1, seed=int(replay.split("=")[1].split(",")[0]))
+        wl.check(Lsb, cases=1, power_cuts=0, seed=int(replay.split("=")[1].split(",")[0]))
+
+
+class Forgets(SlcCachePy):
+    """Believes after a start that the drive is as it was when it was laid out."""
+
+    blocks = wl.State([])
+
+    def place(self, p, view):
+        home = view.frontier("dense", 0)
+        if not self.blocks:
+            self.blocks = [view.now == 0]
+        if not self.blocks[0] and home is not None:
+            raise LookupError("of a start")
+        return super().place(p, view)
+
+
+def test_check_cuts_the_power_and_starts_the_scheme_anew():
+    found = wl.check(SlcCachePy, cases=0, power_cuts=20)
+    assert found == wl.check(SlcCachePy, cases=0, power_cuts=20)
+    assert found.power_cuts > 20
+    with pytest.raises(LookupError, match="of a start") as raised:
+        wl.check(Forgets, cases=0, power_cuts=20)
+    if sys.version_info >= (3, 11):
+        note = raised.value.__notes__[-1]
+        assert "whose power is cut" in note
+        seed = int(note.split("seed=")[1].split(",")[0])
+        with pytest.raises(LookupError, match="of a start"):
+            wl.check(Forgets, cases=0, power_cuts=1, seed=seed)
 
 
 def test_check_raises_what_the_scheme_raises():
@@ -430,8 +458,8 @@ def test_check_raises_what_the_scheme_raises():
         wl.check(Raises, cases=100)
     if sys.version_info >= (3, 11):
         assert "on the random drive of seed" in raised.value.__notes__[-1]
-    with pytest.raises(wl.UserError, match="at least one case"):
-        wl.check(Raises, cases=0)
+    with pytest.raises(wl.UserError, match="at least one drive"):
+        wl.check(Raises, cases=0, power_cuts=0)
 
 
 class Beforehand(SlcCachePy):

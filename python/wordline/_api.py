@@ -323,7 +323,9 @@ def lifetime(
     traces: str | os.PathLike[str] | None = None,
     fit: str | None = None,
     check: bool = False,
+    out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Lifetimes:
     """Repeat a workload on a drive until it is over, under each scheme.
@@ -333,8 +335,6 @@ def lifetime(
     device, workload, seed, replicas, requests, set, initial, from_state, traces, fit, check
         As for `run`; ``requests`` are those of one pass of the workload. The device file must know
         the endurance of its flash.
-    threads
-        Lives that are simulated at once.
     schemes
         Spellings of the schemes; the first is the baseline.
     acceleration
@@ -362,14 +362,22 @@ def lifetime(
     """
     if isinstance(schemes, str):
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
-    if acceleration is not None and not 1 <= acceleration < 2**32:
-        raise _wordline.UserError(f"acceleration={acceleration} is not between 1 and 2**32 - 1")
+    from wordline import lives
+    from wordline.runs import Runner
+
+    life = lives.asked_life(acceleration, shelf, end, checks_acceleration=True)
     files = (from_state, traces)
     first = next(iter(schemes), "")  # the engine refuses an empty list
     run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
+    if out is not None or executor is not None:
+        spelled = [spelling.text(scheme) for scheme in schemes]
+        with ExitStack() as stack:
+            folder = out or stack.enter_context(TemporaryDirectory(prefix="wordline-"))
+            kept = Path(folder) / "runs"
+            runner = Runner(kept, jobs=threads, executor=executor, refusals=())
+            return lives.live(run, replicas, spelled, life, runner)
     named, classes = _resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
-    life = {"acceleration": acceleration, "shelf": shelf, "end": end}
     return Lifetimes(_wordline.lifetime(wanted, named, life, at_once(threads), progress))
 
 

@@ -113,6 +113,16 @@ class Run:
         with _bar.of_requests(progress, total) as see:
             return Report(_wordline.compare(wanted, [native(self)], at_once(threads), see)[0])
 
+    def kept(self, save_state: str | None, progress: Progress | None) -> str:
+        """Do it in this thread; return as JSON what of it is kept.
+
+        Raises
+        ------
+        UserError, Refused, Fault, OSError
+            As for `run`.
+        """
+        return self.do(save_state=save_state, threads=1, progress=progress).json
+
     def identity(self) -> dict[str, Any]:
         """Say what decides the outcome, without running anything.
 

@@ -133,6 +133,23 @@ class Runner:
             A run came upon a bug; those under way are broken off.
         """
         asked = list(dict.fromkeys(runs))
+        refused = self.do(asked)
+        return {run: self._report(run) for run in asked if run not in refused}, refused
+
+    def do(self, runs: Iterable[Run]) -> dict[Run, Exception]:
+        """Run what has no report yet, and read none of them: `path` says where each is.
+
+        Returns
+        -------
+        dict
+            Why those that have none were refused.
+
+        Raises
+        ------
+        UserError, Fault
+            As `run`.
+        """
+        asked = list(dict.fromkeys(runs))
         made = [f for f in (self.folder, *self.folder.parents) if not f.exists()]
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -154,8 +171,7 @@ class Runner:
             raise
         for run in self._known:
             self._state(run).unlink(missing_ok=True)
-        done = [run for run in asked if run not in refused]
-        return {run: self._report(run) for run in done}, refused
+        return refused
 
     def forecast(self, runs: Iterable[Run]) -> str:
         """Say how many runs there are and how many are kept, and by doing a few how long all take.
@@ -295,7 +311,7 @@ def _do(
 ) -> str:
     """Do one run; return its report as JSON, without some of its parts."""
     begun = run if before is None else beginning_with(run, before)
-    report = begun.do(save_state=after, threads=1, progress=progress)
+    report = begun.kept(after, progress)
     if not leave_out:
-        return report.json
-    return json.dumps({key: v for key, v in report.to_dict().items() if key not in leave_out})
+        return report
+    return json.dumps({key: v for key, v in json.loads(report).items() if key not in leave_out})

@@ -605,14 +605,21 @@ def source(cls: type) -> tuple[str, str]:
 
 
 class Checked(NamedTuple):
-    """What `check` came to: cases that went well, the first seed, drives that were refused."""
+    """What `check` came to.
+
+    How many drives went well, the first seed, how many drives were refused before those, and how
+    often the power was cut on how many more.
+    """
 
     cases: int
     seed: int
     refused: int
+    power_cuts: int
 
 
-def check(scheme: type[Scheme], *, cases: int = 200, seed: int = 1) -> Checked:
+def check(
+    scheme: type[Scheme], *, cases: int = 200, power_cuts: int = 50, seed: int = 1
+) -> Checked:
     """Run a scheme on random drives under random workloads, with every check of the engine.
 
     Each case is a drive of a few hundred pages with a shape, options and first state of its own,
@@ -620,23 +627,34 @@ def check(scheme: type[Scheme], *, cases: int = 200, seed: int = 1) -> Checked:
     read is compared with a plain array, every program and erase with a ledger of the flash by its
     rules, and all counts are taken again in the end.
 
+    Then drives whose power is cut now and then: programs, erases and requests are torn where they
+    stand, what is not protected is lost, and the drive starts again from what the flash holds. What
+    was acknowledged or flushed must be there, no torn page may be found, and the map must be the
+    one that was committed. The scheme begins anew each time, as after a start of the firmware.
+
     Parameters
     ----------
     scheme
         The class; its parameters have their defaults.
     cases
-        How many.
+        How many drives.
+    power_cuts
+        How many drives whose power is cut, each some times.
     seed
-        Of the first; the others follow.
+        Of the first of either; the others follow.
 
     Raises
     ------
     Fault
-        A read was wrong, a rule was broken, or the drive did not go on; with the seed that replays
-        it. What the scheme raises itself comes as it is, with the seed as a note.
+        A read was wrong, a rule was broken, data were lost, or the drive did not go on; with the
+        seed that replays it. What the scheme raises itself comes as it is, with the seed as a note.
     UserError
         The scheme takes none of the drives that are drawn.
     """
-    if cases < 1 or not 0 <= seed < 2**64:
-        raise UserError(f"cases={cases}, seed={seed}: at least one case, and a seed below 2**64")
-    return Checked(cases, seed, _wordline.check(scheme, seed, cases))
+    if min(cases, power_cuts) < 0 or cases + power_cuts == 0 or not 0 <= seed < 2**64:
+        raise UserError(
+            f"cases={cases}, power_cuts={power_cuts}, seed={seed}: at least one drive, and a seed "
+            "below 2**64"
+        )
+    refused, cuts = _wordline.check(scheme, seed, cases, power_cuts)
+    return Checked(cases, seed, refused, cuts)

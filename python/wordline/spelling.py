@@ -184,6 +184,8 @@ def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
     """
     if len(arguments) > 1 and arguments[1] in _IN_PYTHON:
         return arguments, []
+    if arguments[1:2] == ["lifetime"] and any(a.partition("=")[0] == "--on" for a in arguments):
+        return arguments, []
     found: list[str] = []
     classes: dict[type[Scheme], None] = {}
     for argument in arguments:

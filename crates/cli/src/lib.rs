@@ -12,6 +12,7 @@ mod error;
 mod interrupt;
 mod output;
 
+use args::run::LifetimeArgs;
 use args::tree::{Cli, Command};
 use args::twin::TwinCommand;
 use clap::Parser;
@@ -62,6 +63,7 @@ pub fn main_with_schemes(
     let done = match cli.command {
         Command::Run(a) => experiment::run(&a, &console),
         Command::Compare(a) => experiment::compare(&a, &console),
+        Command::Lifetime(a) if a.on.is_some() => in_python(python::lifetime(a, &console)),
         Command::Lifetime(a) => lifetime::lifetime(&a, &console),
         Command::Demo(a) => experiment::demo(&a, &console),
         Command::Rerun(a) if wordline_live::is_session(&a.report) => live::rerun(&a.report, &console),
@@ -119,6 +121,7 @@ fn kept_by(command: &Command) -> String {
     match command {
         Command::Sweep(a) => runs(&a.out),
         Command::Atlas(a) => runs(&a.out),
+        Command::Lifetime(LifetimeArgs { out: Some(out), .. }) => runs(out),
         Command::Reproduce(a) => match &a.out {
             Some(out) => runs(out),
             None => "runs that have ended are kept; the same command goes on with the others".to_string(),

@@ -6,6 +6,7 @@ mod asked;
 mod columns;
 mod drive;
 mod error;
+mod life;
 mod scheme;
 mod signal;
 
@@ -16,13 +17,11 @@ use pyo3::types::PyDict;
 use signal::{MAIN, apart, is_raised};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use wordline_report::{
-    Comparison, Figure, Heading, Lifetimes, RefusedScheme, Report, TerminalStyle, palette,
-};
-use wordline_run::{EndOfLife, LifetimeSpec, Recording, Setup, Slowest, WhyAsked};
+use std::sync::Arc;
+use wordline_report::{Comparison, Figure, Heading, RefusedScheme, Report, TerminalStyle, palette};
+use wordline_run::{Recording, Setup, Slowest, WhyAsked};
 use wordline_schemes::Registry;
-use wordline_units::{HostOp, Opt, SimDuration};
+use wordline_units::{HostOp, Opt};
 use wordline_workload::SYNTHETICS;
 use wordline_workload::twin::TWINS;
 
@@ -231,65 +230,6 @@ fn pictures(all: Vec<Figure>) -> Vec<Picture> {
     all.into_iter().map(|f| (f.name.to_string(), f.title, f.caption, f.svg, f.csv)).collect()
 }
 
-/// How a drive lives, as the Python side spells it.
-#[derive(FromPyObject)]
-struct AskedLife {
-    #[pyo3(item)]
-    acceleration: Option<u32>,
-    #[pyo3(item)]
-    shelf: Option<String>,
-    #[pyo3(item)]
-    end: String,
-}
-
-/// Take a drive to wear-out under each scheme; lifetimes as JSON. `progress` gets the scheme's position, the seed and
-/// the drive writes until then.
-#[pyfunction]
-fn lifetime(
-    py: Python<'_>,
-    asked: Asked,
-    schemes: Vec<String>,
-    life: AskedLife,
-    threads: usize,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<String> {
-    let Some(first) = schemes.first() else { return Err(wrong("schemes is empty; name at least one")) };
-    let AskedLife { acceleration, shelf, end } = life;
-    let shelf = shelf.map(|s| s.parse::<SimDuration>().map_err(|e| unfit(Opt::Shelf, &s, e))).transpose()?;
-    let shelf = shelf.unwrap_or_default();
-    let (run, failed) = asked.spec(py, first)?;
-    let end = end.parse::<EndOfLife>().map_err(|e| unfit(Opt::End, &end, e))?;
-    let spec = LifetimeSpec { run, schemes, acceleration, shelf, end, threads };
-    let watcher = Mutex::new(Watcher { callback: progress, raised: None, failed });
-    let result = apart(py, || {
-        wordline_run::lifetime(&spec, &|p| {
-            let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
-            watcher.call((p.scheme as u64, p.seed, p.drive_writes))
-        })
-    })?;
-    let found = watcher.into_inner().unwrap_or_else(PoisonError::into_inner).judge(result)?;
-    found.to_json().map_err(wrong)
-}
-
-/// Lifetimes as the terminal shows them.
-#[pyfunction]
-fn lifetime_table(lifetimes: &str, width: usize) -> PyResult<String> {
-    let style = TerminalStyle { colour: false, width };
-    Ok(wordline_report::lifetime_table(&Lifetimes::from_json(lifetimes).map_err(wrong)?, style))
-}
-
-/// Lifetimes as one page for a browser.
-#[pyfunction]
-fn lifetime_html(lifetimes: &str) -> PyResult<String> {
-    Ok(wordline_report::lifetime_html(&Lifetimes::from_json(lifetimes).map_err(wrong)?))
-}
-
-/// Every phase of every life as CSV.
-#[pyfunction]
-fn lifetime_csv(lifetimes: &str) -> PyResult<String> {
-    Ok(Lifetimes::from_json(lifetimes).map_err(wrong)?.to_csv())
-}
-
 /// A page of any kind: its heading, a body in HTML, and lines of the footer.
 #[pyfunction]
 fn page(
@@ -314,12 +254,6 @@ fn colours() -> (&'static str, [&'static str; 7]) {
 #[pyfunction]
 fn cause_colour(cause: &str) -> &'static str {
     palette::cause(cause)
-}
-
-/// Every picture of lifetimes.
-#[pyfunction]
-fn lifetime_figures(lifetimes: &str) -> PyResult<Vec<Picture>> {
-    Ok(pictures(wordline_report::lifetime_figures(&Lifetimes::from_json(lifetimes).map_err(wrong)?)))
 }
 
 /// What a trace is and what is in it, as JSON.
@@ -429,11 +363,13 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
     m.add_function(wrap_pyfunction!(reports, m)?)?;
     m.add_function(wrap_pyfunction!(figures, m)?)?;
-    m.add_function(wrap_pyfunction!(lifetime, m)?)?;
-    m.add_function(wrap_pyfunction!(lifetime_table, m)?)?;
-    m.add_function(wrap_pyfunction!(lifetime_html, m)?)?;
-    m.add_function(wrap_pyfunction!(lifetime_csv, m)?)?;
-    m.add_function(wrap_pyfunction!(lifetime_figures, m)?)?;
+    m.add_function(wrap_pyfunction!(life::lifetime, m)?)?;
+    m.add_function(wrap_pyfunction!(life::lives, m)?)?;
+    m.add_function(wrap_pyfunction!(life::lives_together, m)?)?;
+    m.add_function(wrap_pyfunction!(life::lifetime_table, m)?)?;
+    m.add_function(wrap_pyfunction!(life::lifetime_html, m)?)?;
+    m.add_function(wrap_pyfunction!(life::lifetime_csv, m)?)?;
+    m.add_function(wrap_pyfunction!(life::lifetime_figures, m)?)?;
     m.add_function(wrap_pyfunction!(inspect, m)?)?;
     m.add_function(wrap_pyfunction!(devices, m)?)?;
     m.add_function(wrap_pyfunction!(schemes, m)?)?;

@@ -12,8 +12,20 @@ use wordline_units::HostRequest;
 /// How many drives are drawn for a scheme before another scheme is; and for one over another, since most do not go
 /// together.
 const DRIVES: [u32; 2] = [12, 2];
-/// How many schemes are drawn before the registry is given up.
+/// How many schemes are drawn before the registry is given up. The second half gets larger drives: one of many regions
+/// has no room on small ones.
 const SCHEMES: u32 = 60;
+const FURTHER_BLOCKS: u32 = 24;
+
+/// What a drive is drawn for.
+pub(crate) struct Wanted<'a> {
+    /// The scheme that is to take it.
+    pub scheme: &'a Spelled,
+    /// Whether it has two media.
+    pub two_media: bool,
+    /// Blocks of each plane beyond those of other drives.
+    pub further_blocks: u32,
+}
 
 /// Everything that a run is made of.
 #[derive(Clone, Debug)]
@@ -68,7 +80,7 @@ fn drawn(rng: &mut Rng, spellings: &Spellings) -> Result<(Drive, u32), String> {
 
 /// A small drive under a scheme, of which the host has so much that whatever befalls the drive leaves it room enough.
 pub(crate) fn small_drive(rng: &mut Rng, spellings: &Spellings) -> Result<Drive, String> {
-    let (drive, _) = taken(rng, spellings, true, |rng, scheme, two| small(rng, scheme, two, 75))?;
+    let (drive, _) = taken(rng, spellings, true, |rng, wanted| small(rng, wanted, 75))?;
     let drive = variants::perhaps_mapped_on_flash(rng, drive);
     Ok(variants::perhaps_in_superblocks(rng, drive))
 }
@@ -79,7 +91,7 @@ fn taken(
     rng: &mut Rng,
     spellings: &Spellings,
     is_small: bool,
-    draw: impl Fn(&mut Rng, &Spelled, bool) -> Result<Drive, String>,
+    draw: impl Fn(&mut Rng, &Wanted) -> Result<Drive, String>,
 ) -> Result<(Drive, u32), String> {
     let is_stacked = rng.once_in(8);
     let (mut refused, mut reason) = (0, String::new());
@@ -88,8 +100,10 @@ fn taken(
         let is_stacked = is_stacked && tried < SCHEMES / 2;
         let scheme = spellings.draw(rng, is_small, is_stacked)?;
         let two_media = spellings.media.are_two(rng, &scheme);
+        let further_blocks = if tried < SCHEMES / 2 { 0 } else { FURTHER_BLOCKS };
+        let wanted = Wanted { scheme: &scheme, two_media, further_blocks };
         for _ in 0..DRIVES[usize::from(is_stacked)] {
-            match draw(rng, &scheme, two_media) {
+            match draw(rng, &wanted) {
                 Ok(drive) => return Ok((drive, refused)),
                 Err(e) => (refused, reason) = (refused + 1, e),
             }

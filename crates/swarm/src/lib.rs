@@ -21,6 +21,7 @@ mod case;
 mod check;
 mod draw;
 mod drive;
+pub mod power;
 mod rng;
 mod shrink;
 pub mod stress;

@@ -140,7 +140,7 @@ impl Case {
 }
 
 /// What is returned, or told by a panic.
-fn caught<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+pub(crate) fn caught<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         Err(text.or(panic.downcast_ref::<&str>().map(|s| s.to_string())).unwrap_or_default())

@@ -157,6 +157,11 @@ pub(crate) struct LifetimeArgs {
     /// or out-of-space. A write that finds no place ends it in any case
     #[arg(long, value_name = "WHEN", default_value = "capacity")]
     pub(crate) end: EndOfLife,
+    /// Live in Python, each life kept under --out as soon as it has ended, so that the same command goes on with
+    /// the others after a stop: so many at once on this machine, or by the workers of a Dask scheduler,
+    /// which need no folder of this machine: dask://HOST:PORT
+    #[arg(long, value_name = "N|dask://HOST:PORT", requires = "out", conflicts_with_all = ["threads", "json", "csv"])]
+    pub(crate) on: Option<String>,
     /// Write the page, its pictures and their data, the phases as CSV and the JSON into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -1,6 +1,6 @@
 //! `lifetime`: the lives, what is told of them while they go on, and what is kept of them when they are stopped.
 
-use crate::args::run::LifetimeArgs;
+use crate::args::run::{LifetimeArgs, What};
 use crate::commands::experiment::{json_of, spec, threads};
 use crate::console::Console;
 use crate::error::Failure;
@@ -13,10 +13,7 @@ use wordline_report::{lifetime_figures, lifetime_html, lifetime_table};
 use wordline_run::{LifeProgress, LifetimeSpec};
 
 pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Failure> {
-    if args.what.twin_sensitivity {
-        let what = "--twin-sensitivity compares runs; leave it out";
-        return Err(Failure::Input(what.to_string()));
-    }
+    is_of_a_life(&args.what)?;
     let folder = args.out.as_deref().map(Folder::open).transpose()?;
     let json = args.json.as_deref().map(Sink::open).transpose()?;
     let csv = args.csv.as_deref().map(Sink::open).transpose()?;
@@ -24,6 +21,7 @@ pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Fai
         run: spec(&args.what, &args.schemes[0], console),
         schemes: args.schemes.clone(),
         acceleration: args.acceleration,
+        checks_acceleration: true,
         shelf: args.shelf.unwrap_or_default(),
         end: args.end,
         threads: threads(args.what.threads),
@@ -56,6 +54,18 @@ pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Fai
         Some(folder) => format!("what was lived until then is in {}", folder.display()),
         None => "what was lived until then is above".to_string(),
     }))
+}
+
+/// Refuse what is asked of a run and makes no sense of a life.
+pub(crate) fn is_of_a_life(what: &What) -> Result<(), Failure> {
+    let wrong = if what.twin_sensitivity {
+        "--twin-sensitivity compares runs; leave it out".to_string()
+    } else if let Some(file) = &what.from_state {
+        format!("{file}: a life begins with a new drive; leave saved states out")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Input(wrong))
 }
 
 /// Where a life heads is told at most so often.

@@ -2,7 +2,10 @@
 //! pip installs brings the interpreter, and the native binary says how to get it.
 
 use crate::args::python::{AtlasArgs, ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs, WhereArgs};
-use crate::commands::experiment::traces;
+use crate::args::run::LifetimeArgs;
+use crate::commands::experiment::{spec, traces};
+use crate::commands::lifetime::is_of_a_life;
+use crate::console::Console;
 use crate::error::Failure;
 use std::path::PathBuf;
 
@@ -75,6 +78,30 @@ pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
     add(&mut arguments, "fit", args.fit.map(Argument::Text));
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
     Ok(Call { module: "wordline.sweeps", extra: "sweep", arguments })
+}
+
+pub(crate) fn lifetime(args: LifetimeArgs, console: &Console) -> Result<Call, Failure> {
+    let run = spec(&args.what, &args.schemes[0], console);
+    is_of_a_life(&args.what)?;
+    let set = run.set.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let mut arguments = vec![
+        ("run", Argument::Texts(vec![run.device, run.workload])),
+        ("schemes", Argument::Texts(args.schemes)),
+        ("set", Argument::Texts(set)),
+        ("seed", Argument::Number(run.seed)),
+        ("replicas", Argument::Number(run.replicas as u64)),
+        ("check", Argument::Flag(run.check)),
+        ("initial", Argument::Text(run.initial)),
+        ("end", Argument::Text(args.end.to_string())),
+    ];
+    add_path(&mut arguments, "out", args.out)?;
+    add(&mut arguments, "on", args.on.map(Argument::Text));
+    add(&mut arguments, "requests", run.requests.map(Argument::Number));
+    add(&mut arguments, "acceleration", args.acceleration.map(|k| Argument::Number(k as u64)));
+    add(&mut arguments, "shelf", args.shelf.map(|time| Argument::Text(time.to_string())));
+    add(&mut arguments, "fit", run.fit.map(|fit| Argument::Text(fit.to_string())));
+    add(&mut arguments, "traces", run.traces.map(Argument::Text));
+    Ok(Call { module: "wordline.lives", extra: "sweep", arguments })
 }
 
 pub(crate) fn model(args: ModelArgs) -> Result<Call, Failure> {

@@ -1,34 +1,53 @@
 //! A class of Python under the random drives of the swarm.
 
 use crate::error::{Fault, wrong};
+use crate::scheme::Failed;
 use crate::scheme::entry::alone;
 use crate::signal::apart;
 use pyo3::prelude::*;
-use wordline_swarm::Swarm;
+use wordline_swarm::{Failure, Swarm};
 
-/// Run a class on random drives, each held to a plain array and to a ledger of the flash. Returns how many drives were
-/// drawn that it refused.
+/// Run a class on random drives, each held to a plain array and to a ledger of the flash, and on further ones whose power
+/// is cut now and then. Returns how many drives were drawn that it refused, and how often the power was cut.
 #[pyfunction]
-pub(crate) fn check(py: Python<'_>, scheme: Bound<'_, PyAny>, seed: u64, cases: u64) -> PyResult<u64> {
+pub(crate) fn check(
+    py: Python<'_>,
+    scheme: Bound<'_, PyAny>,
+    seed: u64,
+    cases: u64,
+    power_cuts: u64,
+) -> PyResult<(u64, u64)> {
     let (registry, failed) = alone(&scheme)?;
     let swarm = Swarm::over(&registry);
-    let mut refused = 0;
-    for case in (0..cases).map(|i| seed.wrapping_add(i)) {
+    let seeds = |count: u64| (0..count).map(|i| seed.wrapping_add(i));
+    let (mut refused, mut cuts) = (0, 0);
+    for case in seeds(cases) {
         py.check_signals()?;
         let outcome = apart(py, || swarm.case(case, Swarm::length(case)))?;
-        let note = format!("on the random drive of seed {case}: wordline.check(..., seed={case}, cases=1)");
-        if let Some(e) = failed.take() {
-            let _ = e.value(py).call_method1("add_note", (note,));
-            return Err(e);
-        }
-        match outcome {
-            Ok(outcome) => refused += u64::from(outcome.refused),
-            Err(failure) if failure.scheme.is_empty() => return Err(wrong(failure.message)),
-            Err(failure) => {
-                let message = failure.message;
-                return Err(Fault::new_err(format!("{message}\n  {note}\n  device:\n{}", failure.device)));
-            }
-        }
+        let replay = format!(
+            "on the random drive of seed {case}: wordline.check(..., seed={case}, cases=1, power_cuts=0)"
+        );
+        refused += u64::from(judged(py, &failed, outcome, replay)?.refused);
     }
-    Ok(refused)
+    for case in seeds(power_cuts) {
+        py.check_signals()?;
+        let tally = apart(py, || swarm.power_cuts(case, Swarm::length_of_cuts(case)))?;
+        let replay = format!(
+            "on the drive of seed {case} whose power is cut: wordline.check(..., seed={case}, cases=0, power_cuts=1)"
+        );
+        cuts += judged(py, &failed, tally, replay)?.cuts;
+    }
+    Ok((refused, cuts))
+}
+
+/// What a case came to; what the class raised in it comes first.
+fn judged<T>(py: Python<'_>, failed: &Failed, outcome: Result<T, Failure>, replay: String) -> PyResult<T> {
+    if let Some(e) = failed.take() {
+        let _ = e.value(py).call_method1("add_note", (replay,));
+        return Err(e);
+    }
+    outcome.map_err(|failure| match failure.scheme.is_empty() {
+        true => wrong(failure.message),
+        false => Fault::new_err(format!("{}\n  {replay}\n  device:\n{}", failure.message, failure.device)),
+    })
 }

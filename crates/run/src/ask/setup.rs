@@ -4,7 +4,7 @@
 use crate::ask::initial::{Filled, InitialSpec};
 use crate::ask::queues::check;
 use crate::ask::saved::FromState;
-use crate::ask::spec::{DEFAULT_INITIAL, REPLICAS_MAX, RunSpec, fit_word};
+use crate::ask::spec::{DEFAULT_INITIAL, REPLICAS_MAX, RunSpec};
 use crate::error::RunError;
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -403,7 +403,7 @@ impl Setup {
             "scheme": told_scheme,
             "workload": self.workload.resolved(),
             "requests": self.spec.requests,
-            "fit": self.spec.fit.map(fit_word),
+            "fit": self.spec.fit.map(|fit| fit.to_string()),
             "pacing": pacing,
             "seed": self.spec.seed,
             "initial": initial,

@@ -105,7 +105,7 @@ impl RunSpec {
             add("--requests", n.to_string());
         }
         if let Some(fit) = self.fit {
-            add("--fit", fit_word(fit).to_string());
+            add("--fit", fit.to_string());
         }
         if self.initial != DEFAULT_INITIAL {
             add("--initial", self.initial.clone());
@@ -119,15 +119,6 @@ impl RunSpec {
             words.push("--check".to_string());
         }
         words
-    }
-}
-
-/// The word that `--fit` takes.
-pub(crate) const fn fit_word(fit: Fit) -> &'static str {
-    match fit {
-        Fit::Error => "error",
-        Fit::Wrap => "wrap",
-        Fit::Compact => "compact",
     }
 }
 

@@ -32,6 +32,8 @@ pub struct LifetimeSpec {
     pub schemes: Vec<String>,
     /// Cycles that an erase stands for, in place of the device's.
     pub acceleration: Option<u32>,
+    /// Whether the first seed lives again at half of it, where an erase stands for several cycles.
+    pub checks_acceleration: bool,
     /// Time on the shelf after each phase.
     pub shelf: SimDuration,
     /// What ends a life.
@@ -61,17 +63,114 @@ pub struct LifeProgress {
     pub ended: Option<EndOfLife>,
 }
 
-/// One life to simulate.
-struct Plan<'a> {
-    setup: &'a Setup,
-    scheme: usize,
-    replica: u32,
+/// The lives that are asked for, before any is lived.
+pub struct Lives {
+    spec: LifetimeSpec,
+    setup: Setup,
+    /// The same at half the acceleration, where that is to be checked.
+    half: Option<Setup>,
 }
 
-impl Plan<'_> {
+/// Which life: that of a scheme with a seed, and with so many cycles to an erase.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct WhichLife {
+    /// Which scheme, from 0.
+    pub scheme: usize,
+    /// Which replica, from 0.
+    pub replica: u32,
+    /// Its seed.
+    pub seed: u64,
+    /// Cycles that each of its erases stands for.
+    pub acceleration: u32,
+}
+
+impl WhichLife {
     /// Its work to that of others: erases are as many more as each stands for fewer.
     fn weight(&self) -> f64 {
-        1.0 / self.setup.device.wear.acceleration as f64
+        1.0 / self.acceleration as f64
+    }
+}
+
+impl Lives {
+    /// Look at what is asked for.
+    ///
+    /// # Errors
+    /// What is wrong with the input, or a scheme that the device refuses.
+    pub fn new(spec: &LifetimeSpec) -> Result<Lives, RunError> {
+        if let Some(file) = spec.run.from_state.as_ref().or(spec.run.save_state.as_ref()) {
+            return Err(RunError::Input(format!(
+                "{file}: a life begins with a new drive; leave saved states out"
+            )));
+        }
+        let setup = accelerated(spec, spec.acceleration)?;
+        let each = setup.device.wear.acceleration;
+        let checks = spec.checks_acceleration && each > 1;
+        if checks && !each.is_multiple_of(2) {
+            let what = "results are checked at half of it, and that is no whole number\n  allowed: 1, or an even \
+                        number";
+            return Err((Opt::Acceleration.of(each) + ": " + what).into());
+        }
+        let half = checks.then(|| accelerated(spec, Some(each / 2))).transpose()?;
+        setup.check_scheme_keys(&spec.schemes)?;
+        for scheme in &spec.schemes {
+            setup.spec.registry.build(&setup.scheme(scheme)?)?;
+        }
+        Ok(Lives { spec: spec.clone(), setup, half })
+    }
+
+    /// All of them: of each scheme one a seed, then the first seed again at half the acceleration.
+    pub fn all(&self) -> Vec<WhichLife> {
+        let of = |setup: &Setup, scheme, replica| WhichLife {
+            scheme,
+            replica,
+            seed: setup.spec.seed_of(replica),
+            acceleration: setup.device.wear.acceleration,
+        };
+        let of_scheme = |scheme| {
+            let replicas = (0..self.spec.run.replicas).map(move |replica| of(&self.setup, scheme, replica));
+            replicas.chain(self.half.iter().map(move |half| of(half, scheme, 0)))
+        };
+        (0..self.spec.schemes.len()).flat_map(of_scheme).collect()
+    }
+
+    /// What lives have come to, in the order of [`Self::all`]; one that a stop left without a pass is missing.
+    ///
+    /// # Errors
+    /// When the first scheme's keys do not go with it.
+    pub fn together(&self, lives: Vec<Option<Life>>) -> Result<Lifetimes, RunError> {
+        let setup = &self.setup;
+        let mut lives = lives.into_iter();
+        let mut schemes = vec![];
+        for name in &self.spec.schemes {
+            let lives_of: Vec<Life> =
+                lives.by_ref().take(self.spec.run.replicas as usize).flatten().collect();
+            let check = self.half.as_ref().and_then(|_| lives.next()).flatten();
+            let entry = setup.spec.registry.find(name.split(':').next().unwrap_or_default().trim()).ok();
+            let title = entry.map_or(String::new(), |e| e.title.to_string());
+            schemes.push(SchemeLife {
+                scheme: SchemeInfo { name: name.clone(), title, colour: None },
+                lives: lives_of,
+                check,
+            });
+        }
+        let mut config = setup.config(&setup.scheme(&self.spec.schemes[0])?);
+        config["shelf_s"] = json!(self.spec.shelf.as_secs());
+        config["end"] = json!(self.spec.end.to_string());
+        let lived = || schemes.iter().flat_map(|s: &SchemeLife| s.lives.iter().chain(&s.check));
+        let stopped = lived().count() < self.all().len() || lived().any(|l| l.is_stopped());
+        Ok(Lifetimes {
+            schema: LIFETIME_SCHEMA.to_string(),
+            version: VERSION.to_string(),
+            device: crate::fill::report::device(setup),
+            workload: crate::fill::report::workload(setup.workload.name(), setup.workload.resolved()),
+            config,
+            logical_bytes: setup.device.logical_bytes(),
+            acceleration: setup.device.wear.acceleration,
+            shelf_s: self.spec.shelf.as_secs(),
+            end: self.spec.end.to_string(),
+            stopped,
+            schemes,
+        })
     }
 }
 
@@ -85,59 +184,8 @@ pub fn lifetime(
     spec: &LifetimeSpec,
     progress: &(dyn Fn(LifeProgress) -> ControlFlow<()> + Sync),
 ) -> Result<Lifetimes, RunError> {
-    if let Some(file) = spec.run.from_state.as_ref().or(spec.run.save_state.as_ref()) {
-        return Err(RunError::Input(format!(
-            "{file}: a life begins with a new drive; leave saved states out"
-        )));
-    }
-    let setup = accelerated(spec, spec.acceleration)?;
-    let each = setup.device.wear.acceleration;
-    if each > 1 && !each.is_multiple_of(2) {
-        let what =
-            "results are checked at half of it, and that is no whole number\n  allowed: 1, or an even number";
-        return Err((Opt::Acceleration.of(each) + ": " + what).into());
-    }
-    let half = (each > 1).then(|| accelerated(spec, Some(each / 2))).transpose()?;
-    setup.check_scheme_keys(&spec.schemes)?;
-    for scheme in &spec.schemes {
-        setup.spec.registry.build(&setup.scheme(scheme)?)?;
-    }
-    let mut plans = vec![];
-    for scheme in 0..spec.schemes.len() {
-        plans.extend((0..spec.run.replicas).map(|replica| Plan { setup: &setup, scheme, replica }));
-        plans.extend(half.as_ref().map(|setup| Plan { setup, scheme, replica: 0 }));
-    }
-    let mut lives = all(spec, &plans, progress)?.into_iter();
-    let mut schemes = vec![];
-    for name in &spec.schemes {
-        let lives_of: Vec<Life> = lives.by_ref().take(spec.run.replicas as usize).flatten().collect();
-        let check = half.as_ref().and_then(|_| lives.next()).flatten();
-        let entry = setup.spec.registry.find(name.split(':').next().unwrap_or_default().trim()).ok();
-        let title = entry.map_or(String::new(), |e| e.title.to_string());
-        schemes.push(SchemeLife {
-            scheme: SchemeInfo { name: name.clone(), title, colour: None },
-            lives: lives_of,
-            check,
-        });
-    }
-    let mut config = setup.config(&setup.scheme(&spec.schemes[0])?);
-    config["shelf_s"] = json!(spec.shelf.as_secs());
-    config["end"] = json!(spec.end.to_string());
-    let lived = || schemes.iter().flat_map(|s: &SchemeLife| s.lives.iter().chain(&s.check));
-    let stopped = lived().count() < plans.len() || lived().any(|l| l.is_stopped());
-    Ok(Lifetimes {
-        schema: LIFETIME_SCHEMA.to_string(),
-        version: VERSION.to_string(),
-        device: crate::fill::report::device(&setup),
-        workload: crate::fill::report::workload(setup.workload.name(), setup.workload.resolved()),
-        config,
-        logical_bytes: setup.device.logical_bytes(),
-        acceleration: each,
-        shelf_s: spec.shelf.as_secs(),
-        end: spec.end.to_string(),
-        stopped,
-        schemes,
-    })
+    let lives = Lives::new(spec)?;
+    lives.together(all(&lives, progress)?)
 }
 
 /// The run on a drive whose blocks retire, each erase standing for so many.
@@ -152,20 +200,19 @@ fn accelerated(spec: &LifetimeSpec, acceleration: Option<u32>) -> Result<Setup, 
     Ok(setup)
 }
 
-/// Simulate all lives on so many threads, in the order of the plans; those that a stop left without a pass are
-/// missing.
+/// Simulate all lives on so many threads, in their order; those that a stop left without a pass are missing.
 fn all(
-    spec: &LifetimeSpec,
-    plans: &[Plan],
+    lives: &Lives,
     progress: &(dyn Fn(LifeProgress) -> ControlFlow<()> + Sync),
 ) -> Result<Vec<Option<Life>>, RunError> {
+    let plans = lives.all();
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Option<Result<Life, RunError>>>> =
         plans.iter().map(|_| Mutex::new(None)).collect();
-    let whole: f64 = plans.iter().map(Plan::weight).sum();
+    let whole: f64 = plans.iter().map(WhichLife::weight).sum();
     let shares = Mutex::new(vec![0.0; plans.len()]);
     std::thread::scope(|scope| {
-        for _ in 0..spec.threads.clamp(1, plans.len().max(1)) {
+        for _ in 0..lives.spec.threads.clamp(1, plans.len().max(1)) {
             scope.spawn(|| {
                 while let Some((number, plan)) = {
                     let number = next.fetch_add(1, Ordering::Relaxed);
@@ -174,7 +221,7 @@ fn all(
                     let told = |mut p: LifeProgress| {
                         let mut shares = shares.lock().unwrap_or_else(PoisonError::into_inner);
                         shares[number] = if p.ended.is_some() { 1.0 } else { p.life_used.min(1.0) };
-                        let done = shares.iter().zip(plans).map(|(share, plan)| share * plan.weight());
+                        let done = shares.iter().zip(&plans).map(|(share, plan)| share * plan.weight());
                         p.all_done = done.sum::<f64>() / whole;
                         drop(shares);
                         if progress(p).is_break() || wordline_units::is_interrupted() {
@@ -182,10 +229,12 @@ fn all(
                         }
                         stop.load(Ordering::Relaxed)
                     };
+                    let is_check = plan.acceleration != lives.setup.device.wear.acceleration;
+                    let setup = lives.half.as_ref().filter(|_| is_check).unwrap_or(&lives.setup);
                     let life = if stop.load(Ordering::Relaxed) {
                         Err(RunError::Interrupted)
                     } else {
-                        live(spec, plan, &told)
+                        live(&lives.spec, setup, plan.scheme, plan.replica, &told)
                     };
                     if life.is_err() {
                         stop.store(true, Ordering::Relaxed);
@@ -223,9 +272,15 @@ struct Sums {
 }
 
 /// Repeat the workload on one drive until it is over, or until it is stopped after a pass or more.
-fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -> Result<Life, RunError> {
-    let setup = plan.setup.replica(plan.replica)?;
-    let spelling = setup.scheme(&spec.schemes[plan.scheme])?;
+fn live(
+    spec: &LifetimeSpec,
+    setup: &Setup,
+    scheme: usize,
+    replica: u32,
+    told: &dyn Fn(LifeProgress) -> bool,
+) -> Result<Life, RunError> {
+    let setup = setup.replica(replica)?;
+    let spelling = setup.scheme(&spec.schemes[scheme])?;
     let each = setup.device.wear.acceleration as f64;
     let logical = setup.device.logical_bytes();
     let capacity = logical as f64;
@@ -244,7 +299,7 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
     let mut life_used = 0.0;
     let ended = loop {
         let so_far = LifeProgress {
-            scheme: plan.scheme,
+            scheme,
             seed: setup.spec.seed,
             acceleration: setup.device.wear.acceleration,
             passes: phases.passed,

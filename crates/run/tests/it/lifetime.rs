@@ -16,6 +16,7 @@ fn spec(device: &str, scheme: &str, workload: &str, set: &[(&str, &str)]) -> Lif
         run: RunSpec { set: pairs.collect(), check: true, ..RunSpec::new(device, scheme, workload) },
         schemes: vec![scheme.to_string()],
         acceleration: Some(100),
+        checks_acceleration: true,
         shelf: SimDuration::ZERO,
         end: EndOfLife::default(),
         threads: 2,

@@ -1,7 +1,8 @@
 //! Any device: whatever a device file may say.
 
+use crate::case::Wanted;
 use crate::draw::{flash, settings};
-use crate::drive::{Drive, Room, Spelled, give_room};
+use crate::drive::{Drive, Room, give_room};
 use crate::rng::Rng;
 use wordline_device::{
     Capacity, DeviceSpec, Dram, HostLink, Multiplane, MultiplanePages, ParallelUnit, ProgramBuffer, Service,
@@ -14,16 +15,17 @@ use wordline_units::{Bytes, CellMode, Rate, SimDuration};
 ///
 /// # Errors
 /// When the scheme refuses it, with the reason.
-pub(crate) fn any(rng: &mut Rng, scheme: &Spelled, two_media: bool) -> Result<Drive, String> {
+pub(crate) fn any(rng: &mut Rng, wanted: &Wanted) -> Result<Drive, String> {
     let sector = 512 * rng.pick(&[1, 1, 1, 2, 8]);
     let unit = sector * rng.pick(&[1, 2, 4, 4, 8]);
-    let media = media(rng, unit, two_media);
+    let mut media = media(rng, unit, wanted.two_media);
+    media.iter_mut().for_each(|medium| medium.blocks_per_plane += wanted.further_blocks);
     let mut spec = device(rng, Bytes(sector), Bytes(unit), media);
     settings::vary_service(rng, &mut spec);
     let roomy = !rng.once_in(5);
     let share = if roomy { rng.within(20, 100) } else { rng.within(90, 130) };
-    give_room(&mut spec, scheme, if roomy { Room::Ample } else { Room::None }, share)?;
-    Drive::of(spec, scheme, roomy)
+    give_room(&mut spec, wanted.scheme, if roomy { Room::Ample } else { Room::None }, share)?;
+    Drive::of(spec, wanted.scheme, roomy)
 }
 
 /// One medium or two, of any modes.

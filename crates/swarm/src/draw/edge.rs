@@ -1,7 +1,8 @@
 //! Drives at the edge: few blocks, all full, as much of them the host's as it can have, and hosts that come in bursts.
 
+use crate::case::Wanted;
 use crate::draw::{flash, settings};
-use crate::drive::{Drive, Room, Spelled, give_room};
+use crate::drive::{Drive, Room, give_room};
 use crate::rng::Rng;
 use crate::tiny::{QLC, Tiny};
 use std::iter;
@@ -13,8 +14,8 @@ use wordline_units::{Fraction, HostOp, HostRequest, SimTime};
 ///
 /// # Errors
 /// When it takes none, with the reason of the last refusal.
-pub(crate) fn drive(rng: &mut Rng, scheme: &Spelled, two_media: bool) -> Result<Drive, String> {
-    let least = tiny(rng, two_media);
+pub(crate) fn drive(rng: &mut Rng, wanted: &Wanted) -> Result<Drive, String> {
+    let least = tiny(rng, wanted.two_media);
     let errs = rng.once_in(4).then(|| flash::errors(rng));
     let (merge, gc) =
         (settings::merge(rng), rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]));
@@ -27,11 +28,12 @@ pub(crate) fn drive(rng: &mut Rng, scheme: &Spelled, two_media: bool) -> Result<
         if is_dynamic {
             spec.allocation = Allocation::Dynamic;
         }
-        give_room(&mut spec, scheme, Room::Edge, share)?;
-        Drive::of(spec, scheme, true)
+        give_room(&mut spec, wanted.scheme, Room::Edge, share)?;
+        Drive::of(spec, wanted.scheme, true)
     };
-    let mut drives = (0..14).map(of);
-    drives.by_ref().find(Result::is_ok).unwrap_or_else(|| of(14))
+    let most = 14 + wanted.further_blocks;
+    let mut drives = (0..most).map(of);
+    drives.by_ref().find(Result::is_ok).unwrap_or_else(|| of(most))
 }
 
 fn tiny(rng: &mut Rng, two_media: bool) -> Tiny {

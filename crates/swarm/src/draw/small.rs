@@ -1,7 +1,8 @@
 //! Small devices: a few hundred pages, round times, so that a short run fills them and a scheme comes to all that it does.
 
+use crate::case::Wanted;
 use crate::draw::{flash, settings};
-use crate::drive::{Drive, Room, Spelled, give_room};
+use crate::drive::{Drive, Room, give_room};
 use crate::rng::Rng;
 use crate::tiny::{QLC, Tiny};
 use wordline_device::{Ack, Allocation, GcClass};
@@ -10,8 +11,9 @@ use wordline_device::{Ack, Allocation, GcClass};
 ///
 /// # Errors
 /// When the scheme refuses it, with the reason.
-pub(crate) fn small(rng: &mut Rng, scheme: &Spelled, two_media: bool, percent: u64) -> Result<Drive, String> {
-    let mut spec = tiny(rng, two_media).spec(1);
+pub(crate) fn small(rng: &mut Rng, wanted: &Wanted, percent: u64) -> Result<Drive, String> {
+    let drawn = tiny(rng, wanted.two_media);
+    let mut spec = Tiny { blocks: drawn.blocks + wanted.further_blocks, ..drawn }.spec(1);
     if rng.once_in(4) {
         spec.allocation = Allocation::Dynamic;
     }
@@ -19,20 +21,20 @@ pub(crate) fn small(rng: &mut Rng, scheme: &Spelled, two_media: bool, percent: u
         rng.pick(&[Ack::Program, Ack::Program, Ack::Program, Ack::Buffer(3), Ack::Buffer(3), Ack::Merge]);
     spec.merge = settings::merge(rng);
     spec.errors = rng.once_in(3).then(|| flash::errors(rng));
-    give_room(&mut spec, scheme, Room::Ample, percent)?;
-    Drive::of(spec, scheme, true)
+    give_room(&mut spec, wanted.scheme, Room::Ample, percent)?;
+    Drive::of(spec, wanted.scheme, true)
 }
 
 /// A small device, more varied in what costs no space.
 ///
 /// # Errors
 /// As [`small`].
-pub(crate) fn varied(rng: &mut Rng, scheme: &Spelled, two_media: bool) -> Result<Drive, String> {
-    let drive = small(rng, scheme, two_media, 100)?;
+pub(crate) fn varied(rng: &mut Rng, wanted: &Wanted) -> Result<Drive, String> {
+    let drive = small(rng, wanted, 100)?;
     let mut spec = drive.spec;
     spec.gc.class = rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]);
     settings::vary_service(rng, &mut spec);
-    Drive::of(spec, scheme, true)
+    Drive::of(spec, wanted.scheme, true)
 }
 
 fn tiny(rng: &mut Rng, two_media: bool) -> Tiny {

@@ -3,6 +3,7 @@
 
 use crate::requests::pages::RankedPages;
 use serde::Serialize;
+use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 use wordline_units::{HostOp, LBA_BYTES};
@@ -31,6 +32,16 @@ impl FromStr for Fit {
             "compact" => Ok(Fit::Compact),
             _ => Err(format!("{text:?} is not a way to fit; allowed are error, wrap, compact")),
         }
+    }
+}
+
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fit::Error => "error",
+            Fit::Wrap => "wrap",
+            Fit::Compact => "compact",
+        })
     }
 }
 

@@ -1,9 +1,8 @@
 //! Small scenes, cut at every instant at which something happens.
 
-use crate::power_cut::run::Run;
-use crate::power_cut::watch::Tally;
 use std::collections::BTreeSet;
-use wordline_ftl::{Initial, Mapped, Scheme};
+use wordline_ftl::Scheme;
+use wordline_swarm::power::{Run, Tally};
 use wordline_swarm::stress::ProtectedBuffer;
 use wordline_swarm::{Rng, Tiny};
 use wordline_units::{HostOp, SimTime};
@@ -65,11 +64,10 @@ impl Scene {
     fn run(&self) -> Run {
         let mut tiny = Tiny { blocks: 12, wordlines: 2, spare: 7, ..Tiny::default() };
         let (scheme, bits) = (self.scheme)(&mut tiny);
-        let mut run = Run::new(tiny.spec(bits), scheme);
+        let mut run = Run::new(tiny.spec(bits), scheme).unwrap();
         run.name = format!("{}, {}", self.name, run.name);
         if self.full {
-            let units = (run.sectors() / run.per_unit) as u32;
-            run.device.ftl.precondition(&Initial::holding(Mapped::First(units)), 5).unwrap();
+            run.fill(5).unwrap();
         }
         run
     }
@@ -186,7 +184,7 @@ fn a_collection_and_its_erase_may_be_cut_at_any_moment() {
     for scheme in schemes {
         let mut scene = Scene { name: "collection", scheme, full: true, requests: vec![] };
         let run = scene.run();
-        scene.requests = overwrites(run.sectors() / run.per_unit);
+        scene.requests = overwrites(run.pages());
         let tally = scene.cut_at_every_moment();
         assert!(tally.torn_erases > 0 && tally.torn_programs > 0, "{tally:?}");
     }

@@ -1,46 +1,51 @@
 //! A drive at work beside what its host may expect of it.
 
-use crate::power_cut::watch::{Cell, Change, Tally, Watch};
+use crate::power::watch::{Cell, Change, Tally, Watch};
+use crate::rng::Rng;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Bytes, MapKind, Outcome, Scheme};
+use wordline_ftl::{Bytes, Initial, MapKind, Mapped, Outcome, Scheme};
 use wordline_sim::{Completion, Device};
-use wordline_swarm::Rng;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
-pub const SECTOR: usize = 512;
+const SECTOR: usize = 512;
 
 /// A drive at work beside what its host may expect.
 pub struct Run {
-    pub spec: DeviceSpec,
-    pub scheme: Box<dyn Scheme>,
+    /// The drive.
     pub device: Device<Watch, Bytes>,
-    pub cells: Vec<Cell>,
-    /// Sectors of a cell.
-    pub per_cell: usize,
-    pub per_unit: u64,
-    /// What reads under way shall find.
-    pub expected: HashMap<u64, Vec<u64>>,
-    pub under_way: BTreeMap<u64, HostOp>,
-    pub acknowledged: HashSet<u64>,
-    /// Everything before this request is flushed.
-    pub flushed: u64,
-    stamp: u64,
+    /// How it is called where something is wrong.
     pub name: String,
-    pub tally: Tally,
+    pub(crate) spec: DeviceSpec,
+    pub(crate) scheme: Box<dyn Scheme>,
+    pub(crate) cells: Vec<Cell>,
+    /// Sectors of a cell.
+    pub(crate) per_cell: usize,
+    pub(crate) per_unit: u64,
+    /// What reads under way shall find.
+    pub(crate) expected: HashMap<u64, Vec<u64>>,
+    pub(crate) under_way: BTreeMap<u64, HostOp>,
+    pub(crate) acknowledged: HashSet<u64>,
+    /// Everything before this request is flushed.
+    pub(crate) flushed: u64,
+    stamp: u64,
+    pub(crate) tally: Tally,
 }
 
 impl Run {
     /// A scheme on a device, of which the drive holds nothing yet.
-    pub fn new(spec: DeviceSpec, scheme: Box<dyn Scheme>) -> Run {
-        let geometry = spec.geometry().unwrap();
-        let watch = Watch { slot_shift: geometry.slot_shift, ..Watch::default() };
-        let device = Device::new(&spec, &geometry, scheme.clone(), watch).unwrap_or_else(|e| panic!("{e}"));
+    ///
+    /// # Errors
+    /// Why there is no such drive.
+    pub fn new(spec: DeviceSpec, scheme: Box<dyn Scheme>) -> Result<Run, String> {
+        let geometry = spec.geometry().map_err(|e| e.to_string())?;
+        let watch = Watch::new(geometry.slot_shift);
+        let device = Device::new(&spec, &geometry, scheme.clone(), watch).map_err(|e| e.to_string())?;
         let sectors = spec.logical_bytes() as usize / SECTOR;
         let per_unit = geometry.sectors_per_unit as usize;
         let per_cell = if device.ftl.layout().map == MapKind::Page { per_unit } else { 1 };
         let cell = |_| Cell { found: vec![0; per_cell], changes: vec![] };
-        Run {
+        Ok(Run {
             cells: (0..sectors / per_cell).map(cell).collect(),
             name: format!("{} on {}", scheme.name(), spec.name),
             spec,
@@ -54,18 +59,37 @@ impl Run {
             flushed: 0,
             stamp: 0,
             tally: Tally::default(),
-        }
+        })
     }
 
+    /// Fill the drive: every page is mapped before the first request.
+    ///
+    /// # Errors
+    /// When it does not take them.
+    pub fn fill(&mut self, seed: u64) -> Result<(), String> {
+        let units = self.pages() as u32;
+        let initial = Initial::holding(Mapped::First(units));
+        self.device.ftl.precondition(&initial, seed).map_err(|e| e.to_string())
+    }
+
+    /// Logical pages of the host.
+    pub fn pages(&self) -> u64 {
+        self.sectors() / self.per_unit
+    }
+
+    /// Sectors of the host.
     pub fn sectors(&self) -> u64 {
         (self.cells.len() * self.per_cell) as u64
     }
 
-    pub fn error<T>(&self, what: String) -> Result<T, String> {
+    pub(crate) fn error<T>(&self, what: String) -> Result<T, String> {
         Err(format!("{}: {what}", self.name))
     }
 
-    /// Submit a request over some sectors, and note what it changes.
+    /// Submit a request over some sectors at a time in nanoseconds, and note what it changes.
+    ///
+    /// # Errors
+    /// What is wrong until then.
     pub fn submit(&mut self, op: HostOp, first: u64, last: u64, at: u64) -> Result<(), String> {
         let range = first as usize..last as usize;
         let mut data = vec![];
@@ -106,6 +130,10 @@ impl Run {
         Ok(())
     }
 
+    /// Submit a request that is drawn.
+    ///
+    /// # Errors
+    /// What is wrong until then.
     pub fn step(&mut self, rng: &mut Rng) -> Result<(), String> {
         let longest = [1, 5_000, 400_000][rng.below(3) as usize];
         let at = self.device.now().0 + rng.below(longest);
@@ -122,6 +150,10 @@ impl Run {
         self.submit(op, first, last, at)
     }
 
+    /// Take in what ends until a time.
+    ///
+    /// # Errors
+    /// A read of other data than the newest, a request that fails, or an operation against the rules.
     pub fn collect(&mut self, until: SimTime) -> Result<(), String> {
         loop {
             match self.device.next_completion(until) {
@@ -136,7 +168,7 @@ impl Run {
         }
     }
 
-    pub fn completed(&mut self, c: &Completion) -> Result<(), String> {
+    fn completed(&mut self, c: &Completion) -> Result<(), String> {
         if !matches!(c.outcome, Outcome::Done | Outcome::Uncorrectable) {
             return self.error(format!("request {} ends {:?}", c.number, c.outcome));
         }
@@ -158,6 +190,10 @@ impl Run {
         Ok(())
     }
 
+    /// Let everything end, and read all of it.
+    ///
+    /// # Errors
+    /// What is wrong or left over.
     pub fn finish(mut self) -> Result<Tally, String> {
         self.collect(SimTime::NEVER)?;
         if let Err(e) = self.device.drain() {
@@ -173,11 +209,15 @@ impl Run {
         let now = self.device.now().0;
         self.submit(HostOp::Read, 0, self.sectors(), now)?;
         self.collect(SimTime::NEVER)?;
-        assert!(self.expected.is_empty(), "a read never completed");
+        if !self.expected.is_empty() {
+            return self.error("a read never completed".into());
+        }
         Ok(self.tally)
     }
 }
 
-pub fn stamps(data: &[u8]) -> Vec<u64> {
-    data.chunks(SECTOR).map(|s| u64::from_le_bytes(s[..8].try_into().unwrap())).collect()
+/// The stamp at the beginning of each sector.
+pub(crate) fn stamps(data: &[u8]) -> Vec<u64> {
+    let stamp = |sector: &[u8]| u64::from_le_bytes(std::array::from_fn(|i| sector[i]));
+    data.chunks(SECTOR).map(stamp).collect()
 }

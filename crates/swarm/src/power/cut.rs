@@ -1,7 +1,7 @@
 //! The power is cut and comes back: what is found is compared with what may be.
 
-use crate::power_cut::run::{Run, stamps};
-use crate::power_cut::watch::{Cell, Change};
+use crate::power::run::{Run, stamps};
+use crate::power::watch::{Cell, Change};
 use std::collections::HashSet;
 use wordline_ftl::{Located, Recorded};
 use wordline_sim::Device;
@@ -14,6 +14,9 @@ impl Run {
     }
 
     /// Cut the power now, let it come back, and compare what is found with what may be.
+    ///
+    /// # Errors
+    /// What is lost that was acknowledged or flushed, what is found that never was, or what contradicts itself.
     pub fn cut(mut self) -> Result<Run, String> {
         self.collect(self.device.now())?;
         let committed = self.places();
@@ -23,7 +26,7 @@ impl Run {
         let torn = off.image.media.metadata().torn(off.probe.slot_shift);
         let mut gone: Vec<u64> = off.lost.clone();
         gone.sort_unstable();
-        let geometry = self.spec.geometry().unwrap();
+        let geometry = self.spec.geometry().map_err(|e| e.to_string())?;
         let log = off.image.media.metadata().trim_pages().count() as u64;
         self.tally.cuts += 1;
         self.tally.lost_requests += gone.len() as u64;
@@ -38,7 +41,7 @@ impl Run {
             .count() as u64;
         off.probe.torn = torn.iter().copied().collect();
         self.device = Device::power_on(&self.spec, &geometry, self.scheme.clone(), off)
-            .unwrap_or_else(|e| panic!("{}: {e}", self.name));
+            .map_err(|e| format!("{}: {e}", self.name))?;
         if self.device.now() < at {
             return self.error("time runs backwards".into());
         }
@@ -66,7 +69,7 @@ impl Run {
         protected: &HashSet<Lpn>,
         torn: &[Ppn],
     ) -> Result<(), String> {
-        let geometry = self.spec.geometry().unwrap();
+        let geometry = self.spec.geometry().map_err(|e| e.to_string())?;
         let recovered = self.places();
         let logical = self.device.ftl.trim_log().start;
         let safe = self.device.ftl.layout().regions.iter().any(|r| r.protected);
@@ -119,7 +122,9 @@ impl Run {
     /// did. What is found is what holds from now on.
     fn read_everything(mut self) -> Result<Run, String> {
         let request = HostRequest::new(HostOp::Read, 0, self.sectors() as u32).at(self.device.now());
-        self.device.submit(request, self.device.now()).unwrap_or_else(|e| panic!("{e}"));
+        if let Err(e) = self.device.submit(request, self.device.now()) {
+            return self.error(e.to_string());
+        }
         let read = match self.device.next_completion(SimTime::NEVER) {
             Ok(Some(c)) => c,
             other => return self.error(format!("the drive cannot be read: {other:?}")),

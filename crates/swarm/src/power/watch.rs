@@ -1,20 +1,31 @@
 //! What is seen of the flash, and what a cell may be found as.
 
+use crate::check::effort::Effort;
 use std::collections::HashSet;
 use wordline_ftl::OpKind;
 use wordline_sim::{Event, Probe};
-use wordline_swarm::Effort;
 use wordline_units::Ppn;
 
 /// Sees that no torn slot is read and none programmed before its block has been erased, and when
 /// anything happens.
 #[derive(Default)]
 pub struct Watch {
-    pub torn: HashSet<Ppn>,
-    pub slot_shift: u32,
-    pub effort: Effort,
+    /// Slots whose program a cut has torn.
+    pub(crate) torn: HashSet<Ppn>,
+    /// Bits of a place on flash below its block's.
+    pub(crate) slot_shift: u32,
+    effort: Effort,
+    /// When anything has happened, in nanoseconds.
     pub moments: Vec<u64>,
-    pub wrong: Option<String>,
+    /// What is against the rules, if anything has been.
+    pub(crate) wrong: Option<String>,
+}
+
+impl Watch {
+    /// What sees a drive whose blocks have so many bits of a place.
+    pub(crate) fn new(slot_shift: u32) -> Watch {
+        Watch { slot_shift, ..Watch::default() }
+    }
 }
 
 impl Probe for Watch {
@@ -39,16 +50,18 @@ impl Probe for Watch {
 
 /// A request changed a cell: a logical page under a page map, which is written as a whole, or a
 /// sector under a sector map.
-pub struct Change {
+pub(crate) struct Change {
     pub number: u64,
     pub is_trim: bool,
     pub after: Vec<u64>,
 }
 
+/// What the host may expect of a cell.
 #[derive(Default)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// As it was found when the power last came.
     pub found: Vec<u64>,
+    /// What has changed it since.
     pub changes: Vec<Change>,
 }
 
@@ -59,20 +72,28 @@ impl Cell {
 }
 
 /// What the cases came across, so that a suite can tell that it tried what it claims.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
+    /// Times that the power was cut.
     pub cuts: u64,
+    /// Programs that a cut tore.
     pub torn_programs: u64,
+    /// Erases that a cut tore.
     pub torn_erases: u64,
+    /// Requests under way that a cut lost.
     pub lost_requests: u64,
+    /// Pages in protected RAM at a cut.
     pub protected: u64,
+    /// Trims, not flushed, that a cut undid.
     pub undone_trims: u64,
+    /// Pages of the log of trims at a cut.
     pub logged: u64,
     /// Pages found at another copy of the same version, programmed later than the committed one.
     pub twins: u64,
 }
 
 impl Tally {
+    /// Count another's too.
     pub fn add(&mut self, other: Tally) {
         self.cuts += other.cuts;
         self.torn_programs += other.torn_programs;

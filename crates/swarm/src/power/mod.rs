@@ -1,0 +1,73 @@
+//! What survives a power cut? Drives that are cut at random instants: every acknowledged or flushed write is found again,
+//! and the map that recovery builds from page metadata is the committed one.
+
+mod cut;
+mod run;
+mod watch;
+
+use crate::drive::Drive;
+use crate::rng::Rng;
+use crate::swarm::{Failure, Swarm, caught};
+pub use run::Run;
+pub use watch::{Tally, Watch};
+use wordline_device::Flush;
+use wordline_units::{Fraction, SimTime};
+
+/// Half of the buffers keep pages back, under schemes that take whole pages.
+fn keeping_back(rng: &mut Rng, drive: Drive) -> Drive {
+    if !drive.spec.ack.is_buffer() || rng.once_in(2) {
+        return drive;
+    }
+    let flush = Flush { high: Fraction::ONE, low: Fraction::percent(34), idle: None };
+    drive.changed(|spec| spec.flush = Some(flush))
+}
+
+impl Swarm {
+    /// How many requests the case of power cuts of a seed has when it is not cut short.
+    pub fn length_of_cuts(seed: u64) -> u64 {
+        Rng(seed ^ 0x6375_7473).below(700)
+    }
+
+    /// Draw a small drive, a scheme and requests, and cut the power now and then. Returns what the cuts came across.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, also where it is told by a panic.
+    pub fn power_cuts(&self, seed: u64, length: u64) -> Result<Tally, Failure> {
+        let mut rng = Rng(seed);
+        let drive = self.small_drive(&mut rng)?;
+        let drive = keeping_back(&mut rng, drive);
+        let (scheme, device) = (drive.scheme.to_string(), wordline_device::to_toml(&drive.spec));
+        let cut = || cut_again_and_again(Run::new(drive.spec, drive.scheme.scheme)?, rng, seed, length);
+        caught(cut).map_err(|message| Failure { seed, length, scheme, device, message })
+    }
+}
+
+fn cut_again_and_again(mut run: Run, mut rng: Rng, seed: u64, length: u64) -> Result<Tally, String> {
+    if rng.below(2) == 0 {
+        run.fill(seed)?;
+    }
+    let mut until_cut = 1 + rng.below(200);
+    for _ in 0..length {
+        run.step(&mut rng)?;
+        until_cut -= 1;
+        if until_cut > 0 {
+            continue;
+        }
+        until_cut = 1 + rng.below(200);
+        let now = run.device.now();
+        let event = run.device.next_event().unwrap_or(now);
+        let at = match rng.below(5) {
+            0 => now,
+            1 => event,
+            2 => SimTime(now.0.max(event.0.saturating_sub(1))),
+            3 => SimTime(now.0 + rng.below(100_000)),
+            _ => SimTime(now.0 + rng.below(2_000_000)),
+        };
+        run.collect(at)?;
+        if run.device.advance_to(at).is_err() {
+            return run.error("the drive stops".into());
+        }
+        run = run.cut()?;
+    }
+    run.finish()
+}

@@ -1,0 +1,195 @@
+"""Lives of drives, each kept as soon as it has ended, on this machine or a cluster."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from wordline import Run, UserError, _wordline, spelling
+from wordline._result import Lifetimes
+from wordline._run import Progress, asked, native
+from wordline.commands import perform
+from wordline.runs import Runner, write_whole
+
+
+@dataclass(frozen=True)
+class Life(Run):
+    """One drive under one scheme, a workload repeated on it until it is over.
+
+    Attributes
+    ----------
+    acceleration
+        Cycles that each of its erases stands for.
+    shelf
+        Time on the shelf after each pass of the workload.
+    end
+        What ends it, as for `wordline.lifetime`.
+    """
+
+    acceleration: int = 1
+    shelf: str | None = None
+    end: str = "capacity"
+
+    def identity(self) -> dict[str, Any]:
+        """Say what decides how it goes, without living it; errors as of a run."""
+        worn = (("wear.enforce", "true"), ("wear.acceleration", str(self.acceleration)))
+        run = Run.identity(replace(self, set=(*self.set, *worn)))
+        return {**run, "shelf": self.shelf, "end": self.end}
+
+    def kept(self, save_state: str | None, progress: Progress | None) -> str:
+        """Live it in this thread; return lifetimes of it alone as JSON; errors as of a run."""
+
+        def told(_: int, __: int, drive_writes: float) -> None:
+            if progress is not None:
+                progress(0, 0, 0.0)
+
+        return _wordline.lifetime(asked(self), [native(self)], self.asked(), 1, told)
+
+    def asked(self) -> dict[str, Any]:
+        """Return what the native half takes of a life."""
+        return asked_life(self.acceleration, self.shelf, self.end, checks_acceleration=False)
+
+
+def asked_life(
+    acceleration: int | None, shelf: str | None, end: str, *, checks_acceleration: bool
+) -> dict[str, Any]:
+    """Return how drives live as the native half takes it.
+
+    Raises
+    ------
+    UserError
+        The acceleration is out of its bounds.
+    """
+    if acceleration is not None and not 1 <= acceleration < 2**32:
+        raise UserError(f"acceleration={acceleration} is not between 1 and 2**32 - 1")
+    return {
+        "acceleration": acceleration,
+        "checks_acceleration": checks_acceleration,
+        "shelf": shelf,
+        "end": end,
+    }
+
+
+def live(
+    run: Run,
+    replicas: int,
+    schemes: Sequence[str],
+    life: dict[str, Any],
+    runner: Runner,
+    begin: Callable[[int], None] = lambda count: None,
+) -> Lifetimes:
+    """Live what is not kept yet, and put all lives together.
+
+    Parameters
+    ----------
+    run
+        Device, workload and what else all lives have in common; their first seed.
+    schemes
+        Their spellings, the baseline first.
+    life
+        As `asked_life` has it.
+    begin
+        Told how many lives there are.
+
+    Raises
+    ------
+    UserError, Refused, Fault
+        As for `wordline.lifetime`.
+    """
+    found = [spelling.resolved(scheme) for scheme in schemes]
+    names = [name for name, _ in found]
+    wanted = {
+        **asked(run, replicas),
+        "classes": list(dict.fromkeys(c for _, of in found for c in of)),
+    }
+    common = {f.name: getattr(run, f.name) for f in fields(Run)}
+    lives = [
+        Life(
+            **{**common, "scheme": schemes[position], "seed": seed},
+            acceleration=acceleration,
+            shelf=life["shelf"],
+            end=life["end"],
+        )
+        for position, seed, acceleration in _wordline.lives(wanted, names, life)
+    ]
+    begin(len(lives))
+    for error in runner.do(lives).values():
+        raise error
+    kept = [runner.path(one).read_text(encoding="utf-8") for one in lives]
+    return Lifetimes(_wordline.lives_together(wanted, names, life, kept))
+
+
+def main(**arguments: Any) -> int:
+    """Do ``wordline lifetime --on``; return its exit code, as `wordline.commands.perform`."""
+    return perform("sweep", ("rich",), lambda: _main(**arguments))
+
+
+def _main(
+    *,
+    run: Sequence[str],
+    schemes: Sequence[str],
+    on: str,
+    out: str,
+    set: Sequence[str],
+    replicas: int,
+    seed: int,
+    check: bool,
+    initial: str,
+    end: str,
+    requests: int | None = None,
+    acceleration: int | None = None,
+    shelf: str | None = None,
+    traces: str | None = None,
+    fit: str | None = None,
+) -> None:
+    from wordline.cluster import at
+
+    at_once, executor = at(on)
+    device, workload = run
+    wanted = Run(
+        device=device,
+        scheme=schemes[0],
+        workload=workload,
+        seed=seed,
+        requests=requests,
+        set=tuple((key, value) for key, _, value in (text.partition("=") for text in set)),
+        initial=initial,
+        traces=traces,
+        fit=fit,
+        check=check,
+    )
+    count, ended = 0, itertools.count(1)
+
+    def begin(lives: int) -> None:
+        nonlocal count
+        count = lives
+
+    def told(run: Run, found: bool) -> None:
+        life = f", K = {run.acceleration}" if isinstance(run, Life) else ""
+        what = "was kept" if found else "has ended"
+        name = f"{run.scheme}, seed {run.seed}{life}"
+        print(f"[{next(ended)}/{count}] {name}: {what}", file=sys.stderr, flush=True)
+
+    runner = Runner(Path(out) / "runs", jobs=at_once, executor=executor, refusals=(), ended=told)
+    life = asked_life(acceleration, shelf, end, checks_acceleration=True)
+    lived = live(wanted, replicas, schemes, life, runner, begin)
+    print(lived, end="")
+    for path in save(lived, Path(out)):
+        print(f"wrote {path}", file=sys.stderr)
+
+
+def save(lived: Lifetimes, folder: Path) -> list[Path]:
+    """Write lifetimes as the native command does; return what was written."""
+    texts = {"phases.csv": lived.csv()}
+    for figure in lived.figures():
+        texts[f"figures/{figure.name}.svg"] = figure.svg
+        texts[f"figures/{figure.name}.csv"] = figure.csv
+    texts |= {"lifetime.html": lived.html(), "lifetime.json": lived.json}
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / name, text.encode())
+    return [folder / name for name in texts]
