@@ -39,29 +39,22 @@ from wordline._result import (
 )
 from wordline._run import Run
 from wordline._table import Table
-from wordline._wordline import Fault, Refused, UserError, __version__
+from wordline._wordline import Fault, Parcel, Place, Refused, UserError, View, __version__
 from wordline.drive import Completion, Drive
+from wordline.layout import DriveInfo, Layout, Pool, Region
+from wordline.routes import ByPage, BySize, Compiled
 from wordline.scheme import (
-    ByPage,
-    BySize,
     Collect,
-    DriveInfo,
     GiB,
     KiB,
-    Layout,
     MiB,
     Move,
     Param,
-    Parcel,
-    Place,
-    Pool,
     ReadSeen,
-    Region,
     Request,
     Scheme,
     SetQuota,
     State,
-    View,
     check,
     to,
 )
@@ -74,6 +67,7 @@ __all__ = [
     "BySize",
     "Collect",
     "Comparison",
+    "Compiled",
     "Completion",
     "Drive",
     "DriveInfo",

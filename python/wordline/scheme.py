@@ -16,30 +16,31 @@ engine asks only those that a class has.
 
 from __future__ import annotations
 
+import base64
 import copy
 import hashlib
 import inspect
 import json
 import re
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from wordline import _wordline
-from wordline._wordline import Parcel, Place, Refused, UserError, View
+from wordline._wordline import Parcel, Place, UserError, View
+from wordline.layout import DriveInfo, Layout
+from wordline.routes import interpreted
 
 __all__ = [
-    "ByPage", "BySize", "Collect", "DriveInfo", "GiB", "KiB", "Layout", "MiB", "Move", "Param",
-    "Parcel", "Place", "Pool", "ReadSeen", "Region", "Request", "Scheme", "SetQuota", "State",
-    "View", "to",
+    "Collect", "GiB", "KiB", "MiB", "Move", "Param", "ReadSeen", "Request", "Scheme", "SetQuota",
+    "State", "check", "to",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 KiB, MiB, GiB = 1 << 10, 1 << 20, 1 << 30
 
@@ -161,7 +162,7 @@ class State:
     ----------
     default
         What it is at first; each run begins with a copy. Whatever JSON holds: numbers, texts, truth
-        values, lists, and dictionaries with keys of text.
+        values, lists, and dictionaries with keys of text; or an array of numpy by itself.
     """
 
     def __init__(self, default: Any = None) -> None:
@@ -209,20 +210,6 @@ class SetQuota(NamedTuple):
     slots: int | None = None
 
 
-class BySize(NamedTuple):
-    """Places by size: ``(bytes, place)`` for data of at most so many, the least first; or above."""
-
-    steps: Sequence[tuple[int, Place]]
-    above: Place
-
-
-class ByPage(NamedTuple):
-    """Places by logical page: ``uint8``, shape ``(logical_pages,)``, each the number of a place."""
-
-    classes: NDArray[np.uint8]
-    places: Sequence[Place]
-
-
 class Request(NamedTuple):
     """A host request: its kind, its first block of 512 bytes, its bytes, its arrival in ns."""
 
@@ -242,206 +229,16 @@ class ReadSeen(NamedTuple):
     retries: int
 
 
-@dataclass(frozen=True)
-class DriveInfo:
-    """What `layout` is given.
-
-    Attributes
-    ----------
-    spec
-        The device file, resolved, as ``identity()["device"]`` has it.
-    logical_pages, page_bytes
-        What the host can address.
-    planes
-        Of all media.
-    modes, blocks_per_plane, sectors_per_page
-        Of each medium its modes, from ``slc`` up, its blocks a plane, and the sectors of a page.
-    slc_cache_trigger
-        When the device file wants its SLC cache collected; none without one.
-    """
-
-    spec: Mapping[str, Any]
-    logical_pages: int
-    page_bytes: int
-    planes: int
-    modes: Sequence[Sequence[str]]
-    blocks_per_plane: Sequence[int]
-    sectors_per_page: Sequence[int]
-    slc_cache_trigger: str | None = None
-
-    @property
-    def slc_cache(self) -> Mapping[str, Any] | None:
-        """The device file's SLC cache: ``static_blocks``, ``dynamic_blocks``, ``when_full``."""
-        return self.spec.get("slc_cache")
-
-    @property
-    def dense(self) -> str:
-        """The densest mode of the first medium."""
-        return self.modes[0][-1]
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Blocks of one medium that may change owner or mode: how many of each plane."""
-
-    blocks: int
-    medium: int = 0
-    least_erased_first: bool = False
-
-
-@dataclass(frozen=True)
-class Region:
-    """Owns blocks of a pool, and gives them their mode and order of programs.
-
-    Attributes
-    ----------
-    name
-        As `to` names it.
-    mode
-        ``slc``, ``mlc``, ``tlc`` or ``qlc``.
-    pool
-        Where its blocks come from, by position.
-    rule
-        ``device`` (as the flash programs that mode), ``sequential``, ``one-shot``, ``relaxed``,
-        ``strict-diagonal``, or with a window ``reprogram-window``.
-    blocks
-        The most of each plane that it may own; no limit if not given.
-    trigger, victim
-        As in a device file, such as ``free_blocks < 50%`` and ``greedy``; by default the device's.
-    evicts_to_other_pool
-        Whether all that is collected here goes to another pool.
-    window
-        Wordlines and layers of a window, for the rule ``reprogram-window``: its wordlines serve as
-        SLC first and get their further bits later, in place.
-    reread_ns
-        How long it takes to read the bits of a wordline before it gets a further one.
-    partial_victims
-        Whether a block that still has free slots may be collected.
-    """
-
-    name: str
-    mode: str
-    pool: int = 0
-    rule: str = "device"
-    blocks: int | None = None
-    trigger: str | None = None
-    victim: str | None = None
-    evicts_to_other_pool: bool = False
-    window: tuple[int, int] | None = None
-    reread_ns: int | None = None
-    partial_victims: bool = False
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a scheme divides the drive, under a map of pages.
-
-    Attributes
-    ----------
-    regions
-        At most 15.
-    pools
-        The blocks of each medium, in the order in which they lie in each plane.
-    home
-        The region where data lie at rest.
-    tick_every_writes
-        After how many host writes `Scheme.tick` is asked; 0 for never.
-    idle_after_ns
-        How long the drive must have had no request before `Scheme.idle` is asked.
-    """
-
-    regions: Sequence[Region]
-    pools: Sequence[Pool]
-    home: str
-    tick_every_writes: int = 0
-    idle_after_ns: int = 0
-
-    @staticmethod
-    def one_region(drive: DriveInfo, *, mode: str | None = None, **region: Any) -> Layout:
-        """Return one region, ``dense``, on all blocks of the only medium."""
-        _only_medium(drive)
-        dense = Region("dense", mode or drive.dense, **region)
-        return Layout([dense], [Pool(drive.blocks_per_plane[0])], "dense")
-
-    @staticmethod
-    def cache_blocks(drive: DriveInfo) -> tuple[int, int]:
-        """Return the blocks of each plane that the device file gives an SLC cache.
-
-        Those that it always has, and those that it has besides while the drive is empty.
-
-        Raises
-        ------
-        Refused
-            The device file has no such cache.
-        """
-        if drive.slc_cache is None:
-            raise Refused("its device file has no [slc_cache]; say how large the cache is")
-        return drive.slc_cache["static_blocks"], drive.slc_cache["dynamic_blocks"]
-
-    @staticmethod
-    def slc_cache(
-        drive: DriveInfo,
-        *,
-        blocks: int | None = None,
-        dynamic_blocks: int = 0,
-        least: int = 0,
-        trigger: str | None = None,
-    ) -> Layout:
-        """Return an SLC cache, ``slc``, in front of a region ``dense``.
-
-        A cache of fixed size has blocks of its own. One with dynamic blocks shares them: then
-        `Scheme.tick` is asked every 1024 writes, and is to return a `SetQuota`.
-
-        Parameters
-        ----------
-        drive
-            As `Scheme.layout` is given it.
-        blocks, dynamic_blocks
-            Blocks of each plane, always and while the drive is empty; if no blocks are given, both
-            are the device file's.
-        least
-            The fewest blocks of each plane that a dynamic cache may own at first.
-        trigger
-            When the cache is collected; the device file's, or half of it free.
-
-        Raises
-        ------
-        Refused
-            The flash has no SLC mode and a denser one, or the size does not fit.
-        """
-        _only_medium(drive)
-        if len(drive.modes[0]) < 2 or drive.modes[0][0] != "slc":
-            raise Refused("its flash needs an SLC mode and a denser one")
-        if blocks is None:
-            blocks, dynamic_blocks = Layout.cache_blocks(drive)
-        whole, cache = drive.blocks_per_plane[0], blocks + dynamic_blocks
-        if not 2 <= cache < whole:
-            raise Refused(f"a cache of {cache} blocks a plane is not between 2 and {whole - 1}")
-        trigger = trigger or drive.slc_cache_trigger or "free_blocks < 50%"
-        slc = Region("slc", "slc", rule="sequential", trigger=trigger)
-        if not dynamic_blocks:
-            dense = Region("dense", drive.dense, pool=1)
-            return Layout([slc, dense], [Pool(blocks), Pool(whole - blocks)], "dense")
-        slc = replace(slc, blocks=max(cache, least))
-        shared = [slc, Region("dense", drive.dense)]
-        return Layout(shared, [Pool(whole)], "dense", tick_every_writes=1024)
-
-
-def _only_medium(drive: DriveInfo) -> None:
-    if len(drive.blocks_per_plane) > 1:
-        raise Refused("it knows one kind of flash, and this drive has several media")
-
-
 class Scheme(ABC):
     """A scheme: where host data and collected pages go, and when pages move.
 
     A class has `layout` and `place`; the other hooks are asked only if it has them: ``admit``,
     ``make_room``, ``read``, ``collect``, ``idle``, ``tick``, ``on_trim``, and ``seed``, which
     begins its own random numbers before the first request. One that has ``routes`` decides
-    beforehand: it returns a dictionary with a place, a `BySize` or a `ByPage` for ``host``,
-    ``sealed``, ``collected`` or ``moved`` data, and `place` is asked only for origins that it
-    leaves out. It is asked once the drive is laid out, and again after each ``tick``. A hook is
-    given a view of the drive, which is good for that call. What a scheme learns it keeps in
+    beforehand: it returns a dictionary with a place, a `BySize`, a `ByPage` or a `Compiled` for
+    ``host``, ``sealed``, ``collected`` or ``moved`` data, and `place` is asked only for origins
+    that it leaves out. It is asked once the drive is laid out, and again after each ``tick``. A
+    hook is given a view of the drive, which is good for that call. What a scheme learns it keeps in
     attributes declared as `State`; any other is refused once the drive has been laid out.
     """
 
@@ -577,7 +374,7 @@ class Scheme(ABC):
 
     def _saved(self) -> str:
         try:
-            return json.dumps(self._learnt, sort_keys=True)
+            return json.dumps({k: _written(v) for k, v in self._learnt.items()}, sort_keys=True)
         except TypeError as e:
             raise UserError(f"{type(self).__name__} cannot be saved: {e}") from e
 
@@ -585,8 +382,27 @@ class Scheme(ABC):
         found = json.loads(text)
         if set(found) != set(self._learnt):
             return False
-        self._learnt.update(found)
+        self._learnt.update({name: _read(value) for name, value in found.items()})
         return True
+
+
+def _written(value: Any) -> Any:
+    """Return what JSON holds in place of an array of numpy; anything else as it is."""
+    np = sys.modules.get("numpy")  # nothing of it can be there without
+    if np is None or not isinstance(value, np.ndarray) or value.dtype == object:
+        return value
+    packed = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+    return {"array": packed, "dtype": value.dtype.str, "shape": value.shape}
+
+
+def _read(value: Any) -> Any:
+    """Return what `_written` has written."""
+    if not (isinstance(value, dict) and set(value) == {"array", "dtype", "shape"}):
+        return value
+    import numpy as np
+
+    flat = np.frombuffer(base64.b64decode(value["array"]), dtype=value["dtype"])
+    return flat.reshape(value["shape"]).copy()
 
 
 def source(cls: type) -> tuple[str, str]:
@@ -656,5 +472,6 @@ def check(
             f"cases={cases}, power_cuts={power_cuts}, seed={seed}: at least one drive, and a seed "
             "below 2**64"
         )
-    refused, cuts = _wordline.check(scheme, seed, cases, power_cuts)
+    with interpreted():
+        refused, cuts = _wordline.check(scheme, seed, cases, power_cuts)
     return Checked(cases, seed, refused, cuts)

@@ -1,9 +1,9 @@
 """`dac`: data that are written again rise, data that are collected sink.
 
 M.-L. Chiang, P. C. H. Lee, R.-C. Chang, "Using Data Clustering to Improve Cleaning Performance for
-Flash Memory", Software: Practice and Experience 29(3), 1999 (dynamic data clustering). Each class of
-data has blocks of its own. A page goes to the next hotter class as the host writes it again, and to
-the next colder as it is collected, so that it comes to where others live as long as it does.
+Flash Memory", Software: Practice and Experience 29(3), 1999 (dynamic data clustering). Each class
+of data has blocks of its own. A page goes to the next hotter class as the host writes it again, and
+to the next colder as it is collected, so that it comes to where others live as long as it does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_CLASSES = 12
 
 
 class Dac(Scheme):
-    """Classes of their own for data as hot as each other: writes heat a page, collections cool it."""
+    """Data as hot as each other in blocks of their own: writes heat, collections cool."""
 
     classes = Param(6, "how many, from 2 to 12")
 

@@ -62,7 +62,7 @@ class SepBit(Scheme):
         return Layout(regions, [Pool(drive.blocks_per_plane[0])], "long")
 
     def place(self, p: Parcel, view: View) -> Place:
-        """Class what the host writes by the life of what it overwrites, what is collected by age."""
+        """Class host data by the life of what they overwrite, collected data by their age."""
         if p.region is not None:
             return TO[self.collected(p.region, self.clock - self.written[p.lpn])]
         self.clock += 1

@@ -4,6 +4,7 @@
 pub(crate) mod answers;
 mod asked;
 pub(crate) mod check;
+mod compiled;
 mod entry;
 mod failed;
 mod lent;

@@ -38,7 +38,7 @@ pub(crate) struct PyScheme {
 }
 
 /// Where the classes are that hooks are given instances of.
-const FACE: &str = "wordline.scheme";
+const FACE: &str = "wordline";
 static REQUEST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static READ_SEEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -150,7 +150,7 @@ impl Clone for PyScheme {
                 self.failed.keep(py, e, &self.name, "a copy of its state", wordline_units::SimTime(0));
                 (self.object.clone_ref(py), self.place.clone_ref(py))
             });
-            PyScheme {
+            let mut copy = PyScheme {
                 name: self.name.clone(),
                 object,
                 place,
@@ -162,7 +162,15 @@ impl Clone for PyScheme {
                 decides_beforehand: self.decides_beforehand,
                 read: RefCell::new(self.read.borrow().iter().map(|(d, p)| (d.clone_ref(py), *p)).collect()),
                 failed: Arc::clone(&self.failed),
+            };
+            if copy.routes.learn() {
+                // What it learns is the copy's own from now on.
+                copy.routes = copy.renew(py).unwrap_or_else(|e| {
+                    self.failed.keep(py, e, &self.name, "routes", wordline_units::SimTime(0));
+                    Routes::default()
+                });
             }
+            copy
         })
     }
 }
@@ -204,8 +212,10 @@ impl Scheme for PyScheme {
     }
 
     fn place(&mut self, parcel: &wordline_ftl::Parcel, view: &View) -> Place {
-        if let Some(place) = self.routes.place(parcel, self.sector) {
-            return place;
+        match self.routes.place(parcel, self.sector, view.now.0) {
+            Ok(None) => {}
+            Ok(Some(place)) => return place,
+            Err(e) => return self.ask("routes", view, |_, _| Err(e)),
         }
         self.ask("place", view, |py, lent| {
             let asked = Parcel::of(parcel, &self.regions, self.sector);

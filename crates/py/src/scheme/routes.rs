@@ -3,6 +3,7 @@
 
 use crate::error::{UserError, wrong};
 use crate::scheme::answers::Decision;
+use crate::scheme::compiled::Compiled;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ enum Rule {
     BySize(Vec<(u64, Place)>, Place),
     /// By the class of their first logical page.
     ByPage(Vec<u8>, Vec<Place>),
+    /// As compiled code decides.
+    Compiled(Compiled),
 }
 
 /// What a scheme has decided beforehand. Shared by forks, until one of them renews it.
@@ -51,28 +54,38 @@ impl Routes {
         Ok(Routes { rules: Arc::new(rules) })
     }
 
+    /// Whether any of it is compiled, and learns.
+    pub(crate) fn learn(&self) -> bool {
+        self.rules.iter().flatten().any(|rule| matches!(rule, Rule::Compiled(_)))
+    }
+
     /// Where data go, if that is decided.
+    ///
+    /// # Errors
+    /// What compiled code decides wrongly.
     #[inline]
-    pub(crate) fn place(&self, parcel: &Parcel<'_>, sector: u32) -> Option<Place> {
+    pub(crate) fn place(&self, parcel: &Parcel<'_>, sector: u32, now: u64) -> PyResult<Option<Place>> {
         let at = match parcel.origin {
             Origin::Host(_) => 0,
             Origin::Sealed => 1,
             Origin::Collected(_) => 2,
             Origin::Moved(_) => 3,
         };
-        match self.rules[at].as_ref()? {
-            Rule::Always(place) => Some(*place),
-            Rule::BySize(steps, above) => {
+        Ok(match &self.rules[at] {
+            None => None,
+            Some(Rule::Always(place)) => Some(*place),
+            Some(Rule::BySize(steps, above)) => {
                 let sectors: u32 = parcel.spans.iter().map(|span| span.mask.count()).sum();
                 let bytes = u64::from(sectors) * u64::from(sector);
                 Some(steps.iter().find(|(most, _)| bytes <= *most).map_or(*above, |(_, place)| *place))
             }
-            Rule::ByPage(classes, places) => {
-                let lpn = parcel.spans.first()?.lpn;
-                // The drive's own tables lie behind the host's pages; their place is not asked for.
-                places.get(*classes.get(lpn.0 as usize)? as usize).copied()
+            // The drive's own tables lie behind the host's pages; their place is not asked for.
+            Some(Rule::ByPage(classes, places)) => {
+                let class = parcel.spans.first().and_then(|span| classes.get(span.lpn.0 as usize));
+                class.and_then(|class| places.get(*class as usize)).copied()
             }
-        }
+            Some(Rule::Compiled(compiled)) => Some(compiled.place(parcel, sector, now)?),
+        })
     }
 }
 
@@ -80,7 +93,8 @@ impl Rule {
     fn read(rule: &Bound<'_, PyAny>, regions: &[String], logical_pages: u32) -> PyResult<Rule> {
         let place = |given: &Bound<'_, PyAny>| -> PyResult<Place> {
             let decision = given.cast::<Decision>().map_err(|_| {
-                wrong("routes() has a rule that is no place\n  allowed: wl.to(...), wl.BySize, wl.ByPage")
+                wrong("routes() has a rule that is no place\n  allowed: wl.to(...), wl.BySize, wl.ByPage, \
+                       wl.Compiled")
             })?;
             decision.get().place(regions)
         };
@@ -92,6 +106,11 @@ impl Rule {
                 return Err(wrong("the sizes of a wl.BySize do not rise"));
             }
             return Ok(Rule::BySize(steps, place(&rule.getattr("above")?)?));
+        }
+        if rule.hasattr("decide")? {
+            let places: Vec<Bound<'_, PyAny>> = rule.getattr("places")?.extract()?;
+            let places: Vec<Place> = places.iter().map(place).collect::<PyResult<_>>()?;
+            return Compiled::read(rule, places).map(Rule::Compiled);
         }
         if rule.hasattr("classes")? {
             let classes: Vec<u8> = rule.getattr("classes")?.call_method0("tobytes")?.extract()?;
