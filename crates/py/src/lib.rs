@@ -45,6 +45,16 @@ fn compare(
     comparison.reports.iter().map(|r| r.to_json().map_err(wrong)).collect()
 }
 
+/// The report of a run with replicas, of the reports of each, in the order of their seeds.
+#[pyfunction]
+fn replicated(py: Python<'_>, asked: Asked, scheme: &str, reports: Vec<String>) -> PyResult<String> {
+    let (spec, _) = asked.spec(py, scheme)?;
+    let reports: Result<Vec<Report>, _> = reports.iter().map(|r| Report::from_json(r)).collect();
+    let mut reports = reports.map_err(wrong)?.into_iter();
+    let first = reports.next().ok_or_else(|| wrong("there are no reports"))?;
+    wordline_run::replicated(&spec, first, reports).to_json().map_err(wrong)
+}
+
 /// Run one scheme and write down its operations, its completions, its timeline; the report as JSON.
 #[pyfunction]
 fn record(
@@ -346,6 +356,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("Refused", py.get_type::<Refused>())?;
     m.add("Fault", py.get_type::<Fault>())?;
     m.add_function(wrap_pyfunction!(compare, m)?)?;
+    m.add_function(wrap_pyfunction!(replicated, m)?)?;
     m.add_function(wrap_pyfunction!(identity, m)?)?;
     m.add_function(wrap_pyfunction!(model, m)?)?;
     m.add_function(wrap_pyfunction!(page_write_cost, m)?)?;

@@ -28,7 +28,7 @@ pub use record::completions::WORDS;
 pub use record::recorder::{Files, Recording};
 pub use record::timeline::Window;
 pub use stepped::{Blocks, SteppedDrive};
-pub use study::compare::{ALL_COMPATIBLE, admitted, compare, run};
+pub use study::compare::{ALL_COMPATIBLE, admitted, compare, replicated, run};
 pub use study::lifetime::{LifeProgress, LifetimeSpec, Lives, WhichLife, lifetime};
 pub use study::model::model;
 pub use study::requests::{Requests, requests};

@@ -137,15 +137,20 @@ pub fn compare(
     let reports: Option<Result<Vec<Report>, RunError>> = results.into_iter().collect();
     let mut reports = reports.unwrap_or(Err(RunError::Interrupted))?.into_iter();
     let mut of_schemes = Vec::with_capacity(schemes.len());
-    while let Some(mut first) = reports.next() {
-        if replicas > 1 {
-            let others = reports.by_ref().take(replicas - 1);
-            first.command = setup.spec.with_scheme(&first.scheme.name).command();
-            first.replicas = Some(Replicas::new(std::iter::once(first.in_brief()).chain(others).collect()));
-        }
-        of_schemes.push(first);
+    while let Some(first) = reports.next() {
+        of_schemes.push(replicated(&setup.spec, first, reports.by_ref().take(replicas - 1)));
     }
     Ok(Comparison::new(of_schemes))
+}
+
+/// The report of a run with replicas: the first of them, with what all have come to.
+pub fn replicated(spec: &RunSpec, first: Report, others: impl Iterator<Item = Report>) -> Report {
+    if spec.replicas <= 1 {
+        return first;
+    }
+    let in_brief = std::iter::once(first.in_brief()).chain(others.map(|other| other.in_brief()));
+    let replicas = Some(Replicas::new(in_brief.collect()));
+    Report { command: spec.with_scheme(&first.scheme.name).command(), replicas, ..first }
 }
 
 /// Run one experiment. `progress` is called now and then, and may break the run off.
