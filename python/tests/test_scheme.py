@@ -412,8 +412,8 @@ class Raises(SlcCachePy):
 
 
 def test_check_runs_a_scheme_on_random_drives():
-    found = wl.check(SlcCachePy, cases=60, power_cuts=0, seed=7)
-    assert found == wl.check(SlcCachePy, cases=60, power_cuts=0, seed=7)
+    found = wl.check(SlcCachePy, cases=60, power_cuts=0, states=0, seed=7)
+    assert found == wl.check(SlcCachePy, cases=60, power_cuts=0, states=0, seed=7)
     assert found.refused > 0, "some drives have no SLC mode"
 
 
@@ -421,9 +421,9 @@ def test_check_finds_a_broken_rule_and_says_how_to_come_there_again():
     with pytest.raises(wl.Fault, match=r"illegal decision.*Lsb slots") as raised:
         wl.check(Lsb, cases=40)
     replay = str(raised.value).split("wordline.check(..., ")[1].split(")")[0]
-    assert replay.endswith("cases=1, power_cuts=0")
+    assert replay.endswith("cases=1, power_cuts=0, states=0")
     with pytest.raises(wl.Fault, match="Lsb slots"):
-        wl.check(Lsb, cases=1, power_cuts=0, seed=int(replay.split("=")[1].split(",")[0]))
+        wl.check(Lsb, cases=1, power_cuts=0, states=0, seed=int(replay.split("=")[1].split(",")[0]))
 
 
 class Forgets(SlcCachePy):
@@ -441,8 +441,8 @@ class Forgets(SlcCachePy):
 
 
 def test_check_cuts_the_power_and_starts_the_scheme_anew():
-    found = wl.check(SlcCachePy, cases=0, power_cuts=20)
-    assert found == wl.check(SlcCachePy, cases=0, power_cuts=20)
+    found = wl.check(SlcCachePy, cases=0, power_cuts=20, states=0)
+    assert found == wl.check(SlcCachePy, cases=0, power_cuts=20, states=0)
     assert found.power_cuts > 20
     with pytest.raises(LookupError, match="of a start") as raised:
         wl.check(Forgets, cases=0, power_cuts=20)
@@ -454,13 +454,20 @@ def test_check_cuts_the_power_and_starts_the_scheme_anew():
             wl.check(Forgets, cases=0, power_cuts=1, seed=seed)
 
 
+def test_check_goes_through_states_of_a_small_drive():
+    found = wl.check(SlcCachePy, cases=0, power_cuts=0, states=500)
+    assert 500 <= found.states < 600
+    with pytest.raises(wl.Fault, match=r"blocks x pages = 2x4x3, .*after\n   1 host: "):
+        wl.check(Lsb, cases=0, power_cuts=0, states=20_000)
+
+
 def test_check_raises_what_the_scheme_raises():
     with pytest.raises(LookupError, match="of my own") as raised:
         wl.check(Raises, cases=100)
     if sys.version_info >= (3, 11):
         assert "on the random drive of seed" in raised.value.__notes__[-1]
-    with pytest.raises(wl.UserError, match="at least one drive"):
-        wl.check(Raises, cases=0, power_cuts=0)
+    with pytest.raises(wl.UserError, match="at least one of the first three"):
+        wl.check(Raises, cases=0, power_cuts=0, states=0)
 
 
 class Beforehand(SlcCachePy):

@@ -423,18 +423,24 @@ def source(cls: type) -> tuple[str, str]:
 class Checked(NamedTuple):
     """What `check` came to.
 
-    How many drives went well, the first seed, how many drives were refused before those, and how
-    often the power was cut on how many more.
+    How many drives went well, the first seed, and how many drives were refused before those; how
+    often the power was cut on others; and through how many states of a small drive the search went.
     """
 
     cases: int
     seed: int
     refused: int
     power_cuts: int
+    states: int
 
 
 def check(
-    scheme: type[Scheme], *, cases: int = 200, power_cuts: int = 50, seed: int = 1
+    scheme: type[Scheme],
+    *,
+    cases: int = 200,
+    power_cuts: int = 50,
+    states: int = 20_000,
+    seed: int = 1,
 ) -> Checked:
     """Run a scheme on random drives under random workloads, with every check of the engine.
 
@@ -448,6 +454,10 @@ def check(
     was acknowledged or flushed must be there, no torn page may be found, and the map must be the
     one that was committed. The scheme begins anew each time, as after a start of the firmware.
 
+    At last the smallest drive that the scheme takes, without a clock: whatever may happen next
+    does, each in turn, from every state that was come to, breadth first. No read may find old data,
+    and nothing may stop or go round in a circle.
+
     Parameters
     ----------
     scheme
@@ -456,6 +466,8 @@ def check(
         How many drives.
     power_cuts
         How many drives whose power is cut, each some times.
+    states
+        Through how many states of the smallest drive to go; what a scheme learns is part of one.
     seed
         Of the first of either; the others follow.
 
@@ -463,15 +475,15 @@ def check(
     ------
     Fault
         A read was wrong, a rule was broken, data were lost, or the drive did not go on; with the
-        seed that replays it. What the scheme raises itself comes as it is, with the seed as a note.
+        seed that replays it, or with the events that lead there. What the scheme raises itself
+        comes as it is, with the seed as a note.
     UserError
         The scheme takes none of the drives that are drawn.
     """
-    if min(cases, power_cuts) < 0 or cases + power_cuts == 0 or not 0 <= seed < 2**64:
-        raise UserError(
-            f"cases={cases}, power_cuts={power_cuts}, seed={seed}: at least one drive, and a seed "
-            "below 2**64"
-        )
+    counts = {"cases": cases, "power_cuts": power_cuts, "states": states}
+    if min(counts.values()) < 0 or not any(counts.values()) or not 0 <= seed < 2**64:
+        told = ", ".join(f"{name}={count}" for name, count in {**counts, "seed": seed}.items())
+        raise UserError(f"{told}: at least one of the first three, and a seed below 2**64")
     with interpreted():
-        refused, cuts = _wordline.check(scheme, seed, cases, power_cuts)
-    return Checked(cases, seed, refused, cuts)
+        found = _wordline.check(scheme, seed, *counts.values())
+    return Checked(cases, seed, *found)

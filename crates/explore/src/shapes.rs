@@ -17,6 +17,10 @@ pub struct Shape {
     pub host: Host,
 }
 
+/// Wordlines of a block and blocks of a plane, as many as a scheme wants.
+const WORDLINES: [u32; 4] = [1, 2, 4, 8];
+const BLOCKS: [u32; 8] = [4, 5, 6, 8, 12, 16, 24, 32];
+
 impl Shape {
     /// A shape by its text: the scheme's spelling, keys of the drive as `key=value`, and what the host asks as
     /// `write:0,1`, `part:0`, `read:0`, `trim:0`, `flush`, `requests:2` at once,
@@ -52,6 +56,29 @@ impl Shape {
             }
         }
         Ok(Shape { scheme, keys, host })
+    }
+
+    /// The smallest drive that a scheme takes, before a host that writes, reads, trims and flushes; there may be none.
+    pub fn smallest(scheme: &str, schemes: &Registry) -> Option<Shape> {
+        let host = Host {
+            writes: vec![0, 1],
+            reads: vec![0],
+            trims: vec![1],
+            flushes: true,
+            at_once: 2,
+            ..Host::default()
+        };
+        let media: [&[&str]; 3] = [&[], &["qlc"], &["fast"]];
+        let flashes = WORDLINES.iter().flat_map(|wordlines| BLOCKS.map(|blocks| (wordlines, blocks)));
+        let mut shapes = flashes.flat_map(|flash| media.map(|media| (flash, media))).map(|(flash, media)| {
+            let mut keys = vec![
+                ("medium.flash.wordlines_per_block".to_string(), flash.0.to_string()),
+                ("medium.flash.blocks_per_plane".to_string(), flash.1.to_string()),
+            ];
+            keys.extend(media.iter().map(|word| (word.to_string(), String::new())));
+            Shape { scheme: scheme.to_string(), keys, host: host.clone() }
+        });
+        shapes.find(|shape| shape.world(schemes).is_ok())
     }
 
     /// The drive, with every page written once.

@@ -5,10 +5,14 @@ use crate::scheme::Failed;
 use crate::scheme::entry::alone;
 use crate::signal::apart;
 use pyo3::prelude::*;
+use std::time::Duration;
+use wordline_explore::{Limits, Shape};
+use wordline_schemes::Registry;
 use wordline_swarm::{Failure, Swarm};
 
 /// Run a class on random drives, each held to a plain array and to a ledger of the flash, and on further ones whose power
-/// is cut now and then. Returns how many drives were drawn that it refused, and how often the power was cut.
+/// is cut now and then; then go through so many states of a drive of a few blocks, whatever may happen next. Returns how
+/// many drives were drawn that it refused, how often the power was cut, and how many states were gone through.
 #[pyfunction]
 pub(crate) fn check(
     py: Python<'_>,
@@ -16,7 +20,8 @@ pub(crate) fn check(
     seed: u64,
     cases: u64,
     power_cuts: u64,
-) -> PyResult<(u64, u64)> {
+    states: usize,
+) -> PyResult<(u64, u64, usize)> {
     let (registry, failed) = alone(&scheme)?;
     let swarm = Swarm::over(&registry);
     let seeds = |count: u64| (0..count).map(|i| seed.wrapping_add(i));
@@ -25,7 +30,7 @@ pub(crate) fn check(
         py.check_signals()?;
         let outcome = apart(py, || swarm.case(case, Swarm::length(case)))?;
         let replay = format!(
-            "on the random drive of seed {case}: wordline.check(..., seed={case}, cases=1, power_cuts=0)"
+            "on the random drive of seed {case}: wordline.check(..., seed={case}, cases=1, power_cuts=0, states=0)"
         );
         refused += u64::from(judged(py, &failed, outcome, replay)?.refused);
     }
@@ -33,11 +38,35 @@ pub(crate) fn check(
         py.check_signals()?;
         let tally = apart(py, || swarm.power_cuts(case, Swarm::length_of_cuts(case)))?;
         let replay = format!(
-            "on the drive of seed {case} whose power is cut: wordline.check(..., seed={case}, cases=0, power_cuts=1)"
+            "on the drive of seed {case} whose power is cut: wordline.check(..., seed={case}, cases=0, power_cuts=1, states=0)"
         );
         cuts += judged(py, &failed, tally, replay)?.cuts;
     }
-    Ok((refused, cuts))
+    let gone_through = if states > 0 { every_order(py, &registry, &failed, states)? } else { 0 };
+    Ok((refused, cuts, gone_through))
+}
+
+/// Go through states of the smallest drive that a class takes; of one that takes none through none.
+fn every_order(py: Python<'_>, registry: &Registry, failed: &Failed, states: usize) -> PyResult<usize> {
+    let name = &registry.all()[0].name;
+    let limits = Limits { states, time: Duration::MAX, faults: 1 };
+    let found = apart(py, || {
+        let shape = Shape::smallest(name, registry)?;
+        Some((shape.drive().unwrap_or_default(), shape.explore(registry, limits)))
+    })?;
+    if let Some(e) = failed.take() {
+        return Err(e);
+    }
+    let Some((drive, found)) = found else { return Ok(0) };
+    let found = found.map_err(wrong)?;
+    let Some(fault) = found.faults.first() else { return Ok(found.states) };
+    let path: Vec<String> = fault.path.iter().enumerate().map(|(i, e)| format!("{:4} {e}", i + 1)).collect();
+    Err(Fault::new_err(format!(
+        "{}\n  on a drive of planes x blocks x pages = {drive}, after\n{}\n{}",
+        fault.what,
+        path.join("\n"),
+        fault.state
+    )))
 }
 
 /// What a case came to; what the class raised in it comes first.

@@ -93,8 +93,10 @@ impl Rule {
     fn read(rule: &Bound<'_, PyAny>, regions: &[String], logical_pages: u32) -> PyResult<Rule> {
         let place = |given: &Bound<'_, PyAny>| -> PyResult<Place> {
             let decision = given.cast::<Decision>().map_err(|_| {
-                wrong("routes() has a rule that is no place\n  allowed: wl.to(...), wl.BySize, wl.ByPage, \
-                       wl.Compiled")
+                wrong(
+                    "routes() has a rule that is no place\n  allowed: wl.to(...), wl.BySize, wl.ByPage, \
+                       wl.Compiled",
+                )
             })?;
             decision.get().place(regions)
         };
