@@ -4,6 +4,7 @@ use crate::drive::Drive;
 use crate::lists::{ALL, THIN};
 use crate::search::{Found, Limits, Search};
 use crate::world::{Host, World};
+use wordline_device::DeviceSpec;
 use wordline_schemes::Registry;
 
 /// A scheme on a drive, and what the host asks.
@@ -19,7 +20,7 @@ pub struct Shape {
 
 /// Wordlines of a block and blocks of a plane, as many as a scheme wants.
 const WORDLINES: [u32; 4] = [1, 2, 4, 8];
-const BLOCKS: [u32; 8] = [4, 5, 6, 8, 12, 16, 24, 32];
+const BLOCKS: [u32; 10] = [4, 5, 6, 7, 8, 12, 16, 20, 24, 32];
 
 impl Shape {
     /// A shape by its text: the scheme's spelling, keys of the drive as `key=value`, and what the host asks as
@@ -58,27 +59,29 @@ impl Shape {
         Ok(Shape { scheme, keys, host })
     }
 
-    /// The smallest drive that a scheme takes, before a host that writes, reads, trims and flushes; there may be none.
-    pub fn smallest(scheme: &str, schemes: &Registry) -> Option<Shape> {
-        let host = Host {
-            writes: vec![0, 1],
-            reads: vec![0],
-            trims: vec![1],
-            flushes: true,
-            at_once: 2,
-            ..Host::default()
-        };
+    /// Small drives for a scheme, the smallest first, before a host that writes, reads, trims and flushes.
+    pub fn small(scheme: &str) -> impl Iterator<Item = Shape> {
         let media: [&[&str]; 3] = [&[], &["qlc"], &["fast"]];
         let flashes = WORDLINES.iter().flat_map(|wordlines| BLOCKS.map(|blocks| (wordlines, blocks)));
-        let mut shapes = flashes.flat_map(|flash| media.map(|media| (flash, media))).map(|(flash, media)| {
+        flashes.flat_map(move |flash| media.map(|media| (flash, media))).map(move |(flash, media)| {
             let mut keys = vec![
                 ("medium.flash.wordlines_per_block".to_string(), flash.0.to_string()),
                 ("medium.flash.blocks_per_plane".to_string(), flash.1.to_string()),
             ];
             keys.extend(media.iter().map(|word| (word.to_string(), String::new())));
-            Shape { scheme: scheme.to_string(), keys, host: host.clone() }
-        });
-        shapes.find(|shape| shape.world(schemes).is_ok())
+            let (writes, reads, trims) = (vec![0, 1], vec![0], vec![1]);
+            let host = Host { writes, reads, trims, flushes: true, at_once: 2, ..Host::default() };
+            Shape { scheme: scheme.to_string(), keys, host }
+        })
+    }
+
+    /// The drive that its keys spell.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn spec(&self) -> Result<DeviceSpec, String> {
+        let keys: Vec<(&str, &str)> = self.keys.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        Ok(Drive::new(&keys)?.spec)
     }
 
     /// The drive, with every page written once.

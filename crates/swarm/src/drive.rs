@@ -147,6 +147,18 @@ pub(crate) fn give_room(
     Ok(())
 }
 
+/// How many logical pages of a device a scheme can promise the host, whatever that does with them: the rule of
+/// docs/progress.md.
+///
+/// # Errors
+/// When the scheme refuses the device, or can promise none.
+pub fn promised_pages(spec: &DeviceSpec, spelling: &str, scheme: &dyn Scheme) -> Result<u64, String> {
+    let mut spec = spec.clone();
+    let scheme = Spelled { spelling: spelling.to_string(), scheme: scheme.clone_box() };
+    give_room(&mut spec, &scheme, Room::Edge, 100)?;
+    Ok(u64::from(logical_pages(&spec)))
+}
+
 /// Logical units that the home region holds.
 fn home_units(geometry: &Geometry, layout: &Layout, room: Room) -> Option<u64> {
     let home = &layout.regions[layout.home.0 as usize];

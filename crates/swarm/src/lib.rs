@@ -32,7 +32,7 @@ mod tiny;
 pub use case::Case;
 pub use check::effort::Effort;
 pub use draw::variants::map_on_flash;
-pub use drive::{Drive, Spelled};
+pub use drive::{Drive, Spelled, promised_pages};
 pub use rng::Rng;
 pub use shrink::Smallest;
 pub use swarm::{Failure, Outcome, Swarm};

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use std::time::Duration;
 use wordline_explore::{Limits, Shape};
 use wordline_schemes::Registry;
-use wordline_swarm::{Failure, Swarm};
+use wordline_swarm::{Failure, Swarm, promised_pages};
 
 /// Run a class on random drives, each held to a plain array and to a ledger of the flash, and on further ones whose power
 /// is cut now and then; then go through so many states of a drive of a few blocks, whatever may happen next. Returns how
@@ -46,12 +46,13 @@ pub(crate) fn check(
     Ok((refused, cuts, gone_through))
 }
 
-/// Go through states of the smallest drive that a class takes; of one that takes none through none.
+/// Go through states of the smallest drive that a class takes, and of which it can promise the host all; of a class that
+/// takes none through none.
 fn every_order(py: Python<'_>, registry: &Registry, failed: &Failed, states: usize) -> PyResult<usize> {
     let name = &registry.all()[0].name;
     let limits = Limits { states, time: Duration::MAX, faults: 1 };
     let found = apart(py, || {
-        let shape = Shape::smallest(name, registry)?;
+        let shape = Shape::small(name).find(|shape| is_promised(shape, name, registry))?;
         Some((shape.drive().unwrap_or_default(), shape.explore(registry, limits)))
     })?;
     if let Some(e) = failed.take() {
@@ -67,6 +68,15 @@ fn every_order(py: Python<'_>, registry: &Registry, failed: &Failed, states: usi
         path.join("\n"),
         fault.state
     )))
+}
+
+/// Whether a scheme takes a drive, and can promise the host all of it.
+fn is_promised(shape: &Shape, name: &str, registry: &Registry) -> bool {
+    let promised = shape.spec().and_then(|spec| {
+        let scheme = registry.build(name).map_err(|e| e.to_string())?;
+        Ok(promised_pages(&spec, name, &*scheme)? >= spec.logical_bytes() / spec.unit.0)
+    });
+    promised == Ok(true) && shape.world(registry).is_ok()
 }
 
 /// What a case came to; what the class raised in it comes first.
