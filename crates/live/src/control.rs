@@ -52,6 +52,9 @@ fn obey(shared: &Shared, order: Order) -> Value {
             engine.faults.early_flushes = engine.faults.early_flushes.saturating_add(count);
             json!({ "early_flushes": engine.faults.early_flushes })
         }),
+        Order::Snapshot(name) => shared.snapshot(name),
+        Order::Drop(name) => shared.drop_snapshot(name),
+        Order::Fork(fork) => shared.fork(fork),
         Order::Clear => shared.with_engine(|engine| {
             engine.faults.read_errors.clear();
             engine.faults.early_flushes = 0;

@@ -2,8 +2,8 @@
 
 use crate::error::ServeError;
 use crate::session::{Event, SessionLog};
-use wordline_ftl::Recorded;
-use wordline_run::{Filled, RunSpec, Setup};
+use wordline_ftl::{Bytes, Label, Recorded};
+use wordline_run::{Filled, RunSpec, Setup, unnamed};
 use wordline_sim::{Completion, Device, NoProbe};
 use wordline_units::{HostRequest, SimTime};
 
@@ -33,6 +33,20 @@ pub(crate) struct Drive<M: Recorded> {
 
 /// A drive that stopped, in words.
 pub(crate) type Stopped = String;
+
+impl Drive<Bytes> {
+    /// The same drive once more, as it is: each goes on by itself, and what both hold on flash they share. Requests under
+    /// way end in both.
+    pub(crate) fn fork(&self) -> Result<Drive<Bytes>, Stopped> {
+        let device = self.device.as_ref().ok_or("the drive did not recover from a power cut")?;
+        let label = Label { device: &self.setup.device, scheme: &self.scheme };
+        let scheme = self.setup.spec.registry.build(&self.scheme).map_err(|e| e.to_string())?;
+        let file = unnamed().map_err(|e| format!("there is no memory for it: {e}"))?;
+        let fork = device.fork(label, &self.setup.geometry, scheme, NoProbe, file);
+        let device = Some(fork.map_err(|e| format!("the drive cannot be forked: {e}"))?);
+        Ok(Drive { setup: self.setup.clone(), scheme: self.scheme.clone(), device, log: None })
+    }
+}
 
 impl<M: Recorded + Default> Drive<M> {
     /// A drive in its initial state.

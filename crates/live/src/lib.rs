@@ -24,6 +24,7 @@ mod server;
 mod session;
 mod shared;
 mod socket;
+mod spec;
 mod statistics;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,12 +36,13 @@ pub use drive::Cut;
 pub use error::ServeError;
 pub use faults::CutWhen;
 pub use given::Given;
-pub use orders::Order;
+pub use orders::{Fork, Order};
 pub use protocol::hear::{Heard, hear};
 pub use rerun::{SessionRerun, rerun_session};
-pub use server::{ServeSpec, Server};
+pub use server::Server;
 pub use session::is_session;
 pub use shared::Log;
+pub use spec::ServeSpec;
 pub use statistics::LATE;
 
 /// Locked, whatever happened to those who held it before.

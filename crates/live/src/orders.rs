@@ -1,7 +1,9 @@
 //! What is asked on the control socket, as words.
 
+use crate::address::Address;
 use crate::clock::TimeScale;
 use crate::faults::CutWhen;
+use std::path::PathBuf;
 use std::str::FromStr;
 use wordline_units::{Bytes, SimDuration};
 
@@ -30,16 +32,37 @@ pub enum Order {
     },
     /// Plant no faults any more, and cut no power.
     Clear,
+    /// Keep the drive as it is under a name, in place of what was kept under that.
+    Snapshot(String),
+    /// Keep a snapshot no longer.
+    Drop(String),
+    /// Serve what a snapshot kept, or the drive as it is, at an address of its own.
+    Fork(Fork),
+}
+
+/// Another drive that goes on from a moment of this one.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fork {
+    /// The snapshot; as the drive is now if none is named.
+    pub of: Option<String>,
+    /// Where clients find it.
+    pub at: Address,
+    /// The path of its control socket.
+    pub control: Option<PathBuf>,
+    /// How fast its time goes on; as that of the drive if nothing is said.
+    pub time_scale: Option<TimeScale>,
 }
 
 const CUT: &str = "cut; cut writes=N; cut flushes=N; cut seed=N within=TIME";
 const INJECT: &str =
     "inject read-error [offset=BYTES] [length=BYTES] [count=N]; inject early-flush [count=N]; inject clear";
 const SET: &str = "set time-scale=X";
+const SNAPSHOT: &str = "snapshot NAME; drop NAME";
+const FORK: &str = "fork [NAME] nbd=unix:PATH [control=PATH] [time-scale=X]";
 
 /// All that is allowed.
 fn allowed() -> String {
-    format!("stats; {CUT}; {INJECT}; {SET}")
+    format!("stats; {CUT}; {INJECT}; {SET}; {SNAPSHOT}; {FORK}")
 }
 
 /// Values behind words, each taken once.
@@ -70,6 +93,22 @@ impl<'a> Values<'a> {
             }
         }
     }
+}
+
+/// Whether a word can be the name of a snapshot.
+fn is_name(word: &str) -> bool {
+    word.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c))
+}
+
+fn fork(of: Option<&str>, rest: &[&str]) -> Result<Order, String> {
+    let mut values = Values::of(rest, FORK)?;
+    let at: Option<String> = values.take("nbd", FORK)?;
+    let control: Option<PathBuf> = values.take("control", FORK)?;
+    let scale: Option<String> = values.take("time-scale", FORK)?;
+    values.none_left(FORK)?;
+    let at = at.ok_or_else(|| format!("a fork needs an address\n  allowed: {FORK}"))?;
+    let time_scale = scale.map(|text| text.parse()).transpose()?;
+    Ok(Order::Fork(Fork { of: of.map(str::to_string), at: at.parse()?, control, time_scale }))
 }
 
 impl FromStr for Order {
@@ -122,6 +161,10 @@ impl FromStr for Order {
                 Ok(Order::EarlyFlush { count: count.unwrap_or(1) })
             }
             ["inject", "clear"] => Ok(Order::Clear),
+            ["snapshot", name] if is_name(name) => Ok(Order::Snapshot(name.to_string())),
+            ["drop", name] if is_name(name) => Ok(Order::Drop(name.to_string())),
+            ["fork", name, rest @ ..] if is_name(name) => fork(Some(name), rest),
+            ["fork", rest @ ..] => fork(None, rest),
             _ => Err(format!("{line:?} is no order\n  allowed: {}", allowed())),
         }
     }
@@ -145,6 +188,18 @@ mod tests {
         assert_eq!(order("inject read-error offset=4KiB count=2"), all);
         assert_eq!(order("inject early-flush"), Order::EarlyFlush { count: 1 });
         assert_eq!(order("inject clear"), Order::Clear);
+        assert_eq!(order("snapshot before-1"), Order::Snapshot("before-1".to_string()));
+        assert_eq!(order("drop before-1"), Order::Drop("before-1".to_string()));
+        let fork = Fork {
+            of: None,
+            at: Address::Unix("/tmp/f".into()),
+            control: None,
+            time_scale: Some(TimeScale::NONE),
+        };
+        assert_eq!(order("fork nbd=unix:/tmp/f time-scale=0"), Order::Fork(fork.clone()));
+        let fork =
+            Fork { of: Some("a".to_string()), control: Some("/tmp/c".into()), time_scale: None, ..fork };
+        assert_eq!(order("fork a control=/tmp/c nbd=unix:/tmp/f"), Order::Fork(fork));
     }
 
     #[test]
@@ -164,6 +219,16 @@ mod tests {
             "inject",
             "inject read-error length=0",
             "inject early-flush count=x",
+            "snapshot",
+            "snapshot a/b",
+            "snapshot a b",
+            "drop",
+            "fork",
+            "fork a",
+            "fork a b nbd=unix:/tmp/f",
+            "fork nbd=/tmp/f",
+            "fork nbd=unix:/tmp/f time-scale=-1",
+            "fork nbd=unix:/tmp/f speed=1",
         ] {
             assert!(line.parse::<Order>().unwrap_err().contains("allowed: "), "{line}");
         }

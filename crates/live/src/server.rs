@@ -1,17 +1,18 @@
 //! The server: its listeners, its threads, its end.
 
 use crate::address::Address;
-use crate::clock::TimeScale;
 use crate::connection;
 use crate::control;
 use crate::drive::Drive;
 use crate::engine::core::Engine;
 use crate::error::ServeError;
 use crate::given::Given;
+use crate::lock;
 use crate::protocol::handshake::Export;
 use crate::session::SessionLog;
-use crate::shared::{Log, Shared};
+use crate::shared::{Forked, Log, Shared};
 use crate::socket::Socket;
+use crate::spec::ServeSpec;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::net::TcpListener;
@@ -22,29 +23,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use wordline_run::RunSpec;
+use wordline_ftl::Bytes;
 
 /// How often a listener looks whether the server stops.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-
-/// How a drive is served.
-#[derive(Clone, Debug)]
-pub struct ServeSpec {
-    /// The drive: device, scheme, settings, seed, initial state. Its workload says nothing.
-    pub run: RunSpec,
-    /// Where clients find it; at least one.
-    pub addresses: Vec<Address>,
-    /// The path of the control socket.
-    pub control: Option<PathBuf>,
-    /// How fast time goes on.
-    pub time_scale: TimeScale,
-    /// How long before an instant a thread stops sleeping and spins; zero never spins.
-    pub spin: Duration,
-    /// Bytes of a volatile cache that answers writes before they are on flash; 0 for none.
-    pub write_cache: u64,
-    /// A folder for the session.
-    pub session: Option<PathBuf>,
-}
 
 /// A drive that is being served.
 pub struct Server {
@@ -95,10 +77,18 @@ impl Server {
     /// When the drive cannot be made, or not be served there.
     pub fn start(spec: &ServeSpec, log: Log) -> Result<Server, ServeError> {
         let mut drive = Drive::new(&spec.run)?;
-        let name = drive.setup().device.name.clone();
-        let description = format!("{} under {}", drive.setup().device.description, drive.scheme());
         drive
             .record(spec.session.as_deref().map(|folder| SessionLog::create(folder, &spec.run)).transpose()?);
+        Server::over(drive, spec, log)
+    }
+
+    /// Serve a drive as it is, until [`Self::stop`].
+    ///
+    /// # Errors
+    /// When it cannot be served there.
+    pub(crate) fn over(drive: Drive<Bytes>, spec: &ServeSpec, log: Log) -> Result<Server, ServeError> {
+        let name = drive.setup().device.name.clone();
+        let description = format!("{} under {}", drive.setup().device.description, drive.scheme());
         let engine = Engine::new(drive, spec.time_scale, spec.write_cache);
         let preferred = u32::try_from(engine.units.sector).unwrap_or(4096).max(512);
         let export = Export { name, description, size: engine.size, preferred };
@@ -123,7 +113,7 @@ impl Server {
             listeners.push(Listener::Control(unix(path)?));
             paths.push(path.clone());
         }
-        let shared = Arc::new(Shared::new(engine, export, spec.spin, log));
+        let shared = Arc::new(Shared::new(engine, export, (spec, Server::forked), log));
         let mut server = Server { shared, threads: vec![], addresses, paths };
         let shared = Arc::clone(&server.shared);
         server.spawn("wordline-pace", move || shared.pace())?;
@@ -132,6 +122,13 @@ impl Server {
             server.spawn("wordline-accept", move || accept(&shared, &listener))?;
         }
         Ok(server)
+    }
+
+    /// Serve a fork for as long as it is kept.
+    fn forked(drive: Drive<Bytes>, spec: &ServeSpec, log: Log) -> Result<Forked, ServeError> {
+        let server = Server::over(drive, spec, log)?;
+        let uri = server.addresses().first().map_or(String::new(), ToString::to_string);
+        Ok(Forked { uri, server: Box::new(server) })
     }
 
     fn spawn(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), ServeError> {
@@ -178,6 +175,8 @@ impl Server {
         for path in self.paths.drain(..) {
             let _ = std::fs::remove_file(path);
         }
+        // A fork ends as it is dropped.
+        lock(&self.shared.forks).clear();
     }
 }
 

@@ -2,22 +2,40 @@
 //! send them.
 
 use crate::clock::{Clock, TimeScale};
+use crate::drive::Drive;
 use crate::engine::command::Delivery;
 use crate::engine::core::Engine;
+use crate::error::ServeError;
 use crate::lock;
+use crate::orders::Fork;
 use crate::outbox::Outbox;
 use crate::protocol::handshake::Export;
 use crate::protocol::request::Request;
 use crate::socket::Socket;
+use crate::spec::ServeSpec;
 use crate::statistics::{Served, Statistics};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use wordline_ftl::Bytes;
 
 /// Told a line of the log.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// A fork that is served until it is dropped.
+pub(crate) struct Forked {
+    /// Where clients find it.
+    pub uri: String,
+    /// Its server, kept for nothing else.
+    #[expect(dead_code, reason = "it ends as it is dropped")]
+    pub server: Box<dyn Send>,
+}
+
+/// Serves a drive somewhere.
+pub(crate) type Serve = fn(Drive<Bytes>, &ServeSpec, Log) -> Result<Forked, ServeError>;
 
 /// What all threads of a server have in common.
 pub(crate) struct Shared {
@@ -35,15 +53,27 @@ pub(crate) struct Shared {
     pub log: Log,
     pub stopping: AtomicBool,
     begun: Instant,
+    /// How the drive is served, and forks of it.
+    spec: ServeSpec,
+    serve: Serve,
+    /// The drive at moments, by name.
+    pub snapshots: Mutex<BTreeMap<String, Drive<Bytes>>>,
+    /// Servers of drives that went on from such a moment.
+    pub forks: Mutex<Vec<Forked>>,
 }
 
 impl Shared {
-    pub(crate) fn new(engine: Engine, export: Export, spin: Duration, log: Log) -> Shared {
+    pub(crate) fn new(
+        engine: Engine,
+        export: Export,
+        (spec, serve): (&ServeSpec, Serve),
+        log: Log,
+    ) -> Shared {
         Shared {
             engine: Mutex::new(engine),
             sooner: Condvar::new(),
             woken: AtomicBool::new(false),
-            spin,
+            spin: spec.spin,
             export,
             statistics: Mutex::default(),
             connections: Mutex::default(),
@@ -51,6 +81,10 @@ impl Shared {
             log,
             stopping: AtomicBool::new(false),
             begun: Instant::now(),
+            spec: spec.clone(),
+            serve,
+            snapshots: Mutex::default(),
+            forks: Mutex::default(),
         }
     }
 
@@ -191,6 +225,71 @@ impl Shared {
         self.with_engine(|engine| engine.clock = Clock::new(scale, Instant::now(), engine.drive.now()));
     }
 
+    /// Keep the drive as it is now. Requests that are under way are so in what is kept, and end there for nobody.
+    pub(crate) fn snapshot(&self, name: String) -> Value {
+        let begun = Instant::now();
+        match self.with_engine(|engine| engine.drive.fork()) {
+            Ok(drive) => {
+                let at = drive.now().0;
+                lock(&self.snapshots).insert(name.clone(), drive);
+                json!({ "snapshot": name, "at_ns": at, "took_ms": begun.elapsed().as_secs_f64() * 1e3 })
+            }
+            Err(why) => json!({ "error": why }),
+        }
+    }
+
+    /// Serve a drive that goes on from a moment of this one.
+    pub(crate) fn fork(&self, asked: Fork) -> Value {
+        let begun = Instant::now();
+        let forked = match &asked.of {
+            None => self.with_engine(|engine| engine.drive.fork()),
+            Some(name) => {
+                let forked = lock(&self.snapshots).get(name).map(Drive::fork);
+                forked.unwrap_or_else(|| Err(self.unknown(name)))
+            }
+        };
+        let scale = self.with_engine(|engine| engine.clock.scale());
+        let served = forked.map_err(ServeError::Input).and_then(|drive| {
+            let spec = ServeSpec {
+                addresses: vec![asked.at],
+                control: asked.control,
+                time_scale: asked.time_scale.unwrap_or(scale),
+                session: None,
+                ..self.spec.clone()
+            };
+            let at = drive.now().0;
+            (self.serve)(drive, &spec, Arc::clone(&self.log)).map(|forked| (forked, at))
+        });
+        match served {
+            Ok((forked, at)) => {
+                let uri = forked.uri.clone();
+                lock(&self.forks).push(forked);
+                json!({ "fork": uri, "at_ns": at, "took_ms": begun.elapsed().as_secs_f64() * 1e3 })
+            }
+            Err(e) => json!({ "error": e.to_string() }),
+        }
+    }
+
+    /// Keep a snapshot no longer.
+    pub(crate) fn drop_snapshot(&self, name: String) -> Value {
+        let dropped = lock(&self.snapshots).remove(&name);
+        match dropped {
+            Some(_) => json!({ "dropped": name }),
+            None => json!({ "error": self.unknown(&name) }),
+        }
+    }
+
+    /// What is said of a snapshot that there is not.
+    fn unknown(&self, name: &str) -> String {
+        let all: Vec<String> = lock(&self.snapshots).keys().cloned().collect();
+        let all = if all.is_empty() {
+            "none is kept yet; snapshot NAME keeps one".to_string()
+        } else {
+            all.join(", ")
+        };
+        format!("{name}: there is no such snapshot\n  allowed: {all}")
+    }
+
     /// Everything there is to tell, as JSON.
     pub(crate) fn to_json(&self) -> Value {
         let (drive, scale) = self.with_engine(|engine| (engine.to_json(), engine.clock.scale()));
@@ -201,6 +300,8 @@ impl Shared {
             "connections": lock(&self.connections).len(),
             "served": lock(&self.statistics).to_json(scale),
             "drive": drive,
+            "snapshots": lock(&self.snapshots).keys().collect::<Vec<_>>(),
+            "forks": lock(&self.forks).len(),
         })
     }
 }

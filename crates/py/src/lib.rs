@@ -7,18 +7,20 @@ mod columns;
 mod drive;
 mod error;
 mod life;
+mod pictures;
 mod scheme;
 mod signal;
 
 use asked::{Asked, AskedFiles, Watcher, told};
 use error::{Fault, Refused, UserError, raised, unfit, wrong};
+use pictures::{Picture, pictures};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use signal::{MAIN, apart, is_raised};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use wordline_report::{Comparison, Figure, Heading, RefusedScheme, Report, TerminalStyle, palette};
+use wordline_report::{Comparison, Heading, RefusedScheme, Report, TerminalStyle, palette};
 use wordline_run::{Recording, Setup, Slowest, WhyAsked};
 use wordline_schemes::Registry;
 use wordline_units::{HostOp, Opt};
@@ -227,17 +229,10 @@ fn reports(json: &str) -> PyResult<(Vec<String>, Vec<Reason>)> {
     Ok((texts, refused.into_iter().map(|r| (r.scheme, r.reason)).collect()))
 }
 
-/// Name, title, caption, SVG and CSV of a picture.
-type Picture = (String, String, String, String, String);
-
 /// Every picture.
 #[pyfunction]
 fn figures(reports: Vec<String>) -> PyResult<Vec<Picture>> {
     Ok(pictures(wordline_report::figures(&comparison(&reports, vec![])?)))
-}
-
-fn pictures(all: Vec<Figure>) -> Vec<Picture> {
-    all.into_iter().map(|f| (f.name.to_string(), f.title, f.caption, f.svg, f.csv)).collect()
 }
 
 /// A page of any kind: its heading, a body in HTML, and lines of the footer.

@@ -1,10 +1,10 @@
 //! Lives of drives: all at once, or one here and one there and put together.
 
-use crate::asked::{Asked, Watcher};
+use crate::asked::{Asked, Watcher, told};
 use crate::error::{unfit, wrong};
+use crate::pictures::{Picture, pictures};
 use crate::scheme::Failed;
 use crate::signal::apart;
-use crate::{Picture, pictures};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 use wordline_report::{Life, Lifetimes, TerminalStyle};
@@ -73,7 +73,7 @@ pub(crate) fn lives(
     life: AskedLife,
 ) -> PyResult<Vec<(usize, u64, u32)>> {
     let (spec, failed) = spec(py, asked, schemes, life, 1)?;
-    let found = crate::told(&failed, apart(py, || Lives::new(&spec))?)?;
+    let found = told(&failed, apart(py, || Lives::new(&spec))?)?;
     Ok(found.all().into_iter().map(|which| (which.scheme, which.seed, which.acceleration)).collect())
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn lives_together(
     };
     let alone = alone.iter().map(only).collect::<PyResult<Vec<_>>>()?;
     let found = apart(py, || Lives::new(&spec).and_then(|lives| lives.together(alone)))?;
-    crate::told(&failed, found)?.to_json().map_err(wrong)
+    told(&failed, found)?.to_json().map_err(wrong)
 }
 
 /// Lifetimes as the terminal shows them.

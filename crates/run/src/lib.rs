@@ -18,7 +18,7 @@ mod study;
 
 pub use ask::given_report::report_file;
 pub use ask::initial::{Filled, InitialSpec};
-pub use ask::saved::Snapshot;
+pub use ask::saved::{Snapshot, unnamed};
 pub use ask::setup::{Setup, device};
 pub use ask::spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec, VERSION};
 pub use begin::device_over;

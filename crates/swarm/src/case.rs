@@ -4,7 +4,7 @@ use crate::draw::any::any;
 use crate::draw::small::{small, varied};
 use crate::draw::spelling::Spellings;
 use crate::draw::{edge, host, variants};
-use crate::drive::{Drive, Spelled};
+use crate::drive::{Drive, Wanted};
 use crate::rng::Rng;
 use wordline_ftl::Initial;
 use wordline_units::HostRequest;
@@ -16,16 +16,6 @@ const DRIVES: [u32; 2] = [12, 2];
 /// has no room on small ones.
 const SCHEMES: u32 = 60;
 const FURTHER_BLOCKS: u32 = 24;
-
-/// What a drive is drawn for.
-pub(crate) struct Wanted<'a> {
-    /// The scheme that is to take it.
-    pub scheme: &'a Spelled,
-    /// Whether it has two media.
-    pub two_media: bool,
-    /// Blocks of each plane beyond those of other drives.
-    pub further_blocks: u32,
-}
 
 /// Everything that a run is made of.
 #[derive(Clone, Debug)]

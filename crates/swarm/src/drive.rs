@@ -22,6 +22,16 @@ impl Display for Spelled {
     }
 }
 
+/// What a drive is drawn for.
+pub(crate) struct Wanted<'a> {
+    /// The scheme that is to take it.
+    pub scheme: &'a Spelled,
+    /// Whether it has two media.
+    pub two_media: bool,
+    /// Blocks of each plane beyond those of other drives.
+    pub further_blocks: u32,
+}
+
 /// A device that a scheme takes.
 #[derive(Clone, Debug)]
 pub struct Drive {

@@ -6,6 +6,7 @@
 mod client;
 mod clients;
 mod cuts;
+mod forks;
 mod hostile;
 mod reads;
 mod session;

@@ -186,8 +186,11 @@ impl Moment {
     }
 }
 
-/// A file without a name, in memory where the system has such.
-fn unnamed() -> io::Result<File> {
+/// An empty file without a name, in memory where the system has such: what a drive is forked by way of.
+///
+/// # Errors
+/// When the system has none.
+pub fn unnamed() -> io::Result<File> {
     #[cfg(target_os = "linux")]
     if let Ok(file) = rustix::fs::memfd_create("wordline", rustix::fs::MemfdFlags::CLOEXEC) {
         return Ok(file.into());

@@ -1,8 +1,7 @@
 //! Any device: whatever a device file may say.
 
-use crate::case::Wanted;
 use crate::draw::{flash, settings};
-use crate::drive::{Drive, Room, give_room};
+use crate::drive::{Drive, Room, Wanted, give_room};
 use crate::rng::Rng;
 use wordline_device::{
     Capacity, DeviceSpec, Dram, HostLink, Multiplane, MultiplanePages, ParallelUnit, ProgramBuffer, Service,

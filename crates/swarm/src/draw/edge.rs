@@ -1,8 +1,7 @@
 //! Drives at the edge: few blocks, all full, as much of them the host's as it can have, and hosts that come in bursts.
 
-use crate::case::Wanted;
 use crate::draw::{flash, settings};
-use crate::drive::{Drive, Room, give_room};
+use crate::drive::{Drive, Room, Wanted, give_room};
 use crate::rng::Rng;
 use crate::tiny::{QLC, Tiny};
 use std::iter;

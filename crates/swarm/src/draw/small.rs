@@ -1,8 +1,7 @@
 //! Small devices: a few hundred pages, round times, so that a short run fills them and a scheme comes to all that it does.
 
-use crate::case::Wanted;
 use crate::draw::{flash, settings};
-use crate::drive::{Drive, Room, give_room};
+use crate::drive::{Drive, Room, Wanted, give_room};
 use crate::rng::Rng;
 use crate::tiny::{QLC, Tiny};
 use wordline_device::{Ack, Allocation, GcClass};

@@ -1,0 +1,26 @@
+//! How a drive is served.
+
+use crate::address::Address;
+use crate::clock::TimeScale;
+use std::path::PathBuf;
+use std::time::Duration;
+use wordline_run::RunSpec;
+
+/// How a drive is served.
+#[derive(Clone, Debug)]
+pub struct ServeSpec {
+    /// The drive: device, scheme, settings, seed, initial state. Its workload says nothing.
+    pub run: RunSpec,
+    /// Where clients find it; at least one.
+    pub addresses: Vec<Address>,
+    /// The path of the control socket.
+    pub control: Option<PathBuf>,
+    /// How fast time goes on.
+    pub time_scale: TimeScale,
+    /// How long before an instant a thread stops sleeping and spins; zero never spins.
+    pub spin: Duration,
+    /// Bytes of a volatile cache that answers writes before they are on flash; 0 for none.
+    pub write_cache: u64,
+    /// A folder for the session.
+    pub session: Option<PathBuf>,
+}

@@ -1,0 +1,76 @@
+//! A drive at a moment is kept, and goes on from there as another drive.
+
+use crate::client::Client;
+use crate::support::{Served, spec};
+
+const SECTOR: u64 = 4096;
+
+fn filled(byte: u8, sectors: u64) -> Vec<u8> {
+    vec![byte; (SECTOR * sectors) as usize]
+}
+
+/// Where a fork of a server is found, and controlled.
+fn fork(served: &Served, of: &str, name: &str) -> (std::path::PathBuf, std::path::PathBuf) {
+    let at = |suffix: &str| served.folder.path().join(format!("{name}.{suffix}"));
+    let (socket, control) = (at("sock"), at("ctl"));
+    let words = format!("fork {of} nbd=unix:{} control={}", socket.display(), control.display());
+    let answer = served.ctl(&words);
+    assert!(answer["fork"].as_str().unwrap().contains(name), "{answer}");
+    (socket, control)
+}
+
+#[test]
+fn a_fork_goes_on_from_its_moment_and_neither_drive_sees_what_the_other_writes() {
+    let served = Served::new(spec("slc-cache", "0"));
+    let mut client = Client::new(&served.socket(), true);
+    client.write(0, &filled(1, 8));
+    assert_eq!(served.ctl("snapshot one")["snapshot"], "one");
+    client.write(0, &filled(2, 4));
+    let (now, _) = fork(&served, "", "now");
+    client.write(0, &filled(3, 2));
+    let (then, _) = fork(&served, "one", "then");
+    let (mut now, mut then) = (Client::new(&now, true), Client::new(&then, true));
+    let now_holds = [filled(2, 4), filled(1, 4)].concat();
+    assert!(then.read(0, 8 * SECTOR as u32) == filled(1, 8));
+    assert!(now.read(0, 8 * SECTOR as u32) == now_holds);
+    then.write(4 * SECTOR, &filled(4, 4));
+    assert!(now.read(0, 8 * SECTOR as u32) == now_holds);
+    let here = [filled(3, 2), filled(2, 2), filled(1, 4)].concat();
+    assert!(client.read(0, 8 * SECTOR as u32) == here);
+    // A second drive from the same moment knows nothing of the first.
+    let (again, _) = fork(&served, "one", "again");
+    assert!(Client::new(&again, true).read(0, 8 * SECTOR as u32) == filled(1, 8));
+    let stats = served.ctl("stats");
+    assert_eq!((stats["forks"].as_u64(), &stats["snapshots"][0]), (Some(3), &"one".into()));
+    let folder = served.folder.path().to_path_buf();
+    served.stop();
+    assert!(!folder.join("then.sock").exists(), "forks end with their server");
+}
+
+#[test]
+fn the_power_of_a_fork_is_cut_by_itself() {
+    let served = Served::new(spec("conventional", "0"));
+    let mut client = Client::new(&served.socket(), true);
+    client.write(0, &filled(7, 64));
+    let (socket, control) = fork(&served, "", "cut");
+    let answer = wordline_live::ask(&control, "cut").unwrap();
+    assert!(answer.contains("recovery_ns"), "{answer}");
+    assert!(Client::new(&socket, true).read(0, 64 * SECTOR as u32) == filled(7, 64));
+    assert_eq!(served.ctl("stats")["drive"]["cuts"].as_array().map(Vec::len), Some(0));
+    assert!(client.read(0, 64 * SECTOR as u32) == filled(7, 64));
+}
+
+#[test]
+fn what_cannot_be_forked_is_told() {
+    let served = Served::new(spec("conventional", "0"));
+    let control = served.folder.path().join("d.ctl");
+    let wrong = |order: &str| wordline_live::ask(&control, order).unwrap_err().to_string();
+    assert!(wrong("fork nbd=unix:/tmp/f speed=2").contains("allowed: fork [NAME] nbd=unix:PATH"));
+    assert!(wrong("fork one nbd=unix:/tmp/f").contains("snapshot NAME keeps one"));
+    served.ctl("snapshot two");
+    assert!(wrong("fork one nbd=unix:/tmp/f").contains("allowed: two"));
+    let taken = format!("fork two nbd=unix:{}", served.socket().display());
+    assert!(wrong(&taken).contains("somebody listens there already"));
+    served.ctl("drop two");
+    assert!(wrong("drop two").contains("there is no such snapshot"));
+}
