@@ -125,7 +125,7 @@ def live(
 
 def main(**arguments: Any) -> int:
     """Do ``wordline lifetime --on``; return its exit code, as `wordline.commands.perform`."""
-    return perform("sweep", ("rich",), lambda: _main(**arguments))
+    return perform("lifetime", (), lambda: _main(**arguments))
 
 
 def _main(

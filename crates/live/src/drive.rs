@@ -2,7 +2,7 @@
 
 use crate::error::ServeError;
 use crate::session::{Event, SessionLog};
-use wordline_ftl::{Bytes, Label, Recorded};
+use wordline_ftl::{Bytes, Checked, Label, Media, Recorded, StateFile};
 use wordline_run::{Filled, RunSpec, Setup, unnamed};
 use wordline_sim::{Completion, Device, NoProbe};
 use wordline_units::{HostRequest, SimTime};
@@ -34,17 +34,45 @@ pub(crate) struct Drive<M: Recorded> {
 /// A drive that stopped, in words.
 pub(crate) type Stopped = String;
 
+/// A drive at one moment, from which as many drives as wanted go on. It has the memory of what has been written since,
+/// and each of them that of what it changes.
+pub(crate) struct Kept {
+    setup: Setup,
+    scheme: String,
+    state: StateFile,
+    media: Bytes,
+    /// When that was, in the drive's time.
+    pub at: SimTime,
+}
+
 impl Drive<Bytes> {
-    /// The same drive once more, as it is: each goes on by itself, and what both hold on flash they share. Requests under
-    /// way end in both.
-    pub(crate) fn fork(&self) -> Result<Drive<Bytes>, Stopped> {
+    /// Keep the drive as it is, with what is under way.
+    pub(crate) fn keep(&self) -> Result<Kept, Stopped> {
+        let wrong = |e: &dyn std::fmt::Display| format!("the drive cannot be kept: {e}");
         let device = self.device.as_ref().ok_or("the drive did not recover from a power cut")?;
+        let mut file = unnamed().map_err(|e| wrong(&e))?;
         let label = Label { device: &self.setup.device, scheme: &self.scheme };
-        let scheme = self.setup.spec.registry.build(&self.scheme).map_err(|e| e.to_string())?;
-        let file = unnamed().map_err(|e| format!("there is no memory for it: {e}"))?;
-        let fork = device.fork(label, &self.setup.geometry, scheme, NoProbe, file);
-        let device = Some(fork.map_err(|e| format!("the drive cannot be forked: {e}"))?);
-        Ok(Drive { setup: self.setup.clone(), scheme: self.scheme.clone(), device, log: None })
+        device.save_apart(label, self.setup.spec.seed, &mut file).map_err(|e| wrong(&e))?;
+        Ok(Kept {
+            setup: self.setup.clone(),
+            scheme: self.scheme.clone(),
+            state: StateFile::open(file, Checked::Body).map_err(|e| wrong(&e))?,
+            media: device.ftl.media.fork().map_err(|e| wrong(&e))?,
+            at: device.now(),
+        })
+    }
+}
+
+impl Kept {
+    /// A drive that goes on from here. Nobody hears of the requests that were under way.
+    pub(crate) fn drive(&self) -> Result<Drive<Bytes>, Stopped> {
+        let wrong = |e: &dyn std::fmt::Display| format!("no drive goes on from there: {e}");
+        let (setup, label) = (&self.setup, Label { device: &self.setup.device, scheme: &self.scheme });
+        let scheme = setup.spec.registry.build(&self.scheme).map_err(|e| wrong(&e))?;
+        let media = self.media.fork().map_err(|e| wrong(&e))?;
+        let device = Device::restore_over(label, &setup.geometry, scheme, NoProbe, &self.state, media);
+        let device = Some(device.map_err(|e| wrong(&e))?);
+        Ok(Drive { setup: setup.clone(), scheme: self.scheme.clone(), device, log: None })
     }
 }
 

@@ -2,7 +2,7 @@
 //! send them.
 
 use crate::clock::{Clock, TimeScale};
-use crate::drive::Drive;
+use crate::drive::{Drive, Kept};
 use crate::engine::command::Delivery;
 use crate::engine::core::Engine;
 use crate::error::ServeError;
@@ -57,7 +57,7 @@ pub(crate) struct Shared {
     spec: ServeSpec,
     serve: Serve,
     /// The drive at moments, by name.
-    pub snapshots: Mutex<BTreeMap<String, Drive<Bytes>>>,
+    pub snapshots: Mutex<BTreeMap<String, Kept>>,
     /// Servers of drives that went on from such a moment.
     pub forks: Mutex<Vec<Forked>>,
 }
@@ -228,10 +228,10 @@ impl Shared {
     /// Keep the drive as it is now. Requests that are under way are so in what is kept, and end there for nobody.
     pub(crate) fn snapshot(&self, name: String) -> Value {
         let begun = Instant::now();
-        match self.with_engine(|engine| engine.drive.fork()) {
-            Ok(drive) => {
-                let at = drive.now().0;
-                lock(&self.snapshots).insert(name.clone(), drive);
+        match self.with_engine(|engine| engine.drive.keep()) {
+            Ok(kept) => {
+                let at = kept.at.0;
+                lock(&self.snapshots).insert(name.clone(), kept);
                 json!({ "snapshot": name, "at_ns": at, "took_ms": begun.elapsed().as_secs_f64() * 1e3 })
             }
             Err(why) => json!({ "error": why }),
@@ -242,9 +242,9 @@ impl Shared {
     pub(crate) fn fork(&self, asked: Fork) -> Value {
         let begun = Instant::now();
         let forked = match &asked.of {
-            None => self.with_engine(|engine| engine.drive.fork()),
+            None => self.with_engine(|engine| engine.drive.keep()).and_then(|kept| kept.drive()),
             Some(name) => {
-                let forked = lock(&self.snapshots).get(name).map(Drive::fork);
+                let forked = lock(&self.snapshots).get(name).map(Kept::drive);
                 forked.unwrap_or_else(|| Err(self.unknown(name)))
             }
         };

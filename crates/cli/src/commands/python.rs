@@ -101,7 +101,7 @@ pub(crate) fn lifetime(args: LifetimeArgs, console: &Console) -> Result<Call, Fa
     add(&mut arguments, "shelf", args.shelf.map(|time| Argument::Text(time.to_string())));
     add(&mut arguments, "fit", run.fit.map(|fit| Argument::Text(fit.to_string())));
     add(&mut arguments, "traces", run.traces.map(Argument::Text));
-    Ok(Call { module: "wordline.lives", extra: "sweep", arguments })
+    Ok(Call { module: "wordline.lives", extra: "cluster", arguments })
 }
 
 pub(crate) fn model(args: ModelArgs) -> Result<Call, Failure> {
