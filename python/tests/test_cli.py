@@ -409,7 +409,7 @@ def test_a_scheme_of_a_wrong_name_is_refused(wordline, tmp_path, name, message):
 def test_lives_on_this_machine_are_kept_and_come_to_what_the_native_command_does(
     wordline, binary, tmp_path
 ):
-    keys = [f"--set={key}={value}" for key, value in LIVED["set"].items()]
+    keys = [f"--set={key}={value}" for key, value in sorted(LIVED["set"].items())]
     life = ["lifetime", "--device", LIVED["device"], "--workload", LIVED["workload"], *keys]
     life += ["--requests", LIVED["requests"], "--acceleration", "100", "--scheme", "raro"]
     native = call(binary, *life, "--out", "native", cwd=tmp_path)
