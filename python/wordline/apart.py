@@ -10,7 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +30,15 @@ def goes_apart(runs: Sequence[Run], at_once: int) -> bool:
     """
     if len(runs) < 2 or at_once < 2:
         return False
-    classes = [cls for run in runs for cls in spelling.resolved(run.scheme)[1]]
-    return bool(classes) and all(
-        cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__ and _file_of(run)
-        for run in runs
-        for cls in spelling.resolved(run.scheme)[1]
+    spellings = dict.fromkeys(run.scheme for run in runs)
+    classes = [cls for text in spellings for cls in spelling.resolved(text)[1]]
+    files = [
+        part.partition("#")[0] for text in spellings for part in text.split(spelling.PREFIX)[1:]
+    ]
+    importable = all(
+        c.__module__ != "__main__" and "<locals>" not in c.__qualname__ for c in classes
     )
-
-
-def _file_of(run: Run) -> bool:
-    """Return whether all files that a spelling names are there."""
-    parts = run.scheme.split(spelling.PREFIX)[1:]
-    return all(Path(part.partition("#")[0]).is_file() for part in parts)
+    return bool(classes) and importable and all(Path(file).is_file() for file in files)
 
 
 def reports(runs: Sequence[Run], at_once: int, progress: Progress | None) -> list[str]:
@@ -93,7 +90,7 @@ def reports(runs: Sequence[Run], at_once: int, progress: Progress | None) -> lis
     with ThreadPoolExecutor(min(at_once, len(runs))) as pool:
         futures = [pool.submit(one, number) for number in range(len(runs))]
         try:
-            for future in futures:
+            for future in as_completed(futures):
                 future.result()
         except BaseException:
             with lock:

@@ -66,11 +66,9 @@ class Compiled(NamedTuple):
             )
         if not (memory.flags.c_contiguous and memory.flags.writeable):
             raise UserError("the memory of a wl.Compiled is not contiguous, or not to be written")
-        entry = _entry(self.decide)
-        export = memoryview(
-            cast(Any, memory)
-        )  # while it is there, numpy leaves the memory in place
-        return memory, export, memory.ctypes.data, len(memory), entry
+        # While the view is there, numpy leaves the memory in place.
+        view = memoryview(cast(Any, memory))
+        return memory, view, memory.ctypes.data, len(memory), _entry(self.decide)
 
 
 #: Who wants Python to decide although numba is there: it can say what went wrong, and decides the

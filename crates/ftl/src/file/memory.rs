@@ -80,7 +80,11 @@ mod mapped {
     use std::io;
     use std::ops::{Deref, DerefMut};
 
-    pub(crate) struct Memory(MmapMut);
+    pub(crate) struct Memory {
+        map: MmapMut,
+        /// Of what a state file has given, which of its chunks are not all zeros.
+        given: Vec<u64>,
+    }
 
     impl Memory {
         /// So many zeros, and address space for one byte at least.
@@ -88,22 +92,24 @@ mod mapped {
         /// # Errors
         /// When there is no address space for it.
         pub fn zeroed(bytes: usize) -> io::Result<Memory> {
-            MmapOptions::new().len(bytes.max(1)).no_reserve_swap().map_anon().map(Memory)
+            let map = MmapOptions::new().len(bytes.max(1)).no_reserve_swap().map_anon()?;
+            Ok(Memory { map, given: vec![] })
         }
 
         /// What a state file holds from an offset on, a multiple of [`crate::file::state_file::CHUNK`]. The file
-        /// reaches to the end of it.
+        /// reaches to the end of it; the chunks that are not all zeros are `given`.
         ///
         /// # Errors
         /// When the file cannot be mapped, or there is no memory for a copy.
-        pub fn stored(stored: &Stored, offset: u64, bytes: usize) -> io::Result<Memory> {
+        pub fn stored(stored: &Stored, offset: u64, bytes: usize, given: Vec<u64>) -> io::Result<Memory> {
             let Stored::Mapped { file, .. } = stored else { return Memory::copied(stored, offset, bytes) };
             let mut options = MmapOptions::new();
             options.offset(offset).len(bytes.max(1)).no_reserve_swap();
             // SAFETY: the mapping is private, so nothing is written to the file. That nobody changes or cuts the
             // file meanwhile is for its owner to see to: a snapshot's has no name, and a state file is replaced as
             // a whole, never written to.
-            Ok(Memory(unsafe { options.map_copy(file)? }))
+            let map = unsafe { options.map_copy(file)? };
+            Ok(Memory { map, given })
         }
 
         fn copied(stored: &Stored, offset: u64, bytes: usize) -> io::Result<Memory> {
@@ -112,10 +118,20 @@ mod mapped {
             Ok(memory)
         }
 
+        /// Of each chunk of so many bytes whether it may hold anything but zeros; nothing where the system does not tell
+        /// which pages have been written. To look would have the system provide them all.
+        pub fn written(&self, chunk: usize) -> Option<Vec<bool>> {
+            let mut written = super::pages::written(&self.map, chunk)?;
+            for at in &self.given {
+                *written.get_mut(usize::try_from(*at).ok()?)? = true;
+            }
+            Some(written)
+        }
+
         /// A wish: without huge pages the memory is as good.
         pub fn ask_for_huge_pages(&self) {
             #[cfg(target_os = "linux")]
-            let _ = self.0.advise(memmap2::Advice::HugePage);
+            let _ = self.map.advise(memmap2::Advice::HugePage);
         }
     }
 
@@ -123,15 +139,66 @@ mod mapped {
         type Target = [u8];
         #[inline(always)]
         fn deref(&self) -> &[u8] {
-            &self.0
+            &self.map
         }
     }
 
     impl DerefMut for Memory {
         #[inline(always)]
         fn deref_mut(&mut self) -> &mut [u8] {
-            &mut self.0
+            &mut self.map
         }
+    }
+}
+
+/// Which pages of a private mapping have been written: the kernel's table of them (Documentation/admin-guide/mm/pagemap.rst).
+#[cfg(target_os = "linux")]
+mod pages {
+    use std::fs::File;
+    use std::io;
+    use std::os::unix::fs::FileExt;
+    use std::sync::LazyLock;
+
+    /// Bits of an entry: in memory; swapped out; of a file, or shared.
+    const PRESENT: u64 = 1 << 63;
+    const SWAPPED: u64 = 1 << 62;
+    const NOT_OWN: u64 = 1 << 61;
+
+    /// The table, if it tells a page that has been written from one that nobody has asked for. One that has been read alone,
+    /// the system's page of zeros, passes for written with some kernels.
+    static TABLE: LazyLock<Option<File>> = LazyLock::new(|| {
+        let table = File::open("/proc/self/pagemap").ok()?;
+        let page = rustix::param::page_size();
+        let mut tried = memmap2::MmapOptions::new().len(2 * page).map_anon().ok()?;
+        tried[0] = 1;
+        (read_table(&table, &tried, page).ok()? == [true, false]).then_some(table)
+    });
+
+    fn read_table(table: &File, map: &[u8], page: usize) -> io::Result<Vec<bool>> {
+        let mut entries = vec![0; map.len().div_ceil(page) * 8];
+        table.read_exact_at(&mut entries, (map.as_ptr() as usize / page * 8) as u64)?;
+        let own = |entry: u64| entry & SWAPPED != 0 || entry & (PRESENT | NOT_OWN) == PRESENT;
+        let entry = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|i| bytes[i]));
+        Ok(entries.chunks_exact(8).map(|bytes| own(entry(bytes))).collect())
+    }
+
+    /// Of each chunk of a mapping whether a page of it has been written.
+    pub(super) fn written(map: &[u8], chunk: usize) -> Option<Vec<bool>> {
+        let page = rustix::param::page_size();
+        let pages = read_table(TABLE.as_ref()?, map, page).ok()?;
+        Some(match chunk.checked_div(page).filter(|_| chunk.is_multiple_of(page)) {
+            Some(each) if each > 0 => pages.chunks(each).map(|pages| pages.contains(&true)).collect(),
+            // A page that is larger than a chunk has several.
+            _ => (0..map.len().div_ceil(chunk)).map(|at| pages[at * chunk / page]).collect(),
+        })
+    }
+}
+
+#[cfg(all(any(unix, windows), not(target_os = "linux")))]
+mod pages {
+    /// Other systems are not asked.
+    pub(super) fn written(_: &[u8], _: usize) -> Option<Vec<bool>> {
+        None
     }
 }
 
@@ -164,10 +231,16 @@ mod heap {
         ///
         /// # Errors
         /// When it ends before, or there is no memory for it.
-        pub fn stored(stored: &Stored, offset: u64, bytes: usize) -> io::Result<Memory> {
+        pub fn stored(stored: &Stored, offset: u64, bytes: usize, _: Vec<u64>) -> io::Result<Memory> {
             let mut memory = Memory::zeroed(bytes)?;
             memory[..bytes].copy_from_slice(stored.part(offset, bytes)?);
             Ok(memory)
+        }
+
+        /// Nobody knows.
+        #[cfg_attr(test, allow(dead_code))]
+        pub fn written(&self, _: usize) -> Option<Vec<bool>> {
+            None
         }
 
         /// The heap has none.
@@ -200,9 +273,31 @@ mod tests {
         let memory = heap::Memory::zeroed(17).unwrap();
         assert!(memory.len() >= 17 && memory.iter().all(|b| *b == 0));
         let stored = Stored::Bytes((0..100).collect());
-        let both = (heap::Memory::stored(&stored, 90, 10).unwrap(), Memory::stored(&stored, 90, 10).unwrap());
+        let both = (
+            heap::Memory::stored(&stored, 90, 10, vec![]).unwrap(),
+            Memory::stored(&stored, 90, 10, vec![]).unwrap(),
+        );
         assert_eq!((&both.0[..10], &both.1[..10]), (&stored[90..], &stored[90..]));
-        assert!(heap::Memory::stored(&stored, 90, 11).is_err() && Memory::stored(&stored, 90, 11).is_err());
+        assert!(heap::Memory::stored(&stored, 90, 11, vec![]).is_err());
+        assert!(Memory::stored(&stored, 90, 11, vec![]).is_err());
         assert!(heap::Memory::zeroed(usize::MAX).is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_has_been_written_is_told_from_what_nobody_has_and_from_what_a_file_has_given() {
+        const CHUNK: usize = 64 << 10;
+        let mut memory = Memory::zeroed(5 * CHUNK + 9).unwrap();
+        memory[CHUNK + 7] = 1;
+        memory[5 * CHUNK] = 2;
+        let Some(written) = memory.written(CHUNK) else { return }; // a kernel that does not tell
+        assert_eq!(written, [false, true, false, false, false, true]);
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, &memory).unwrap();
+        let stored = Stored::of(file).unwrap();
+        let mut copy = Memory::stored(&stored, 0, 5 * CHUNK + 9, vec![1, 5]).unwrap();
+        assert_eq!(std::hint::black_box(copy[2 * CHUNK]), 0);
+        copy[3 * CHUNK] = 3;
+        assert_eq!(copy.written(CHUNK).unwrap(), [false, true, false, true, false, true]);
     }
 }

@@ -154,14 +154,18 @@ impl<'a> Saver<'a> {
         Ok(())
     }
 
-    fn table(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn table<T: Pod>(&mut self, table: &Table<T>) -> io::Result<()> {
+        let bytes = table.bytes();
         if self.packed {
             self.fields.extend(bytes);
             return Ok(());
         }
+        let written = table.written(CHUNK);
+        let is_untouched = |i: usize| written.as_ref().and_then(|w| w.get(i)).is_some_and(|written| !written);
         let mut chunks = vec![];
         for (i, chunk) in bytes.chunks(CHUNK).enumerate() {
-            if is_zero(chunk) {
+            // What nobody has written is not even looked at, since that would have the system provide it.
+            if is_untouched(i) || is_zero(chunk) {
                 continue;
             }
             self.file.seek(SeekFrom::Start(self.end + (i * CHUNK) as u64))?;
@@ -276,7 +280,7 @@ impl Loader<'_> {
 
 impl<T: Pod> Saved for Table<T> {
     fn save(&self, to: &mut Saver) -> io::Result<()> {
-        to.table(self.bytes())
+        to.table(self)
     }
 
     fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
@@ -291,7 +295,8 @@ impl<T: Pod> Saved for Table<T> {
         let at = at.filter(|at| at.bytes == self.bytes().len() as u64);
         let at = at.ok_or_else(|| from.other("size of a table"))?;
         from.table += 1;
-        Ok(self.take(&from.state.bytes, at.offset)?)
+        let given = at.chunks.iter().map(|(chunk, _)| *chunk).collect();
+        Ok(self.take(&from.state.bytes, at.offset, given)?)
     }
 }
 

@@ -52,13 +52,19 @@ impl<T: Pod> Table<T> {
     }
 
     /// Take what a state file holds from an offset on for the values of the table. The offset is a multiple
-    /// of [`crate::file::state_file::CHUNK`], and the file reaches to the table's end.
+    /// of [`crate::file::state_file::CHUNK`], and the file reaches to the table's end; `given` are the chunks that are not
+    /// all zeros.
     ///
     /// # Errors
     /// When the file cannot be mapped.
-    pub fn take(&mut self, stored: &Stored, offset: u64) -> io::Result<()> {
-        self.memory = Memory::stored(stored, offset, self.bytes().len())?; // any bytes are a T (`Pod`)
+    pub fn take(&mut self, stored: &Stored, offset: u64, given: Vec<u64>) -> io::Result<()> {
+        self.memory = Memory::stored(stored, offset, self.bytes().len(), given)?; // any bytes are a T (`Pod`)
         Ok(())
+    }
+
+    /// Of each chunk of so many bytes whether it may hold anything but zeros, where that is known.
+    pub fn written(&self, chunk: usize) -> Option<Vec<bool>> {
+        self.memory.written(chunk)
     }
 
     /// Take as many bytes as the table has for its values.
