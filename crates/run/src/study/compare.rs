@@ -7,6 +7,7 @@ use crate::ask::setup::Setup;
 use crate::ask::spec::RunSpec;
 use crate::error::RunError;
 use crate::execute::{Progress, run_on};
+use crate::study::threads::join;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -87,9 +88,10 @@ pub fn compare(
             Done(usize, Box<Result<Report, RunError>>),
         }
         let (say, hear) = mpsc::channel();
+        let mut at_work = vec![];
         for _ in 0..threads.clamp(1, runs.max(1)) {
             let (say, stop, next) = (say.clone(), &stop, &next);
-            scope.spawn(move || {
+            at_work.push(scope.spawn(move || {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     if number >= runs || stop.load(Ordering::Relaxed) {
@@ -113,7 +115,7 @@ pub fn compare(
                     }
                     let _ = say.send(Word::Done(number, Box::new(result)));
                 }
-            });
+            }));
         }
         drop(say);
         for word in hear {
@@ -126,6 +128,7 @@ pub fn compare(
                 Word::Done(number, result) => results[number] = Some(*result),
             }
         }
+        join(at_work);
     });
     // A run that another's error interrupted is not to blame.
     let is_cause = |r: &Option<Result<Report, RunError>>| matches!(r, Some(Err(e)) if !matches!(e, RunError::Interrupted));

@@ -7,6 +7,7 @@ use crate::ask::spec::{RunSpec, VERSION};
 use crate::error::RunError;
 use crate::execute::{Ready, perform, ready};
 use crate::fill::wear::{YEAR_S, drive_writes_per_day};
+use crate::study::threads::join;
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -212,7 +213,7 @@ fn all(
     let whole: f64 = plans.iter().map(WhichLife::weight).sum();
     let shares = Mutex::new(vec![0.0; plans.len()]);
     std::thread::scope(|scope| {
-        for _ in 0..lives.spec.threads.clamp(1, plans.len().max(1)) {
+        let at_work = (0..lives.spec.threads.clamp(1, plans.len().max(1))).map(|_| {
             scope.spawn(|| {
                 while let Some((number, plan)) = {
                     let number = next.fetch_add(1, Ordering::Relaxed);
@@ -241,8 +242,9 @@ fn all(
                     }
                     *results[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(life);
                 }
-            });
-        }
+            })
+        });
+        join(at_work.collect());
     });
     let mut found = vec![];
     for result in results {

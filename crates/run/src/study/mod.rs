@@ -6,6 +6,7 @@ pub(crate) mod model;
 pub(crate) mod requests;
 pub(crate) mod rerun;
 pub(crate) mod sensitivity;
+pub(crate) mod threads;
 pub(crate) mod watcher;
 pub(crate) mod why;
 pub(crate) mod why_sums;
