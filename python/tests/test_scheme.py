@@ -606,13 +606,13 @@ def test_classes_of_a_script_stay_in_its_process(tmp_path):
     # It would begin once more in each process.
     (tmp_path / "script.py").write_text(
         MODULE.replace("if view.now > 0:", "if False:")
-        + 'r = wl.run(device="fair-tlc", scheme=Late, workload="uniform", requests=50, replicas=2, '
-        "threads=2)\nprint('ran', len(r.to_dict()['replicas']['runs']))\n"
+        + 'r = wl.run(device="fair-tlc", scheme=Late, workload="uniform", requests=50, replicas=8, '
+        "threads=8)\nprint('ran', len(r.to_dict()['replicas']['runs']))\n"
     )
     done = subprocess.run(
         [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=True
     )
-    assert done.stdout.count("ran 2") == 1
+    assert done.stdout.count("ran 8") == 1
 
 
 def warm(heat, lpn, size, region, now):
