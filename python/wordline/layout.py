@@ -133,6 +133,13 @@ class Layout:
         return Layout([dense], [Pool(drive.blocks_per_plane[0])], "dense")
 
     @staticmethod
+    def shared(drive: DriveInfo, names: Sequence[str], home: str) -> Layout:
+        """Return regions of the densest mode that share all blocks of the only medium."""
+        _only_medium(drive)
+        regions = [Region(name, drive.dense) for name in names]
+        return Layout(regions, [Pool(drive.blocks_per_plane[0])], home)
+
+    @staticmethod
     def cache_blocks(drive: DriveInfo) -> tuple[int, int]:
         """Return the blocks of each plane that the device file gives an SLC cache.
 

@@ -201,6 +201,19 @@ class Collect(NamedTuple):
     block: int | None = None
     grain: str = "page"
 
+    @staticmethod
+    def least_live(view: View, regions: Sequence[str], plane: int) -> Collect | None:
+        """Return the victim of a plane with the least live data, of the best of each region.
+
+        Of equals that of the first region; none where there is no victim.
+        """
+        victims = [(name, view.best(name, plane)) for name in regions]
+        found = [(view.live_sectors(b), name, b) for name, b in victims if b is not None]
+        if not found:
+            return None
+        _, name, block = min(found, key=lambda victim: victim[0])
+        return Collect(name, block)
+
 
 class SetQuota(NamedTuple):
     """The most blocks of each plane that a region may own from now on, or slots it may program."""

@@ -75,13 +75,17 @@ impl Shape {
         })
     }
 
+    fn of_keys(&self) -> Result<Drive, String> {
+        let keys: Vec<(&str, &str)> = self.keys.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        Drive::new(&keys)
+    }
+
     /// The drive that its keys spell.
     ///
     /// # Errors
     /// Why there is none.
     pub fn spec(&self) -> Result<DeviceSpec, String> {
-        let keys: Vec<(&str, &str)> = self.keys.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        Ok(Drive::new(&keys)?.spec)
+        Ok(self.of_keys()?.spec)
     }
 
     /// The drive, with every page written once.
@@ -89,8 +93,7 @@ impl Shape {
     /// # Errors
     /// Why there is none.
     pub fn world(&self, schemes: &Registry) -> Result<World, String> {
-        let keys: Vec<(&str, &str)> = self.keys.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        let drive = Drive::new(&keys)?;
+        let drive = self.of_keys()?;
         let scheme = schemes.build(&self.scheme).map_err(|e| e.to_string())?;
         let mut world = World::new(&drive, scheme, self.host.clone())?;
         world.fill()?;
@@ -110,8 +113,7 @@ impl Shape {
     /// # Errors
     /// Why there is no such drive.
     pub fn drive(&self) -> Result<String, String> {
-        let keys: Vec<(&str, &str)> = self.keys.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        let drive = Drive::new(&keys)?;
+        let drive = self.of_keys()?;
         let media: Vec<String> = (drive.geometry.media.iter())
             .map(|m| {
                 let shape = m.shape(m.densest());

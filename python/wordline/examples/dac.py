@@ -15,9 +15,7 @@ from wordline import (
     Param,
     Parcel,
     Place,
-    Pool,
     Refused,
-    Region,
     Scheme,
     State,
     View,
@@ -38,15 +36,12 @@ class Dac(Scheme):
 
     def layout(self, drive: DriveInfo) -> Layout:
         """Share all blocks of the only medium between the classes, of which the last is hottest."""
-        if len(drive.modes) > 1:
-            raise Refused("it knows one kind of flash, and this drive has several media")
         if not 2 <= self.classes <= MOST_CLASSES:
             raise Refused(f"classes={self.classes} is not between 2 and {MOST_CLASSES}")
         self.names = [f"class-{number}" for number in range(self.classes)]
         self.places = [to(name) for name in self.names]
         self.heat = [-1] * drive.logical_pages
-        regions = [Region(name, drive.dense) for name in self.names]
-        return Layout(regions, [Pool(drive.blocks_per_plane[0])], "class-0")
+        return Layout.shared(drive, self.names, "class-0")
 
     def place(self, p: Parcel, view: View) -> Place:
         """Heat what the host writes again, and cool what is collected."""
@@ -57,9 +52,4 @@ class Dac(Scheme):
 
     def collect(self, region: str, plane: int, view: View) -> Collect | None:
         """Take the victim with the least live data, of whichever class."""
-        victims = [(name, view.best(name, plane)) for name in self.names]
-        found = [(view.live_sectors(b), name, b) for name, b in victims if b is not None]
-        if not found:
-            return None
-        _, name, block = min(found, key=lambda victim: victim[0])
-        return Collect(name, block)
+        return Collect.least_live(view, self.names, plane)

@@ -18,9 +18,7 @@ from wordline import (
     Param,
     Parcel,
     Place,
-    Pool,
     Refused,
-    Region,
     Scheme,
     State,
     View,
@@ -53,13 +51,10 @@ class SepBit(Scheme):
 
     def layout(self, drive: DriveInfo) -> Layout:
         """Share all blocks of the only medium between the classes."""
-        if len(drive.modes) > 1:
-            raise Refused("it knows one kind of flash, and this drive has several media")
         if not 0 < self.middle <= self.old or self.blocks < 1:
             raise Refused("blocks is at least 1, and middle at most old")
         self.written = [-1] * drive.logical_pages
-        regions = [Region(name, drive.dense) for name in CLASSES]
-        return Layout(regions, [Pool(drive.blocks_per_plane[0])], "long")
+        return Layout.shared(drive, CLASSES, "long")
 
     def place(self, p: Parcel, view: View) -> Place:
         """Class host data by the life of what they overwrite, collected data by their age."""
@@ -84,16 +79,12 @@ class SepBit(Scheme):
 
     def collect(self, region: str, plane: int, view: View) -> Collect | None:
         """Take the victim with the least live data, of whichever class."""
-        victims = [(name, view.best(name, plane)) for name in CLASSES]
-        found = [(view.live_sectors(b), name, b) for name, b in victims if b is not None]
-        if not found:
-            return None
-        _, name, block = min(found, key=lambda victim: victim[0])
-        if name == "short":
-            self.ended(block)
-        return Collect(name, block)
+        victim = Collect.least_live(view, CLASSES, plane)
+        if victim is not None and victim.region == "short":
+            self.ended(victim.block)
+        return victim
 
-    def ended(self, block: int) -> None:
+    def ended(self, block: int | None) -> None:
         """Take in how long a block of the first class has lived."""
         opened = self.opened.pop(str(block), None)
         if opened is None:

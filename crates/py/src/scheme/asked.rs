@@ -41,12 +41,18 @@ impl Parcel {
             is_collected: origin == "collected",
             tag,
             region: region.and_then(|r| regions.get(r.0 as usize).cloned()),
-            bytes: asked.spans.iter().map(|s| s.mask.count() * sector).sum(),
+            bytes: bytes_of(asked, sector),
             lpn: asked.spans.first().map_or(0, |s| s.lpn.0),
             lpns: asked.spans.iter().map(|s| s.lpn.0).collect(),
             home: asked.home.0,
         }
     }
+}
+
+/// How many bytes the data are.
+#[inline]
+pub(crate) fn bytes_of(asked: &Asked, sector: u32) -> u32 {
+    asked.spans.iter().map(|s| s.mask.count() * sector).sum()
 }
 
 #[pymethods]

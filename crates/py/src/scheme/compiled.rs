@@ -1,6 +1,7 @@
 //! A decision that numba has compiled, with the numbers that it learns. Where numba is not there, Python decides.
 
 use crate::error::{UserError, wrong};
+use crate::scheme::asked::bytes_of;
 use pyo3::prelude::*;
 use wordline_ftl::{Origin, Parcel, Place};
 
@@ -50,8 +51,7 @@ impl Compiled {
             Origin::Collected(region) | Origin::Moved(region) => i64::from(region.0),
         };
         let lpn = parcel.spans.first().map_or(0, |span| i64::from(span.lpn.0));
-        let sectors: u32 = parcel.spans.iter().map(|span| span.mask.count()).sum();
-        let (bytes, now) = (i64::from(sectors) * i64::from(sector), now as i64);
+        let (bytes, now) = (i64::from(bytes_of(parcel, sector)), now as i64);
         let number = match self.entry {
             Some(entry) => entry(self.numbers, self.length, lpn, bytes, region, now),
             None => Python::attach(|py| {

@@ -3,6 +3,7 @@
 
 use crate::error::{UserError, wrong};
 use crate::scheme::answers::Decision;
+use crate::scheme::asked::bytes_of;
 use crate::scheme::compiled::Compiled;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -75,8 +76,7 @@ impl Routes {
             None => None,
             Some(Rule::Always(place)) => Some(*place),
             Some(Rule::BySize(steps, above)) => {
-                let sectors: u32 = parcel.spans.iter().map(|span| span.mask.count()).sum();
-                let bytes = u64::from(sectors) * u64::from(sector);
+                let bytes = u64::from(bytes_of(parcel, sector));
                 Some(steps.iter().find(|(most, _)| bytes <= *most).map_or(*above, |(_, place)| *place))
             }
             // The drive's own tables lie behind the host's pages; their place is not asked for.
@@ -109,15 +109,16 @@ impl Rule {
             }
             return Ok(Rule::BySize(steps, place(&rule.getattr("above")?)?));
         }
-        if rule.hasattr("decide")? {
+        let places = || -> PyResult<Vec<Place>> {
             let places: Vec<Bound<'_, PyAny>> = rule.getattr("places")?.extract()?;
-            let places: Vec<Place> = places.iter().map(place).collect::<PyResult<_>>()?;
-            return Compiled::read(rule, places).map(Rule::Compiled);
+            places.iter().map(place).collect()
+        };
+        if rule.hasattr("decide")? {
+            return Compiled::read(rule, places()?).map(Rule::Compiled);
         }
         if rule.hasattr("classes")? {
             let classes: Vec<u8> = rule.getattr("classes")?.call_method0("tobytes")?.extract()?;
-            let places: Vec<Bound<'_, PyAny>> = rule.getattr("places")?.extract()?;
-            let places: Vec<Place> = places.iter().map(place).collect::<PyResult<_>>()?;
+            let places = places()?;
             if classes.len() != logical_pages as usize {
                 return Err(UserError::new_err(format!(
                     "the classes of a wl.ByPage are {}\n  allowed: one of a byte for each of the {logical_pages} \
