@@ -186,11 +186,8 @@ mod pages {
     pub(super) fn written(map: &[u8], chunk: usize) -> Option<Vec<bool>> {
         let page = rustix::param::page_size();
         let pages = read_table(TABLE.as_ref()?, map, page).ok()?;
-        Some(match chunk.checked_div(page).filter(|_| chunk.is_multiple_of(page)) {
-            Some(each) if each > 0 => pages.chunks(each).map(|pages| pages.contains(&true)).collect(),
-            // A page that is larger than a chunk has several.
-            _ => (0..map.len().div_ceil(chunk)).map(|at| pages[at * chunk / page]).collect(),
-        })
+        let of = |at: usize| at * chunk / page..((at + 1) * chunk).div_ceil(page).min(pages.len());
+        Some((0..map.len().div_ceil(chunk)).map(|at| pages[of(at)].contains(&true)).collect())
     }
 }
 
