@@ -28,7 +28,7 @@ pub use file::saved::{Loader, Memory, Saved, Saver};
 pub use file::state_file::{About, Checked, Label, StateError, StateFile};
 pub use flow::inspect::blocks::{BlockLife, BlockStatus};
 pub use flow::inspect::check::Broken;
-pub use flow::power::power_loss_image::PowerLossImage;
+pub use flow::power::power_loss_image::{PowerLossImage, Protected, ProtectedWrite, Worn};
 pub use flow::program::bind::Binding;
 pub use flow::program::blocked::Blocked;
 pub use ftl::Ftl;

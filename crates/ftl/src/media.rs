@@ -171,6 +171,11 @@ pub trait Media: Sized {
     fn record_trims(&mut self, _: Ppn, _: Arc<[u64]>) -> Result<(), MediaError> {
         Ok(())
     }
+    /// Sectors of a page stand in protected RAM, and may stand nowhere else: written by the host and to be answered from
+    /// there, or moved from flash. They are of a version, and nothing of the page beside them counts.
+    fn protect(&mut self, _: Lpn, _: SectorMask, _: u64, _: &Self::Page) {}
+    /// Trims stand in protected RAM: entries of the trim log, and their versions.
+    fn protect_trims(&mut self, _: &[(u64, u64)]) {}
     /// Whether a block still holds what the base image put there.
     fn holds_base(&self, _: BlockId) -> bool {
         false
@@ -256,6 +261,11 @@ impl Metadata {
     /// A block, if anything was ever done to it.
     pub fn block(&self, block: BlockId) -> Option<&BlockFound> {
         self.blocks.get(block.0)
+    }
+
+    /// Note a block as it was found.
+    pub fn insert_block(&mut self, block: BlockId, found: BlockFound) {
+        self.blocks.insert(block.0, found);
     }
 
     /// The slots that a power cut spoiled, by place.
@@ -379,6 +389,23 @@ pub struct Bytes {
     slots: SharedMap<Vec<(Lpn, Arc<[u8]>)>>,
 }
 
+impl Bytes {
+    /// Over what was found beside pages whose bytes lie elsewhere.
+    pub fn over(metadata: Metadata) -> Bytes {
+        Bytes { metadata, slots: SharedMap::default() }
+    }
+
+    /// The bytes of a logical page at a place, if they are here.
+    pub fn page_at(&self, ppn: Ppn, lpn: Lpn) -> Option<&Arc<[u8]>> {
+        self.slots.get(ppn.0)?.iter().find(|(l, _)| *l == lpn).map(|(_, page)| page)
+    }
+
+    /// Keep no bytes, since all of them lie elsewhere from now on.
+    pub fn forget_bytes(&mut self) {
+        self.slots = SharedMap::default();
+    }
+}
+
 impl Media for Bytes {
     type Page = Arc<[u8]>;
     const BYTES: bool = true;
@@ -421,8 +448,7 @@ impl Media for Bytes {
         Ok(())
     }
     fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<Arc<[u8]>, MediaError> {
-        let found = self.slots.get(ppn.0).and_then(|s| s.iter().find(|(l, _)| *l == lpn));
-        Ok(found.map(|(_, page)| Arc::clone(page)).unwrap_or_default())
+        Ok(self.page_at(ppn, lpn).cloned().unwrap_or_default())
     }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
         self.metadata.version(ppn, lpn)

@@ -1,8 +1,14 @@
 //! A drive with media that a power cut leaves, and the log of what it is asked: served, or run again from that log.
 
+use crate::data::flash::Flash;
+use crate::data::folder::{Folder, NotWritten};
+use crate::data::found::{Found, Sizes};
 use crate::error::ServeError;
 use crate::session::{Event, SessionLog};
-use wordline_ftl::{Bytes, Checked, Label, Media, Recorded, StateFile};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use wordline_ftl::{Checked, Label, Media, Metadata, Recorded, StateFile};
 use wordline_run::{Filled, RunSpec, Setup, unnamed};
 use wordline_sim::{Completion, Device, NoProbe};
 use wordline_units::{HostRequest, SimTime};
@@ -40,12 +46,66 @@ pub(crate) struct Kept {
     setup: Setup,
     scheme: String,
     state: StateFile,
-    media: Bytes,
+    media: Flash,
     /// When that was, in the drive's time.
     pub at: SimTime,
 }
 
-impl Drive<Bytes> {
+impl Drive<Flash> {
+    /// The drive of a folder: in its initial state where the folder is new, else as it was when its server ended, by the
+    /// model's recovery.
+    pub(crate) fn in_folder(run: &RunSpec, folder: &mut Folder) -> Result<Drive<Flash>, ServeError> {
+        let at = folder.path().display().to_string();
+        let wrong = |what: String| ServeError::Input(format!("--data {at}: {what}"));
+        let identity = Setup::identity(run)?;
+        let Some(then) = folder.identity()? else {
+            let media = Flash::of(Metadata::default(), Arc::new(folder.pages()?));
+            let mut drive = Drive::over(run, media)?;
+            let device = drive.working().map_err(&wrong)?;
+            let now = device.now();
+            folder.begin(&identity.to_string(), &mut device.ftl, now).map_err(|e| ServeError::Machine(e.why))?;
+            return Ok(drive);
+        };
+        let then = serde_json::from_str(&then).map_err(|e| wrong(format!("what drive it is cannot be read: {e}")))?;
+        if let Some(other) = other(&then, &identity) {
+            let hint = "serve it as it was, or in another folder";
+            return Err(wrong(format!("it holds another drive: {other}\n  hint: {hint}")));
+        }
+        // What it held at time 0 is arithmetic, and so made anew; all else is found.
+        let mut drive = Drive::over(run, Flash::default())?;
+        let Some(device) = drive.device.take() else { return Ok(drive) };
+        let Found { media, writes, trims, wear, now } = folder.find(Sizes::of(&device.ftl))?;
+        let protected = device.ftl.protected(writes, trims);
+        let mut off = device.power_cut();
+        off.image = off.image.found(media, protected, wear);
+        off.at = now;
+        let setup = &drive.setup;
+        let scheme = setup.spec.registry.build(&drive.scheme).map_err(|e| wrong(e.to_string()))?;
+        let device = Device::power_on(&setup.device, &setup.geometry, scheme, off)
+            .map_err(|e| wrong(format!("the drive does not recover: {e}")))?;
+        drive.device = Some(device);
+        Ok(drive)
+    }
+
+    /// Pages that have changed and are not in its folder.
+    pub(crate) fn unwritten(&self) -> usize {
+        self.device.as_ref().map_or(0, |device| device.ftl.media.unwritten())
+    }
+
+    /// Write what the drive has done into its folder.
+    pub(crate) fn commit(&mut self, folder: &mut Folder, synced: bool) -> Result<(), NotWritten> {
+        let Some(device) = &mut self.device else { return Ok(()) };
+        let now = device.now();
+        folder.commit(&mut device.ftl, now, synced)
+    }
+
+    /// The same at the end.
+    pub(crate) fn close(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
+        let Some(device) = &mut self.device else { return Ok(()) };
+        let now = device.now();
+        folder.end(&mut device.ftl, now)
+    }
+
     /// Keep the drive as it is, with what is under way.
     pub(crate) fn keep(&self) -> Result<Kept, Stopped> {
         let wrong = |e: &dyn std::fmt::Display| format!("the drive cannot be kept: {e}");
@@ -65,7 +125,7 @@ impl Drive<Bytes> {
 
 impl Kept {
     /// A drive that goes on from here. Nobody hears of the requests that were under way.
-    pub(crate) fn drive(&self) -> Result<Drive<Bytes>, Stopped> {
+    pub(crate) fn drive(&self) -> Result<Drive<Flash>, Stopped> {
         let wrong = |e: &dyn std::fmt::Display| format!("no drive goes on from there: {e}");
         let (setup, label) = (&self.setup, Label { device: &self.setup.device, scheme: &self.scheme });
         let scheme = setup.spec.registry.build(&self.scheme).map_err(|e| wrong(&e))?;
@@ -76,9 +136,26 @@ impl Kept {
     }
 }
 
-impl<M: Recorded + Default> Drive<M> {
-    /// A drive in its initial state.
-    pub(crate) fn new(run: &RunSpec) -> Result<Drive<M>, ServeError> {
+/// What of two identities differs first, in words.
+fn other(then: &Value, now: &Value) -> Option<String> {
+    fn first(at: String, then: &Value, now: &Value) -> Option<String> {
+        match (then, now) {
+            (Value::Object(then), Value::Object(now)) => {
+                let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+                let value = |of: &serde_json::Map<String, Value>, key: &str| of.get(key).cloned().unwrap_or_default();
+                let below = |key: &str| if at.is_empty() { key.to_string() } else { format!("{at}.{key}") };
+                keys.into_iter().find_map(|key| first(below(key), &value(then, key), &value(now, key)))
+            }
+            _ if then == now => None,
+            _ => Some(format!("{at} is {then} there and {now} here")),
+        }
+    }
+    first(String::new(), then, now)
+}
+
+impl<M: Recorded> Drive<M> {
+    /// A drive in its initial state, over media that hold nothing of it.
+    pub(crate) fn over(run: &RunSpec, media: M) -> Result<Drive<M>, ServeError> {
         let setup = Setup::resolve(run)?;
         if !matches!(setup.initial.filled, Filled::Fresh | Filled::Share(_)) {
             return Err(ServeError::Input(format!(
@@ -88,7 +165,7 @@ impl<M: Recorded + Default> Drive<M> {
             )));
         }
         let scheme = setup.spelling(&run.scheme)?;
-        let device = wordline_run::device_over(&setup, &scheme, NoProbe, M::default())?;
+        let device = wordline_run::device_over(&setup, &scheme, NoProbe, media)?;
         Ok(Drive { setup, scheme, device: Some(device), log: None })
     }
 

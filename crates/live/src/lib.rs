@@ -10,6 +10,7 @@ mod address;
 mod clock;
 mod connection;
 mod control;
+mod data;
 mod drive;
 mod engine;
 mod error;

@@ -3,6 +3,8 @@
 use crate::address::Address;
 use crate::connection;
 use crate::control;
+use crate::data::flash::Flash;
+use crate::data::folder::Folder;
 use crate::drive::Drive;
 use crate::engine::core::Engine;
 use crate::error::ServeError;
@@ -23,7 +25,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use wordline_ftl::Bytes;
 
 /// How often a listener looks whether the server stops.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -76,20 +77,36 @@ impl Server {
     /// # Errors
     /// When the drive cannot be made, or not be served there.
     pub fn start(spec: &ServeSpec, log: Log) -> Result<Server, ServeError> {
-        let mut drive = Drive::new(&spec.run)?;
+        let folder = spec.data.as_deref().map(|folder| Folder::open(folder, spec.always_sync));
+        let mut folder = folder.transpose()?;
+        let is_old = folder.as_ref().map(Folder::identity).transpose()?.flatten().is_some();
+        if let (true, Some(session)) = (is_old, &spec.session) {
+            let what = "a session begins with a new drive, and the folder of --data has one that has been served";
+            let hint = "leave one of the two out";
+            return Err(ServeError::Input(format!("--session {}: {what}\n  hint: {hint}", session.display())));
+        }
+        let mut drive = match &mut folder {
+            None => Drive::over(&spec.run, Flash::default())?,
+            Some(folder) => Drive::in_folder(&spec.run, folder)?,
+        };
         drive
             .record(spec.session.as_deref().map(|folder| SessionLog::create(folder, &spec.run)).transpose()?);
-        Server::over(drive, spec, log)
+        Server::over(drive, folder, spec, log)
     }
 
     /// Serve a drive as it is, until [`Self::stop`].
     ///
     /// # Errors
     /// When it cannot be served there.
-    pub(crate) fn over(drive: Drive<Bytes>, spec: &ServeSpec, log: Log) -> Result<Server, ServeError> {
+    pub(crate) fn over(
+        drive: Drive<Flash>,
+        folder: Option<Folder>,
+        spec: &ServeSpec,
+        log: Log,
+    ) -> Result<Server, ServeError> {
         let name = drive.setup().device.name.clone();
         let description = format!("{} under {}", drive.setup().device.description, drive.scheme());
-        let engine = Engine::new(drive, spec.time_scale, spec.write_cache);
+        let engine = Engine::new(drive, folder, spec.time_scale, spec.write_cache);
         let preferred = u32::try_from(engine.units.sector).unwrap_or(4096).max(512);
         let export = Export { name, description, size: engine.size, preferred };
         let mut listeners = vec![];
@@ -125,8 +142,8 @@ impl Server {
     }
 
     /// Serve a fork for as long as it is kept.
-    fn forked(drive: Drive<Bytes>, spec: &ServeSpec, log: Log) -> Result<Forked, ServeError> {
-        let server = Server::over(drive, spec, log)?;
+    fn forked(drive: Drive<Flash>, spec: &ServeSpec, log: Log) -> Result<Forked, ServeError> {
+        let server = Server::over(drive, None, spec, log)?;
         let uri = server.addresses().first().map_or(String::new(), ToString::to_string);
         Ok(Forked { uri, server: Box::new(server) })
     }
@@ -155,7 +172,11 @@ impl Server {
     pub fn stop(mut self) -> Result<Given, ServeError> {
         self.end();
         let mut report = self.shared.to_json();
-        let (hash, session) = self.shared.with_engine(|engine| engine.drive.end());
+        let (hash, session) = self.shared.with_engine(|engine| {
+            let ended = engine.drive.end();
+            engine.close();
+            ended
+        });
         match hash {
             Ok(hash) => report["result_hash"] = hash.into(),
             Err(why) => report["stopped"] = why.into(),

@@ -2,6 +2,7 @@
 //! send them.
 
 use crate::clock::{Clock, TimeScale};
+use crate::data::flash::Flash;
 use crate::drive::{Drive, Kept};
 use crate::engine::command::Delivery;
 use crate::engine::core::Engine;
@@ -20,7 +21,6 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use wordline_ftl::Bytes;
 
 /// Told a line of the log.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
@@ -35,7 +35,7 @@ pub(crate) struct Forked {
 }
 
 /// Serves a drive somewhere.
-pub(crate) type Serve = fn(Drive<Bytes>, &ServeSpec, Log) -> Result<Forked, ServeError>;
+pub(crate) type Serve = fn(Drive<Flash>, &ServeSpec, Log) -> Result<Forked, ServeError>;
 
 /// What all threads of a server have in common.
 pub(crate) struct Shared {
@@ -216,6 +216,7 @@ impl Shared {
         let cuts = engine.epoch();
         engine.pump(Instant::now());
         let done = act(&mut engine);
+        engine.commit();
         self.leave(engine, cuts);
         done
     }
@@ -255,6 +256,7 @@ impl Shared {
                 control: asked.control,
                 time_scale: asked.time_scale.unwrap_or(scale),
                 session: None,
+                data: None,
                 ..self.spec.clone()
             };
             let at = drive.now().0;

@@ -21,6 +21,11 @@ pub struct ServeSpec {
     pub spin: Duration,
     /// Bytes of a volatile cache that answers writes before they are on flash; 0 for none.
     pub write_cache: u64,
+    /// A folder for the drive's bytes, which else are in RAM alone.
+    pub data: Option<PathBuf>,
+    /// With it, whether every answer waits until the system has written the drive to its disk, and not only those to a
+    /// FLUSH and to writes with FUA.
+    pub always_sync: bool,
     /// A folder for the session.
     pub session: Option<PathBuf>,
 }

@@ -46,12 +46,29 @@ pub(crate) struct ServeArgs {
     /// The seed from which every random stream is derived
     #[arg(long, default_value_t = wordline_run::DEFAULT_SEED, allow_negative_numbers = true)]
     pub(crate) seed: u64,
+    /// Keep the drive in this folder, which is made where there is none: it is there when the server ends, however that is,
+    /// and starts by the model's recovery when it is served again
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) data: Option<PathBuf>,
+    /// What waits until the folder is on its disk: FLUSH and writes with FUA, or every reply. All else outlives the server,
+    /// and not the system that it runs on
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "flush", requires = "data")]
+    pub(crate) sync: Sync,
     /// Write every request and power cut in the drive's time and order into this folder, for `wordline rerun DIR`
     #[arg(long, value_name = "DIR")]
     pub(crate) session: Option<PathBuf>,
     /// Write what clients were given as JSON to a file, or with - to standard output in place of the table
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
+}
+
+/// What waits until the folder is on its disk.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sync {
+    /// FLUSH, and writes with FUA.
+    Flush,
+    /// Every reply.
+    Reply,
 }
 
 #[derive(Args, Debug)]

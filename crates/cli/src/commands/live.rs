@@ -1,6 +1,6 @@
 //! `serve`, `ctl`, and `rerun` of a session.
 
-use crate::args::live::{CtlArgs, ServeArgs};
+use crate::args::live::{CtlArgs, ServeArgs, Sync};
 use crate::console::Console;
 use crate::error::Failure;
 use crate::interrupt;
@@ -43,6 +43,8 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         time_scale: args.time_scale,
         spin: Duration::from_nanos(args.spin.0),
         write_cache: args.write_cache.map_or(0, |b| b.0),
+        data: args.data.clone(),
+        always_sync: args.sync == Sync::Reply,
         session: args.session.clone(),
     };
     let server = Server::start(&spec, Arc::new(told))?;

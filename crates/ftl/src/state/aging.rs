@@ -6,6 +6,7 @@ use crate::file::saved::{Saved, saved};
 use crate::file::table::{Table, fetch};
 use bytemuck::{Pod, Zeroable};
 use std::io;
+use serde::{Deserialize, Serialize};
 use wordline_flash::{ErrorModel, Retries, RetryLaw, Stress};
 use wordline_units::{BlockId, CellMode, SimDuration, SimTime};
 
@@ -26,7 +27,7 @@ pub(crate) fn lives(used: u32) -> f64 {
 }
 
 /// A block since its first program. All zeros for a block that was never opened.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable, Serialize, Deserialize)]
 #[repr(C)]
 struct Age {
     /// When its oldest data were programmed, ns; before time 0 where they were there before.
@@ -43,7 +44,7 @@ struct Age {
 }
 
 /// The ages of the blocks of a drive without power.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ages(Vec<Age>);
 
 /// A page that is read, as its block has it.

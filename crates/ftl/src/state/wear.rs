@@ -4,13 +4,14 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::state::aging::LIFE;
+use serde::{Deserialize, Serialize};
 use wordline_device::WearSpec;
 use wordline_flash::standard_normal;
 use wordline_hash::mix;
 use wordline_units::{BlockId, Fraction, SimTime};
 
 /// What wear has done to a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Wear {
     pub spec: WearSpec,
     /// Draws the lives of blocks.

@@ -59,6 +59,23 @@ pub(crate) struct Delivery {
     /// Bytes that the request counts for while it is under way.
     pub bytes: usize,
     pub served: Served,
+    /// It says that data are safe whatever happens.
+    pub synced: bool,
+}
+
+impl Delivery {
+    /// Whether it says that something will be so from now on.
+    pub(crate) fn is_promise(&self) -> bool {
+        matches!(self.served.verb, Verb::Write | Verb::WriteZeroes | Verb::Trim | Verb::Flush)
+    }
+
+    /// What it promises has not come about.
+    pub(crate) fn fail(&mut self, error: NbdError, why: &str) {
+        if self.is_promise() {
+            self.reply = Reply::error(self.outbox.agreed, self.reply.cookie(), error, why);
+            self.served.failed = true;
+        }
+    }
 }
 
 /// Bytes that a request counts for while it is under way: those of its data and of its answer's.

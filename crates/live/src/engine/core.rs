@@ -2,6 +2,8 @@
 //! waits or touches a socket.
 
 use crate::clock::{Clock, TimeScale};
+use crate::data::flash::Flash;
+use crate::data::folder::{Folder, NotWritten};
 use crate::drive::{Cut, Drive, Stopped};
 use crate::engine::command::{Command, Delivery, Role, weight};
 use crate::faults::{Armed, Faults};
@@ -15,18 +17,23 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wordline_ftl::{Bytes, Outcome};
+use wordline_ftl::Outcome;
 use wordline_sim::Completion;
 use wordline_units::{SimDuration, SimTime};
 
 /// How soon to look again at a drive on which nothing is due and requests wait: only time that passes ends them.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
+/// Changes of the drive, in pages, that are written into its folder even if nobody waits for that.
+const UNWRITTEN: usize = 256;
+
 /// The drive at work.
 pub(crate) struct Engine {
-    pub drive: Drive<Bytes>,
+    pub drive: Drive<Flash>,
     pub clock: Clock,
     pub units: Units,
+    /// Where the drive is written before its answers leave.
+    pub folder: Option<Folder>,
     /// Bytes of the drive.
     pub size: u64,
     pub commands: FxHashMap<u64, Command>,
@@ -55,7 +62,12 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(drive: Drive<Bytes>, scale: TimeScale, write_cache: u64) -> Engine {
+    pub(crate) fn new(
+        drive: Drive<Flash>,
+        folder: Option<Folder>,
+        scale: TimeScale,
+        write_cache: u64,
+    ) -> Engine {
         let setup = drive.setup();
         let units = Units { sector: setup.device.sector.0, page: setup.device.unit.0 };
         let size = setup.device.logical_bytes() / units.page * units.page;
@@ -63,6 +75,7 @@ impl Engine {
             clock: Clock::new(scale, Instant::now(), drive.now()),
             drive,
             units,
+            folder,
             size,
             commands: FxHashMap::default(),
             next_command: 0,
@@ -166,7 +179,7 @@ impl Engine {
         let served =
             Served { verb, bytes: request.length, failed, arrived, modelled: SimDuration::ZERO, due };
         let bytes = weight(request);
-        self.out.push(Delivery { outbox: Arc::clone(outbox), reply, bytes, served });
+        self.out.push(Delivery { outbox: Arc::clone(outbox), reply, bytes, served, synced: verb == Verb::Flush });
     }
 
     /// Let time go on until an instant, and answer what has ended. Returns whether the power was cut meanwhile.
@@ -200,7 +213,32 @@ impl Engine {
                 Err(why) => self.stop(why),
             }
         }
+        self.commit();
         cuts != self.epoch()
+    }
+
+    /// Write what the drive has done into its folder, if it has one. Where that fails, nothing that it has done since the
+    /// last time is acknowledged, and the drive stops: it is there as it was then.
+    pub(crate) fn commit(&mut self) {
+        let Some(folder) = self.folder.as_mut().filter(|_| self.stopped.is_none()) else { return };
+        let synced = self.out.iter().any(|delivery| delivery.synced);
+        if !self.out.iter().any(Delivery::is_promise) && self.drive.unwritten() < UNWRITTEN {
+            return;
+        }
+        let Err(NotWritten { why, is_full }) = self.drive.commit(folder, synced) else { return };
+        let error = if is_full { NbdError::NoSpace } else { NbdError::Io };
+        for delivery in &mut self.out {
+            delivery.fail(error, &why);
+        }
+        self.stop(why);
+    }
+
+    /// The drive has come to rest: its folder is whole by itself from here on.
+    pub(crate) fn close(&mut self) {
+        let Some(folder) = self.folder.as_mut().filter(|_| self.stopped.is_none()) else { return };
+        if let Err(NotWritten { why, .. }) = self.drive.close(folder) {
+            self.stop(why);
+        }
     }
 
     /// The moment at which the power is cut next, of those that were drawn.
@@ -267,7 +305,8 @@ impl Engine {
             (None, None) => Reply::done(agreed, request.cookie),
         };
         let served = self.served(&command, failed);
-        self.out.push(Delivery { reply, bytes: weight(&request), served, outbox: command.outbox });
+        let synced = command.verb == Verb::Flush || request.has(flag::FUA);
+        self.out.push(Delivery { reply, bytes: weight(&request), served, synced, outbox: command.outbox });
         self.count(command.verb, failed);
     }
 

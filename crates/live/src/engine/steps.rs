@@ -124,7 +124,7 @@ impl Engine {
         let reply = Reply::done(command.outbox.agreed, command.request.cookie);
         let (outbox, bytes) = (Arc::clone(&command.outbox), length as usize);
         self.cached += length;
-        self.out.push(Delivery { outbox, reply, bytes, served });
+        self.out.push(Delivery { outbox, reply, bytes, served, synced: false });
         self.count(Verb::Write, false);
         self.cut_if_due();
     }

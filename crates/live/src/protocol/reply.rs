@@ -93,6 +93,12 @@ impl Reply {
         Reply { head, ..Reply::default() }
     }
 
+    /// The cookie of the request that it answers, which has the same place in both kinds of replies.
+    pub(crate) fn cookie(&self) -> u64 {
+        let bytes = self.head.get(8..16).and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u64::from_be_bytes)
+    }
+
     /// The two parts, one behind the other.
     pub(crate) fn parts(&self) -> [&[u8]; 2] {
         [&self.head, self.body.get(self.asked.clone()).unwrap_or(&[])]
@@ -118,6 +124,8 @@ mod tests {
         assert_eq!(data, [&head[..], &513u64.to_be_bytes(), &[2, 3]].concat());
         let error = Reply::error(CHUNKS, 9, NbdError::NoSpace, "full").parts().concat();
         assert_eq!(error[6..8], [0x80, 1]);
+        assert_eq!(Reply::error(CHUNKS, 9, NbdError::Io, "x").cookie(), 9);
+        assert_eq!(Reply::done(Agreed::default(), 7).cookie(), 7);
         assert_eq!(error[20..], [0, 0, 0, 28, 0, 4, b'f', b'u', b'l', b'l']);
         assert_eq!(
             Reply::error(Agreed::default(), 9, NbdError::Io, "x").parts().concat()[4..8],

@@ -6,6 +6,7 @@
 mod client;
 mod clients;
 mod cuts;
+mod folder;
 mod forks;
 mod hostile;
 mod reads;

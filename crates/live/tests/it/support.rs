@@ -37,6 +37,8 @@ pub fn spec(scheme: &str, scale: &str) -> ServeSpec {
         time_scale: scale.parse().unwrap(),
         spin: Duration::ZERO,
         write_cache: 0,
+        data: None,
+        always_sync: false,
         session: None,
     }
 }

@@ -106,7 +106,11 @@ impl<M: Media> Ftl<M> {
                 page = found;
             }
             self.state.map.unmap(lpn, there, &mut dead);
-            versions.extend(self.stored_versions(at.ppn, lpn, there));
+            let found = self.stored_versions(at.ppn, lpn, there);
+            for (mask, version) in &found {
+                self.media.protect(lpn, *mask, *version, &page);
+            }
+            versions.extend(found);
             if M::BYTES && !there.is_empty() {
                 let sector = self.state.geometry.sector as usize;
                 let older = there.minus(self.state.staging.get(stage).mask);

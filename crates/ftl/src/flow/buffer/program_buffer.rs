@@ -284,6 +284,7 @@ impl<M: Media> Ftl<M> {
             entry.mask = entry.mask.union(keep);
             entry.begin_relocation(part, keep);
             self.state.ops[part].mask = keep;
+            self.protect_moved(part, keep);
             self.state.map.unmap(span.lpn, keep, &mut dead);
             if M::BYTES && !older.is_empty() {
                 let page = self.pages[part.index()].clone();

@@ -175,6 +175,7 @@ impl<M: Media> Ftl<M> {
                 let covered = write.extent.covered(span.lpn.0);
                 let page = M::page(write.bytes_of(span.lpn, sector), covered, sector);
                 M::copy(self.staged_page(stage), &page, span.mask, sector);
+                self.protect_write(*span, &page);
             }
             if let Some(b) = &mut self.write_buffer {
                 b.written(stage, self.requests.version);
@@ -242,6 +243,7 @@ impl<M: Media> Ftl<M> {
             let sector = self.state.geometry.sector as usize;
             let page = M::page(write.bytes_of(lpn, sector), mask, sector);
             M::copy(self.staged_page(stage), &page, mask, sector);
+            self.protect_write(Span { lpn, mask, offset: 0 }, &page);
             self.load_page(op, stage);
         }
         let forced = self.waits_for_flash(write.id);

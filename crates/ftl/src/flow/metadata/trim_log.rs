@@ -5,6 +5,7 @@ use crate::media::Media;
 use crate::state::cause::Cause;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::request::RequestId;
+use smallvec::SmallVec;
 use wordline_units::{Lpn, SectorMask};
 
 impl<M: Media> Ftl<M> {
@@ -12,7 +13,10 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn note_trim(&mut self, lpn: Lpn, mask: SectorMask) {
         self.state.trims.note(lpn);
         if M::METADATA {
-            self.state.trims.remember(lpn, mask, self.requests.version);
+            let version = self.requests.version;
+            self.state.trims.remember(lpn, mask, version);
+            let entries: SmallVec<[_; 4]> = self.state.trims.entries(lpn, mask).map(|e| (e, version)).collect();
+            self.media.protect_trims(&entries);
         }
     }
 

@@ -38,10 +38,7 @@ impl<M: Recorded> Ftl<M> {
         trims.sort_unstable();
         let under_way = self.state.staging.iter().map(|s| s.lpn);
         let stale_map = self.state.demand.as_ref().map_or_else(BTreeSet::new, |map| map.stale(under_way));
-        let lives = self.state.blocks.iter().map(|b| b.life_used).collect();
-        let is_lost = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Retired;
-        let lost = (0..self.state.geometry.blocks).map(BlockId).filter(is_lost).collect();
-        let wear = Worn { lives, ages: self.state.aging.ages(), drive: self.state.wear, lost };
+        let wear = self.worn();
         PowerLossImage {
             media: self.media,
             base: self.base,
@@ -52,6 +49,14 @@ impl<M: Recorded> Ftl<M> {
             stale_map,
             kept,
         }
+    }
+
+    /// How worn the flash is.
+    pub fn worn(&self) -> Worn {
+        let lives = self.state.blocks.iter().map(|b| b.life_used).collect();
+        let is_lost = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Retired;
+        let lost = (0..self.state.geometry.blocks).map(BlockId).filter(is_lost).collect();
+        Worn { lives, ages: self.state.aging.ages(), drive: self.state.wear.clone(), lost }
     }
 
     /// A protected buffer holds the newest data of every page on its way.

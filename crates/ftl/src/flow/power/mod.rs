@@ -1,5 +1,6 @@
 //! What a power cut leaves, and how a drive goes on from it.
 
 pub(crate) mod cut;
+pub(crate) mod journal;
 pub(crate) mod power_loss_image;
 pub(crate) mod recover;

@@ -7,6 +7,7 @@ use crate::state::aging::Ages;
 use crate::state::cause::Cause;
 use crate::state::counters::Counters;
 use crate::state::wear::Wear;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
@@ -37,20 +38,56 @@ impl<M: Media> PowerLossImage<M> {
         self.kept.iter().map(|k| k.lpn)
     }
 
+    /// What was found of a drive, in place of one of the same initial state that has done nothing yet: its flash, what a
+    /// journal says of protected RAM, and how worn it was.
+    pub fn found(self, media: M, protected: Protected<M::Page>, wear: Option<Worn>) -> PowerLossImage<M> {
+        let Protected { writes, trims, stale_map } = protected;
+        let from = |version| KeptFrom::Journal { version };
+        let kept = writes.into_iter().map(|w| Kept { lpn: w.lpn, mask: w.mask, page: w.page, from: from(w.version) });
+        let wear = wear.unwrap_or(self.wear);
+        PowerLossImage { media, trims, stale_map, kept: kept.collect(), wear, ..self }
+    }
+
     /// Trims in protected RAM, of a page or of a sector.
     pub fn protected_trims(&self) -> usize {
         self.trims.len()
     }
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Worn {
+/// What the flash itself keeps: how worn its blocks are, what reading them costs, and which are lost.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Worn {
     /// What of its life each block has used up.
-    pub lives: Vec<u32>,
-    pub ages: Ages,
-    pub drive: Wear,
+    pub(crate) lives: Vec<u32>,
+    pub(crate) ages: Ages,
+    pub(crate) drive: Wear,
     /// Blocks marked as lost.
-    pub lost: Vec<BlockId>,
+    pub(crate) lost: Vec<BlockId>,
+}
+
+/// What stood in protected RAM, as a journal of [`Media::protect`] and [`Media::protect_trims`] has it. Of what is on flash
+/// by now, or has been written or trimmed since, nothing is taken.
+#[derive(Clone, Debug)]
+pub struct Protected<P> {
+    /// Writes and what was moved, in the order of their versions.
+    pub writes: Vec<ProtectedWrite<P>>,
+    /// Trims: entry of the trim log, version.
+    pub trims: Vec<(u64, u64)>,
+    /// Pages of a map on flash that may not be up to date there.
+    pub stale_map: BTreeSet<u32>,
+}
+
+/// Sectors of a page in protected RAM, as a journal has them.
+#[derive(Clone, Debug)]
+pub struct ProtectedWrite<P> {
+    /// The logical page.
+    pub lpn: Lpn,
+    /// Its sectors.
+    pub mask: SectorMask,
+    /// What was written to them, in a page.
+    pub page: P,
+    /// Of which version.
+    pub version: u64,
 }
 
 /// Sectors of a page in protected RAM.
@@ -66,6 +103,8 @@ pub(crate) struct Kept<P> {
 pub(crate) enum KeptFrom {
     /// The write buffer.
     Buffer,
+    /// A journal, as of some version.
+    Journal { version: u64 },
     /// A protected program buffer of moved data, which have a version already.
     ProgramBuffer { version: u64, route: Route, plane: PlaneId, cause: Cause, privileged: Privilege },
 }

@@ -86,7 +86,7 @@ impl<M: Recorded> Ftl<M> {
         ftl.complete_superblocks();
         // What is written from now on is newer than anything, in protected RAM too.
         let versions = kept.iter().filter_map(|k| match k.from {
-            KeptFrom::ProgramBuffer { version, .. } => Some(version),
+            KeptFrom::ProgramBuffer { version, .. } | KeptFrom::Journal { version } => Some(version),
             KeptFrom::Buffer => None,
         });
         ftl.requests.version = versions.fold(ftl.requests.version, u64::max);
@@ -418,8 +418,8 @@ impl<M: Recorded> Ftl<M> {
     /// Data from protected RAM go on to flash.
     fn restage(&mut self, kept: Kept<M::Page>, newest: &FxHashMap<u64, Newest>) {
         let Kept { lpn, mut mask, page, from } = kept;
-        if let KeptFrom::ProgramBuffer { version, .. } = from {
-            // The place that they left may not have been erased yet.
+        if let KeptFrom::ProgramBuffer { version, .. } | KeptFrom::Journal { version } = from {
+            // The place that they left may not have been erased yet, and what a journal has may be on flash.
             let trims = &self.state.trims;
             let stale = trims.entries(lpn, mask).filter(|entry| {
                 newest.get(entry).is_some_and(|n| n.version >= version) || trims.version(*entry) > version
@@ -439,7 +439,7 @@ impl<M: Recorded> Ftl<M> {
             M::copy(self.staged_page(stage), &page, mask, sector);
         }
         match from {
-            KeptFrom::Buffer => {
+            KeptFrom::Buffer | KeptFrom::Journal { .. } => {
                 self.requests.version += 1;
                 let home = self.state.stripe.plane(lpn);
                 let spans = [Span { lpn, mask, offset: 0 }];

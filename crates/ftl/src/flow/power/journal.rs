@@ -1,0 +1,63 @@
+//! Protected RAM of a drive whose host may stop at any time: media are told what comes there and may be nowhere else, keep it
+//! in a journal, and are asked which of it still counts.
+
+use crate::flow::power::power_loss_image::{Protected, ProtectedWrite};
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::span::Span;
+use crate::state::op::OpId;
+use wordline_units::{Lpn, SectorMask};
+
+impl<M: Media> Ftl<M> {
+    /// A write that may be answered from protected RAM has come there.
+    pub(crate) fn protect_write(&mut self, span: Span, page: &M::Page) {
+        if self.ack.answers_from_ram() {
+            self.media.protect(span.lpn, span.mask, self.requests.version, page);
+        }
+    }
+
+    /// Moved data leave their place on flash for protected RAM.
+    pub(crate) fn protect_moved(&mut self, part: OpId, keep: SectorMask) {
+        if !M::METADATA || keep.is_empty() {
+            return;
+        }
+        let (lpn, version) = (self.state.ops[part].lpn, self.state.ops[part].version);
+        if self.state.is_metadata(lpn) {
+            let record = self.state.trims.record(part.0, lpn);
+            return self.media.protect_trims(&record);
+        }
+        let page = if M::BYTES { self.pages[part.index()].clone() } else { M::Page::default() };
+        for (mask, version) in self.versions_of(part, keep, version) {
+            self.media.protect(lpn, mask, version, &page);
+        }
+    }
+
+    /// Whether protected RAM may hold something of a page that flash does not.
+    pub fn is_in_ram(&self, lpn: Lpn) -> bool {
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let trims = &self.state.trims;
+        let is_unlogged = |entry| trims.unlogged.contains_key(&entry);
+        self.state.staging.find(lpn).is_some()
+            || !trims.unlogged.is_empty() && trims.entries(lpn, all).any(is_unlogged)
+    }
+
+    /// The page behind the last of all, those of the drive's own tables among them.
+    pub fn end_of_pages(&self) -> u32 {
+        self.state.end_of_pages()
+    }
+
+    /// The logical page of an entry of the trim log.
+    pub fn page_of_trim(&self, entry: u64) -> Lpn {
+        self.state.trims.sectors_of(entry).0
+    }
+
+    /// What a journal says of protected RAM; of a map on flash every page may be stale.
+    pub fn protected(
+        &self,
+        writes: Vec<ProtectedWrite<M::Page>>,
+        trims: Vec<(u64, u64)>,
+    ) -> Protected<M::Page> {
+        let map_pages = self.state.demand.as_ref().map(|map| map.first()..map.end());
+        Protected { writes, trims, stale_map: map_pages.into_iter().flatten().collect() }
+    }
+}

@@ -1,0 +1,107 @@
+//! What has changed of media since it was last written into their folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
+
+/// Sectors that a logical page has at most, and parts that a physical one has.
+pub(crate) const SECTORS: u64 = 32;
+
+/// A sector in protected RAM: its version, and the page in which its bytes lie.
+pub(crate) type Protected = (u64, Arc<[u8]>);
+
+/// What has changed of media since it was last written into their folder.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes {
+    /// Blocks whose state is another.
+    pub blocks: BTreeSet<BlockId>,
+    /// Blocks of which nothing is left that was written before, and the slots of each as a shift.
+    pub emptied: BTreeMap<BlockId, u32>,
+    /// Pages that have been programmed, and the first part of each that has not been written.
+    pub pages: BTreeMap<Ppn, usize>,
+    /// Pages of the trim log that have been programmed.
+    pub trim_pages: BTreeSet<Ppn>,
+    /// What has come to protected RAM, by logical page and sector.
+    pub writes: BTreeMap<u64, Protected>,
+    /// Trims, by entry of the trim log.
+    pub trims: BTreeMap<u64, u64>,
+}
+
+impl Changes {
+    pub(crate) fn is_empty(&self) -> bool {
+        let Changes { blocks, emptied, pages, trim_pages, writes, trims } = self;
+        blocks.is_empty()
+            && emptied.is_empty()
+            && pages.is_empty()
+            && trim_pages.is_empty()
+            && writes.is_empty()
+            && trims.is_empty()
+    }
+
+    /// About how many bytes of data they write, at a page of so many for each.
+    pub(crate) fn bytes(&self, page: u64) -> u64 {
+        page * (self.pages.len() + self.writes.len()) as u64
+    }
+
+    /// A block has been emptied: what was written to it since goes with what was there before.
+    pub(crate) fn empty(&mut self, block: BlockId, slot_shift: u32) {
+        let places = Ppn(block.0 << slot_shift)..Ppn((block.0 + 1) << slot_shift);
+        let pages: Vec<Ppn> = self.pages.range(places.clone()).map(|(ppn, _)| *ppn).collect();
+        for ppn in pages {
+            self.pages.remove(&ppn);
+        }
+        self.trim_pages.retain(|ppn| !places.contains(ppn));
+        self.blocks.insert(block);
+        self.emptied.insert(block, slot_shift);
+    }
+
+    /// Sectors of a page have come to protected RAM.
+    pub(crate) fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &Arc<[u8]>) {
+        for sector in mask.iter() {
+            let new = || (version, Arc::clone(page));
+            let at = self.writes.entry(key(lpn, sector)).or_insert_with(new);
+            if at.0 <= version {
+                *at = new();
+            }
+        }
+    }
+}
+
+/// A sector of a logical page, as one number.
+pub(crate) fn key(lpn: Lpn, sector: u32) -> u64 {
+    u64::from(lpn.0) * SECTORS + u64::from(sector)
+}
+
+/// The logical page of such a number, and the sector in it.
+pub(crate) fn of_key(key: u64) -> (Lpn, u32) {
+    (Lpn((key / SECTORS) as u32), (key % SECTORS) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_to_a_block_goes_with_its_erase_and_nothing_beside_it() {
+        let mut changes = Changes::default();
+        for ppn in [7, 8, 11, 12] {
+            changes.pages.insert(Ppn(ppn), 0);
+            changes.trim_pages.insert(Ppn(ppn));
+        }
+        changes.empty(BlockId(2), 2);
+        assert_eq!(changes.pages.keys().collect::<Vec<_>>(), [&Ppn(7), &Ppn(12)]);
+        assert_eq!(changes.trim_pages.len(), 2);
+        assert_eq!(changes.emptied.get(&BlockId(2)), Some(&2));
+    }
+
+    #[test]
+    fn of_one_sector_the_newest_version_stays() {
+        let mut changes = Changes::default();
+        let page = |byte: u8| -> Arc<[u8]> { vec![byte; 8].into() };
+        changes.protect(Lpn(3), SectorMask(0b11), 5, &page(5));
+        changes.protect(Lpn(3), SectorMask(0b10), 4, &page(4));
+        changes.protect(Lpn(3), SectorMask(0b01), 6, &page(6));
+        let found: Vec<_> = changes.writes.iter().map(|(at, (v, page))| (of_key(*at), *v, page[0])).collect();
+        assert_eq!(found, [((Lpn(3), 0), 6, 6), ((Lpn(3), 1), 5, 5)]);
+    }
+}

@@ -1,0 +1,160 @@
+//! The media of a live drive: bytes in RAM, or those of before in a folder.
+
+use crate::data::changes::Changes;
+use crate::data::folder::Pages;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+use wordline_ftl::{BlockHeader, Bytes, Media, MediaError, Metadata, Oob, Recorded, Span};
+use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
+
+/// The media of a live drive. What is beside the pages is in RAM; so are their bytes where there is no folder, and with one
+/// those that have not been written into it. A fork finds the bytes of before in the folder, as it was then.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Flash {
+    bytes: Bytes,
+    /// Where bytes lie that are not in RAM. A state is only saved apart from its media, which have these.
+    #[serde(skip)]
+    pages: Option<Arc<Pages>>,
+    /// What is to be written into the folder, of the drive whose folder it is.
+    #[serde(skip)]
+    changes: Option<Box<Changes>>,
+}
+
+impl Flash {
+    /// Media of a folder, over what was found beside its pages.
+    pub(crate) fn of(metadata: Metadata, pages: Arc<Pages>) -> Flash {
+        Flash { bytes: Bytes::over(metadata), pages: Some(pages), changes: Some(Box::default()) }
+    }
+
+    /// What has changed since this was last asked.
+    pub(crate) fn take_changes(&mut self) -> Changes {
+        self.changes.as_deref_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Pages that have changed since.
+    pub(crate) fn unwritten(&self) -> usize {
+        self.changes.as_ref().map_or(0, |changes| changes.pages.len() + changes.blocks.len())
+    }
+
+    /// All that has changed has been written into the folder.
+    pub(crate) fn forget_bytes(&mut self) {
+        self.bytes.forget_bytes();
+    }
+
+    /// What is to be written of a page's part: what its spare area says and, with the first part of a logical page, its bytes.
+    pub(crate) fn part(&self, ppn: Ppn, part: usize) -> (Oob, Option<&[u8]>) {
+        let parts = self.bytes.metadata().page(ppn);
+        let lpn = parts[part].span.lpn;
+        let is_first = parts[..part].iter().all(|p| p.span.lpn != lpn);
+        let page = self.bytes.page_at(ppn, lpn).filter(|_| is_first);
+        (parts[part], page.map(|page| &page[..]))
+    }
+
+    fn changed(&mut self, change: impl FnOnce(&mut Changes)) {
+        if let Some(changes) = &mut self.changes {
+            change(changes);
+        }
+    }
+}
+
+impl Media for Flash {
+    type Page = Arc<[u8]>;
+    const BYTES: bool = true;
+    const METADATA: bool = true;
+
+    fn page(data: &[u8], mask: SectorMask, sector: usize) -> Arc<[u8]> {
+        Bytes::page(data, mask, sector)
+    }
+    fn copy(into: &mut Arc<[u8]>, from: &Arc<[u8]>, mask: SectorMask, sector: usize) {
+        Bytes::copy(into, from, mask, sector);
+    }
+    fn sector(page: &Arc<[u8]>, sector: u32, bytes: usize) -> &[u8] {
+        Bytes::sector(page, sector, bytes)
+    }
+    fn fork(&self) -> Result<Flash, MediaError> {
+        // Of what is not in RAM a fork needs the folder as it is now; one of a fork, as it was for that.
+        let pages = match (&self.pages, &self.changes) {
+            (Some(pages), Some(_)) => Some(Arc::new(pages.as_now()?)),
+            (pages, _) => pages.clone(),
+        };
+        Ok(Flash { bytes: self.bytes.fork()?, pages, changes: None })
+    }
+    fn program(&mut self, ppn: Ppn, oob: Oob, page: Arc<[u8]>) -> Result<(), MediaError> {
+        let part = self.bytes.metadata().page(ppn).len();
+        self.changed(|c| _ = c.pages.entry(ppn).or_insert(part));
+        self.bytes.program(ppn, oob, page)
+    }
+    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<Arc<[u8]>, MediaError> {
+        if let Some(page) = self.bytes.page_at(ppn, lpn) {
+            return Ok(Arc::clone(page));
+        }
+        let part = self.bytes.metadata().page(ppn).iter().position(|oob| oob.span.lpn == lpn);
+        match (&self.pages, part) {
+            (Some(pages), Some(part)) => pages.read(ppn, part),
+            _ => Ok(Arc::default()),
+        }
+    }
+    fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
+        self.bytes.version(ppn, lpn)
+    }
+    fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
+        self.changed(|c| c.empty(block, slot_shift));
+        self.bytes.erase(block, slot_shift)
+    }
+    fn programmed(
+        &mut self,
+        block: BlockId,
+        slots: Range<u32>,
+        header: BlockHeader,
+    ) -> Result<(), MediaError> {
+        self.changed(|c| _ = c.blocks.insert(block));
+        self.bytes.programmed(block, slots, header)
+    }
+    fn preload(&mut self, block: BlockId, slots: u32, header: BlockHeader) -> Result<(), MediaError> {
+        self.changed(|c| _ = c.blocks.insert(block));
+        self.bytes.preload(block, slots, header)
+    }
+    fn wear(&mut self, block: BlockId, erases: u32) -> Result<(), MediaError> {
+        self.changed(|c| _ = c.blocks.insert(block));
+        self.bytes.wear(block, erases)
+    }
+    fn record_trims(&mut self, ppn: Ppn, record: Arc<[u64]>) -> Result<(), MediaError> {
+        self.changed(|c| _ = c.trim_pages.insert(ppn));
+        self.bytes.record_trims(ppn, record)
+    }
+    fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &Arc<[u8]>) {
+        self.changed(|c| c.protect(lpn, mask, version, page));
+    }
+    fn protect_trims(&mut self, trims: &[(u64, u64)]) {
+        self.changed(|c| {
+            for (entry, version) in trims {
+                let newest = c.trims.entry(*entry).or_default();
+                *newest = (*version).max(*newest);
+            }
+        });
+    }
+    fn holds_base(&self, block: BlockId) -> bool {
+        self.bytes.holds_base(block)
+    }
+    fn stored(&self, ppn: Ppn) -> Vec<(Span, u64)> {
+        self.bytes.stored(ppn)
+    }
+    fn trims(&self, ppn: Ppn) -> Option<Arc<[u64]>> {
+        self.bytes.trims(ppn)
+    }
+}
+
+impl Recorded for Flash {
+    fn metadata(&self) -> &Metadata {
+        self.bytes.metadata()
+    }
+    fn tear_program(&mut self, block: BlockId, slots: Range<u32>) {
+        self.changed(|c| _ = c.blocks.insert(block));
+        self.bytes.tear_program(block, slots);
+    }
+    fn tear_erase(&mut self, block: BlockId, slot_shift: u32) {
+        self.changed(|c| c.empty(block, slot_shift));
+        self.bytes.tear_erase(block, slot_shift);
+    }
+}

@@ -1,0 +1,416 @@
+//! The folder of a drive: its lock, its database, what is written into it and read from it.
+
+use crate::data::changes::{Changes, SECTORS, of_key};
+use crate::data::flash::Flash;
+use crate::data::rows::{APPLICATION, FORMAT, TABLES, runs};
+use crate::error::ServeError;
+use crate::lock;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use rustix::fs::FlockOperation;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use wordline_ftl::{Ftl, MediaError, Recorded, Worn};
+use wordline_units::{BlockId, Ppn, SimTime};
+
+/// The file that says that a server is at work.
+const LOCK: &str = "lock";
+/// The database.
+const DATABASE: &str = "drive.sqlite";
+/// Bytes of a page of the database.
+const PAGE: i32 = 4096;
+/// Bytes that are committed before a thread begins to bring the pages of the log to where they belong.
+const LOG_PART: u64 = 16 << 20;
+/// Pages of the log at which a commit does that itself: 256 MiB.
+const LOG: i32 = 65_536;
+/// How often it is written how worn the flash is.
+const WEAR_EVERY: Duration = Duration::from_secs(1);
+/// Rows of protected RAM that may be over before they are looked through.
+const FEWEST_ROWS: usize = 1024;
+
+/// Why what a drive has done could not be written.
+#[derive(Clone, Debug)]
+pub(crate) struct NotWritten {
+    /// In words, with how it is mended.
+    pub why: String,
+    /// There is no room.
+    pub is_full: bool,
+}
+
+/// The folder of a drive that is served.
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Before the connection, so that the last to be closed takes the log with it.
+    tidier: Tidier,
+    database: Connection,
+    /// Held as long as the folder is.
+    #[expect(dead_code, reason = "the lock goes with it")]
+    lock: File,
+    /// What of protected RAM stands in the database: sectors, and entries of the trim log.
+    writes: BTreeSet<u64>,
+    trims: BTreeSet<u64>,
+    /// How many rows there may be before those that are over are deleted.
+    look_at: usize,
+    wear_written: Instant,
+    /// Bytes that were committed since the thread was asked to bring them to where they belong.
+    log: u64,
+    /// Whether all commits are synced, and not only those that a FLUSH or FUA waits for.
+    always_syncs: bool,
+    /// Commits since the server began, and those that were synced.
+    pub commits: u64,
+    pub syncs: u64,
+}
+
+/// The pages of a folder, as they are now or as they were when a fork was made.
+pub(crate) struct Pages {
+    path: PathBuf,
+    database: Mutex<Connection>,
+}
+
+fn sql(folder: &Path, what: &str, e: &rusqlite::Error) -> ServeError {
+    ServeError::Machine(format!("{}: {what}: {e}", folder.join(DATABASE).display()))
+}
+
+impl Folder {
+    /// Take the folder, which is made where there is none. Nobody else can as long as it is held.
+    pub(crate) fn open(path: &Path, always_syncs: bool) -> Result<Folder, ServeError> {
+        let wrong = |what: String| ServeError::Input(format!("--data {}: {what}", path.display()));
+        let io = |what: &str, e: io::Error| wrong(format!("{what}: {e}"));
+        std::fs::create_dir_all(path).map_err(|e| io("the folder cannot be made", e))?;
+        let is_ours = |name: &str| name == LOCK || name.starts_with(DATABASE);
+        for entry in std::fs::read_dir(path).map_err(|e| io("it cannot be read", e))? {
+            let name = entry.map_err(|e| io("it cannot be read", e))?.file_name();
+            if !is_ours(&name.to_string_lossy()) {
+                let what = format!("there are other files in it, as {}", name.to_string_lossy());
+                return Err(wrong(format!("{what}\n  allowed: a new or an empty folder, or one of a drive")));
+            }
+        }
+        let options = File::options().create(true).truncate(false).write(true).open(path.join(LOCK));
+        let lock = options.map_err(|e| io("no lock can be made in it", e))?;
+        rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)
+            .map_err(|_| wrong("another server has it\n  allowed: a folder that no server has".to_string()))?;
+        let database = path.join(DATABASE);
+        let no_drive = |what: String| {
+            wrong(format!("{DATABASE} {what}\n  allowed: what `wordline serve --data` has made"))
+        };
+        let open = |e: rusqlite::Error| match e.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => no_drive(format!("is no drive: {e}")),
+            _ => sql(path, "it cannot be opened", &e),
+        };
+        let database = Connection::open(database).map_err(open)?;
+        let number = |key: &str| database.pragma_query_value(None, key, |row| row.get::<_, i32>(0)).map_err(open);
+        let (application, format) = (number("application_id")?, number("user_version")?);
+        let is_new = application == 0 && format == 0 && number("schema_version")? == 0;
+        if !is_new && application != APPLICATION {
+            return Err(no_drive("is a database of another program".to_string()));
+        }
+        if !is_new && format != FORMAT {
+            return Err(no_drive(format!("has format {format}, and this version of Wordline knows {FORMAT}")));
+        }
+        let set = |key: &str, value: &dyn rusqlite::ToSql| database.pragma_update(None, key, value).map_err(open);
+        if is_new {
+            set("page_size", &PAGE)?;
+        }
+        // What is committed is at once with the system, so that it outlives the server; a sync has it outlive the system.
+        set("journal_mode", &"WAL")?;
+        set("synchronous", &"NORMAL")?;
+        set("wal_autocheckpoint", &LOG)?;
+        set("cache_size", &-16_384)?;
+        if is_new {
+            let tables = format!("BEGIN; {TABLES} PRAGMA application_id={APPLICATION}; PRAGMA user_version={FORMAT}; COMMIT;");
+            database.execute_batch(&tables).map_err(open)?;
+        }
+        Ok(Folder {
+            path: path.to_path_buf(),
+            database,
+            lock,
+            writes: BTreeSet::new(),
+            trims: BTreeSet::new(),
+            look_at: FEWEST_ROWS,
+            wear_written: Instant::now(),
+            tidier: Tidier::new(path)
+                .map_err(|e| ServeError::Machine(format!("no thread can be begun: {e}")))?,
+            log: 0,
+            always_syncs,
+            commits: 0,
+            syncs: 0,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn database(&self) -> &Connection {
+        &self.database
+    }
+
+    /// Protected RAM has these rows.
+    pub(crate) fn note_rows(&mut self, writes: BTreeSet<u64>, trims: BTreeSet<u64>) {
+        (self.writes, self.trims) = (writes, trims);
+    }
+
+    /// Its pages, as they are whenever they are asked for.
+    pub(crate) fn pages(&self) -> Result<Pages, ServeError> {
+        Pages::open(&self.path).map_err(|e| sql(&self.path, "it cannot be read", &e))
+    }
+
+    /// What was noted under a key.
+    pub(crate) fn noted<T: rusqlite::types::FromSql>(&self, key: &str) -> rusqlite::Result<Option<T>> {
+        let sql = "SELECT value FROM drive WHERE key = ?1";
+        self.database.query_row(sql, [key], |row| row.get(0)).optional()
+    }
+
+    /// Write what a drive is, with its initial state.
+    pub(crate) fn begin(&mut self, identity: &str, ftl: &mut Ftl<Flash>, now: SimTime) -> Result<(), NotWritten> {
+        self.write(ftl, now, true, |t| note(t, "drive", &identity))
+    }
+
+    /// Write all that a drive has done, as one: after it the answers may leave. Synced, it is there even where the system
+    /// fails.
+    pub(crate) fn commit(&mut self, ftl: &mut Ftl<Flash>, now: SimTime, synced: bool) -> Result<(), NotWritten> {
+        self.write(ftl, now, synced, |_| Ok(()))
+    }
+
+    fn write(
+        &mut self,
+        ftl: &mut Ftl<Flash>,
+        now: SimTime,
+        synced: bool,
+        also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), NotWritten> {
+        let changes = ftl.media.take_changes();
+        if changes.is_empty() && !synced {
+            return Ok(());
+        }
+        let synced = synced || self.always_syncs;
+        let wear = self.wear_written.elapsed() >= WEAR_EVERY && !changes.emptied.is_empty();
+        let wear = (wear || self.commits == 0).then(|| ftl.worn());
+        self.writes.extend(changes.writes.keys());
+        self.trims.extend(changes.trims.keys());
+        let over = self.rows_over(ftl);
+        self.transact(&changes, ftl, now, synced, wear.as_ref(), &over, also).map_err(|e| {
+            let is_full = e.sqlite_error_code() == Some(ErrorCode::DiskFull);
+            let mend = if is_full { "make room, and serve it again" } else { "mend that, and serve it again" };
+            let place = self.path.join(DATABASE);
+            NotWritten { why: format!("{}: it cannot be written: {e}; {mend}", place.display()), is_full }
+        })?;
+        if wear.is_some() {
+            self.wear_written = Instant::now();
+        }
+        self.writes.retain(|id| over.0.binary_search(id).is_err());
+        self.trims.retain(|id| over.1.binary_search(id).is_err());
+        if !over.0.is_empty() || !over.1.is_empty() {
+            self.look_at = 2 * (self.writes.len() + self.trims.len()) + FEWEST_ROWS;
+        }
+        ftl.media.forget_bytes();
+        self.log += changes.bytes(ftl.view().geometry().unit);
+        if self.log > LOG_PART && self.tidier.ask() {
+            self.log = 0;
+        }
+        self.commits += 1;
+        self.syncs += u64::from(synced);
+        Ok(())
+    }
+
+    /// What protected RAM no longer holds, where there may be much of it: it is on flash, or not needed any more.
+    fn rows_over(&self, ftl: &Ftl<Flash>) -> (Vec<u64>, Vec<u64>) {
+        if self.writes.len() + self.trims.len() < self.look_at {
+            return (vec![], vec![]);
+        }
+        let writes = self.writes.iter().filter(|id| !ftl.is_in_ram(of_key(**id).0));
+        let trims = self.trims.iter().filter(|entry| !ftl.is_in_ram(ftl.page_of_trim(**entry)));
+        (writes.copied().collect(), trims.copied().collect())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all that one transaction is about")]
+    fn transact(
+        &mut self,
+        changes: &Changes,
+        ftl: &Ftl<Flash>,
+        now: SimTime,
+        synced: bool,
+        wear: Option<&Worn>,
+        over: &(Vec<u64>, Vec<u64>),
+        also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        self.database.pragma_update(None, "synchronous", if synced { "FULL" } else { "NORMAL" })?;
+        let t = self.database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for (block, slot_shift) in &changes.emptied {
+            let places = u64::from(block.0) << slot_shift..u64::from(block.0 + 1) << slot_shift;
+            let pages = (places.start * SECTORS, places.end * SECTORS);
+            t.prepare_cached("DELETE FROM page WHERE id >= ?1 AND id < ?2")?.execute([pages.0, pages.1])?;
+            t.prepare_cached("DELETE FROM trim_page WHERE physical_page >= ?1 AND physical_page < ?2")?
+                .execute([places.start, places.end])?;
+        }
+        for (ppn, from) in &changes.pages {
+            write_page(&t, &ftl.media, *ppn, *from)?;
+        }
+        let metadata = ftl.media.metadata();
+        for block in &changes.blocks {
+            write_block(&t, metadata, *block)?;
+        }
+        for ppn in &changes.trim_pages {
+            let versions = wordline_ftl::Media::trims(&ftl.media, *ppn).unwrap_or_default();
+            let bytes: Vec<u8> = versions.iter().flat_map(|v| v.to_le_bytes()).collect();
+            t.prepare_cached("REPLACE INTO trim_page VALUES (?1, ?2)")?.execute(params![ppn.0, bytes])?;
+        }
+        let sector = ftl.view().geometry().sector as usize;
+        for (id, (version, page)) in &changes.writes {
+            let (_, at) = of_key(*id);
+            let data = <Flash as wordline_ftl::Media>::sector(page, at, sector);
+            t.prepare_cached("REPLACE INTO protected_write VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+                id,
+                version,
+                crc32fast::hash(data),
+                data
+            ])?;
+        }
+        for (entry, version) in &changes.trims {
+            t.prepare_cached("REPLACE INTO protected_trim VALUES (?1, ?2)")?.execute([entry, version])?;
+        }
+        for id in &over.0 {
+            t.prepare_cached("DELETE FROM protected_write WHERE id = ?1")?.execute([id])?;
+        }
+        for entry in &over.1 {
+            t.prepare_cached("DELETE FROM protected_trim WHERE entry = ?1")?.execute([entry])?;
+        }
+        if let Some(wear) = wear {
+            let bytes = postcard::to_stdvec(wear)
+                .map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))?;
+            note(&t, "wear", &bytes)?;
+        }
+        note(&t, "now_ns", &now.0)?;
+        also(&t)?;
+        t.commit()
+    }
+
+    /// Write how worn the flash is, and let the log go to where it belongs.
+    pub(crate) fn end(&mut self, ftl: &mut Ftl<Flash>, now: SimTime) -> Result<(), NotWritten> {
+        self.wear_written = Instant::now();
+        let wear = postcard::to_stdvec(&ftl.worn()).unwrap_or_default();
+        self.write(ftl, now, true, |t| note(t, "wear", &wear))
+    }
+}
+
+/// A thread that brings the pages of the log to where they belong, whenever it is asked, while commits go on.
+struct Tidier {
+    asked: Option<SyncSender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Tidier {
+    fn new(folder: &Path) -> io::Result<Tidier> {
+        let (sender, asked) = sync_channel(1);
+        let path = folder.join(DATABASE);
+        let work = move || {
+            // Where it cannot, a commit does it in the end, or fails for the reason.
+            let Ok(database) = Connection::open(path) else { return };
+            while asked.recv().is_ok() {
+                let _ = database.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            }
+        };
+        let thread = std::thread::Builder::new().name("wordline-folder".to_string()).spawn(work)?;
+        Ok(Tidier { asked: Some(sender), thread: Some(thread) })
+    }
+
+    /// Returns whether it will begin once more.
+    fn ask(&self) -> bool {
+        self.asked.as_ref().is_some_and(|asked| asked.try_send(()).is_ok())
+    }
+}
+
+impl Drop for Tidier {
+    fn drop(&mut self) {
+        self.asked = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn note(t: &Transaction<'_>, key: &str, value: &dyn rusqlite::ToSql) -> rusqlite::Result<()> {
+    t.prepare_cached("REPLACE INTO drive VALUES (?1, ?2)")?.execute(params![key, value]).map(drop)
+}
+
+fn write_page(t: &Transaction<'_>, media: &Flash, ppn: Ppn, from: usize) -> rusqlite::Result<()> {
+    for part in from..media.metadata().page(ppn).len() {
+        let (oob, data) = media.part(ppn, part);
+        let id = u64::from(ppn.0) * SECTORS + part as u64;
+        t.prepare_cached("REPLACE INTO page VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
+            id,
+            oob.span.lpn.0,
+            oob.span.mask.0,
+            oob.span.offset,
+            oob.version,
+            oob.sequence,
+            data.map(crc32fast::hash),
+            data
+        ])?;
+    }
+    Ok(())
+}
+
+fn write_block(t: &Transaction<'_>, metadata: &wordline_ftl::Metadata, block: BlockId) -> rusqlite::Result<()> {
+    let found = metadata.block(block).cloned().unwrap_or_default();
+    let header = found.header;
+    t.prepare_cached("REPLACE INTO block VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?
+        .execute(params![
+            block.0,
+            header.map(|h| h.region.0),
+            header.map(|h| h.mode.key()),
+            header.map(|h| h.erases),
+            header.map(|h| h.opened),
+            found.erases,
+            runs(&found.slots),
+            found.half_erased,
+            found.base
+        ])
+        .map(drop)
+}
+
+impl Pages {
+    fn open(folder: &Path) -> rusqlite::Result<Pages> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let database = Connection::open_with_flags(folder.join(DATABASE), flags)?;
+        Ok(Pages { path: folder.to_path_buf(), database: Mutex::new(database) })
+    }
+
+    /// The same pages as they are now, whatever is written from now on.
+    pub(crate) fn as_now(&self) -> Result<Pages, MediaError> {
+        let begun = || -> rusqlite::Result<Pages> {
+            let pages = Pages::open(&self.path)?;
+            lock(&pages.database).execute_batch("BEGIN; SELECT count(*) FROM drive;")?;
+            Ok(pages)
+        };
+        begun().map_err(|e| self.failed(e.to_string(), "mend that, and ask once more"))
+    }
+
+    /// The bytes of a page's part.
+    pub(crate) fn read(&self, ppn: Ppn, part: usize) -> Result<Arc<[u8]>, MediaError> {
+        let id = u64::from(ppn.0) * SECTORS + part as u64;
+        let place = || format!("physical page {}", ppn.0);
+        let mend = "take the folder from a copy, or write the page anew";
+        let database = lock(&self.database);
+        let found: rusqlite::Result<Option<(Option<u32>, Option<Vec<u8>>)>> = database
+            .prepare_cached("SELECT checksum, data FROM page WHERE id = ?1")
+            .and_then(|mut query| query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional());
+        match found.map_err(|e| self.failed(format!("{} cannot be read: {e}", place()), mend))? {
+            Some((Some(checksum), Some(data))) if crc32fast::hash(&data) == checksum => Ok(data.into()),
+            Some((Some(_), Some(_))) => {
+                Err(self.failed(format!("{}: its data do not fit their checksum", place()), mend))
+            }
+            _ => Err(self.failed(format!("{} is not there", place()), mend)),
+        }
+    }
+
+    fn failed(&self, what: String, mend: &str) -> MediaError {
+        MediaError::new(self.path.join(DATABASE).display().to_string(), what, mend)
+    }
+}

@@ -1,0 +1,168 @@
+//! What is found in the folder of a drive when it is served again.
+
+use crate::data::changes::{SECTORS, key, of_key};
+use crate::data::flash::Flash;
+use crate::data::folder::Folder;
+use crate::data::rows::{mode, slots};
+use crate::error::ServeError;
+use std::sync::Arc;
+use wordline_ftl::{
+    BlockFound, BlockHeader, Ftl, Media, Metadata, Oob, ProtectedWrite, RegionId, Span, Worn,
+};
+use wordline_units::{BlockId, Lpn, Ppn, SectorMask, SimTime};
+
+/// A drive as it was at the last commit.
+pub(crate) struct Found {
+    pub media: Flash,
+    pub writes: Vec<ProtectedWrite<Arc<[u8]>>>,
+    pub trims: Vec<(u64, u64)>,
+    pub wear: Option<Worn>,
+    pub now: SimTime,
+}
+
+/// Sizes of the drive that is served, which the folder must fit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    blocks: u32,
+    slot_shift: u32,
+    sector: usize,
+    /// Logical pages, those of the drive's own tables among them.
+    pages: u32,
+}
+
+impl Sizes {
+    pub(crate) fn of(ftl: &Ftl<Flash>) -> Sizes {
+        let (view, pages) = (ftl.view(), ftl.end_of_pages());
+        let geometry = view.geometry();
+        Sizes {
+            blocks: geometry.blocks,
+            slot_shift: geometry.slot_shift,
+            sector: geometry.sector as usize,
+            pages,
+        }
+    }
+}
+
+impl Folder {
+    /// What the drive of this folder is, as its first server resolved it; nothing in a new one.
+    pub(crate) fn identity(&self) -> Result<Option<String>, ServeError> {
+        self.noted("drive").map_err(|e| self.unread(&e.to_string()))
+    }
+
+    /// All that is in the folder but the bytes of pages, and those in protected RAM.
+    pub(crate) fn find(&mut self, sizes: Sizes) -> Result<Found, ServeError> {
+        let mut metadata = Metadata::default();
+        let broken = |e: rusqlite::Error| self.unread(&e.to_string());
+        self.each("SELECT * FROM block", |row| {
+            let block: u32 = row.get(0)?;
+            let found = block_found(row, sizes)?.filter(|_| block < sizes.blocks);
+            Ok(found.map(|found| metadata.insert_block(BlockId(block), found)).ok_or(format!("block {block}")))
+        })?;
+        let sql = "SELECT id, logical_page, sectors, offset, version, sequence FROM page ORDER BY id";
+        self.each(sql, |row| {
+            let id: u64 = row.get(0)?;
+            let (place, part) = ((id / SECTORS) as u32, id % SECTORS);
+            let span = Span { lpn: Lpn(row.get(1)?), mask: SectorMask(row.get(2)?), offset: row.get(3)? };
+            let oob = Oob { span, version: row.get(4)?, sequence: row.get(5)? };
+            let fits = place >> sizes.slot_shift < sizes.blocks
+                && metadata.page(Ppn(place)).len() as u64 == part
+                && span.lpn.0 < sizes.pages;
+            let noted = fits.then(|| metadata.program(Ppn(place), oob, ()));
+            Ok(noted.and_then(Result::ok).ok_or(format!("physical page {place}")))
+        })?;
+        self.each("SELECT physical_page, versions FROM trim_page", |row| {
+            let (place, bytes): (u32, Vec<u8>) = (row.get(0)?, row.get(1)?);
+            let versions: Vec<u64> = (bytes.chunks_exact(8))
+                .map(|b| u64::from_le_bytes(std::array::from_fn(|i| b[i])))
+                .collect();
+            let noted = metadata.record_trims(Ppn(place), versions.into());
+            Ok(noted.map_err(|_| format!("page {place} of the trim log")))
+        })?;
+        let writes = self.protected_writes(sizes)?;
+        let mut trims: Vec<(u64, u64)> = vec![];
+        self.each("SELECT entry, version FROM protected_trim", |row| {
+            trims.push((row.get(0)?, row.get(1)?));
+            Ok(Ok(()))
+        })?;
+        let wear: Option<Vec<u8>> = self.noted("wear").map_err(broken)?;
+        let wear = wear.map(|bytes| postcard::from_bytes(&bytes)).transpose();
+        let wear = wear.map_err(|e| self.unread(&format!("how worn it is: {e}")))?;
+        let now = self.noted("now_ns").map_err(broken)?.unwrap_or(0);
+        let sectors = writes.iter().flat_map(|w| w.mask.iter().map(|s| key(w.lpn, s)));
+        let rows = (sectors.collect(), trims.iter().map(|(entry, _)| *entry).collect());
+        self.note_rows(rows.0, rows.1);
+        let media = Flash::of(metadata, Arc::new(self.pages()?));
+        Ok(Found { media, writes, trims, wear, now: SimTime(now) })
+    }
+
+    /// Sectors in protected RAM, those of one page and version together, in the order of the versions.
+    fn protected_writes(&self, sizes: Sizes) -> Result<Vec<ProtectedWrite<Arc<[u8]>>>, ServeError> {
+        let mut rows: Vec<(u64, Lpn, u32, Vec<u8>)> = vec![];
+        self.each("SELECT id, version, checksum, data FROM protected_write", |row| {
+            let (lpn, sector) = of_key(row.get(0)?);
+            let data: Vec<u8> = row.get(3)?;
+            let fits = crc32fast::hash(&data) == row.get::<_, u32>(2)? && data.len() == sizes.sector;
+            rows.push((row.get(1)?, lpn, sector, data));
+            Ok(if fits { Ok(()) } else { Err(format!("sector {sector} of page {} in protected RAM", lpn.0)) })
+        })?;
+        rows.sort_by_key(|(version, lpn, sector, _)| (*version, *lpn, *sector));
+        let together = rows.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+        let write = |rows: &[(u64, Lpn, u32, Vec<u8>)]| {
+            let (version, lpn, ..) = rows[0];
+            let mask = rows.iter().fold(SectorMask::EMPTY, |m, (_, _, s, _)| m.union(SectorMask(1 << s)));
+            let mut page: Vec<u8> = vec![];
+            for (_, _, sector, data) in rows {
+                page.resize((*sector as usize) * sizes.sector, 0);
+                page.extend(data);
+            }
+            ProtectedWrite { lpn, mask, page: page.into(), version }
+        };
+        Ok(together.map(write).collect())
+    }
+
+    /// Read every row, which says what it is about where it cannot be.
+    fn each(
+        &self,
+        sql: &str,
+        mut read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<Result<(), String>>,
+    ) -> Result<(), ServeError> {
+        let mut all = || -> rusqlite::Result<Result<(), String>> {
+            let mut query = self.database().prepare(sql)?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                if let Err(what) = read(row)? {
+                    return Ok(Err(what));
+                }
+            }
+            Ok(Ok(()))
+        };
+        match all() {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(what)) => Err(self.unread(&format!("{what}: this is not what a drive writes"))),
+            Err(e) => Err(self.unread(&e.to_string())),
+        }
+    }
+
+    fn unread(&self, what: &str) -> ServeError {
+        let mend = "take the folder from a copy, or begin a new one";
+        ServeError::Input(format!("--data {}: it cannot be read: {what}\n  hint: {mend}", self.path().display()))
+    }
+}
+
+/// A block of a row; nothing where it makes none.
+fn block_found(row: &rusqlite::Row<'_>, sizes: Sizes) -> rusqlite::Result<Option<BlockFound>> {
+    let region: Option<u8> = row.get(1)?;
+    let key: Option<String> = row.get(2)?;
+    let (erases, opened): (Option<u32>, Option<u64>) = (row.get(3)?, row.get(4)?);
+    let header = match (region, key.as_deref(), erases, opened) {
+        (None, None, None, None) => None,
+        (Some(region), Some(key), Some(erases), Some(opened)) => {
+            let Some(mode) = mode(key) else { return Ok(None) };
+            Some(BlockHeader { region: RegionId(region), mode, erases, opened })
+        }
+        _ => return Ok(None),
+    };
+    let runs: String = row.get(6)?;
+    let Some(slots) = slots(&runs, 1 << sizes.slot_shift) else { return Ok(None) };
+    Ok(Some(BlockFound { header, erases: row.get(5)?, slots, half_erased: row.get(7)?, base: row.get(8)? }))
+}

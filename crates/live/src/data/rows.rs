@@ -1,0 +1,103 @@
+//! The tables of the database, and how a block's slots stand in a row.
+
+use wordline_ftl::SlotFound;
+use wordline_units::CellMode;
+
+/// What makes a file ours: "WLDR".
+pub(crate) const APPLICATION: i32 = 0x574c_4452;
+/// The format, which another version may change.
+pub(crate) const FORMAT: i32 = 1;
+
+/// The tables, and a view for people: what the spare area of each page says.
+pub(crate) const TABLES: &str = "
+CREATE TABLE drive (key TEXT PRIMARY KEY, value ANY) STRICT;
+CREATE TABLE page (
+  id INTEGER PRIMARY KEY,        -- physical page * 32 + part
+  logical_page INTEGER NOT NULL,
+  sectors INTEGER NOT NULL,      -- a bit each
+  offset INTEGER NOT NULL,       -- the first of them in the physical page
+  version INTEGER NOT NULL,      -- the host write that they come from
+  sequence INTEGER NOT NULL,     -- the order in which programs ended
+  checksum INTEGER,              -- CRC-32 of the data
+  data BLOB                      -- with the first part of each logical page
+) STRICT;
+CREATE TABLE block (
+  block INTEGER PRIMARY KEY,
+  region INTEGER,                -- its header, written beside its first page
+  mode TEXT,
+  erases_then INTEGER,
+  opened INTEGER,
+  erases INTEGER NOT NULL,
+  slots TEXT NOT NULL,           -- runs of programmed (p), torn (t) and blank (b) ones
+  half_erased INTEGER NOT NULL,
+  base INTEGER NOT NULL          -- holds what it held at time 0
+) STRICT;
+CREATE TABLE trim_page (
+  physical_page INTEGER PRIMARY KEY,
+  versions BLOB NOT NULL         -- of the newest trim of each entry, 64 bits each, least byte first
+) STRICT;
+CREATE TABLE protected_write (
+  id INTEGER PRIMARY KEY,        -- logical page * 32 + sector
+  version INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  data BLOB NOT NULL
+) STRICT;
+CREATE TABLE protected_trim (entry INTEGER PRIMARY KEY, version INTEGER NOT NULL) STRICT;
+CREATE VIEW spare_area AS
+  SELECT id / 32 AS physical_page, id % 32 AS part, logical_page, sectors, offset, version, sequence, checksum,
+         length(data) AS bytes
+  FROM page;
+";
+
+/// Slots as runs: `3p 1t 2b`.
+pub(crate) fn runs(slots: &[SlotFound]) -> String {
+    let letter = |s: SlotFound| match s {
+        SlotFound::Blank => 'b',
+        SlotFound::Programmed => 'p',
+        SlotFound::Torn => 't',
+    };
+    let runs = slots.chunk_by(|a, b| a == b).map(|run| format!("{}{}", run.len(), letter(run[0])));
+    runs.collect::<Vec<_>>().join(" ")
+}
+
+/// The slots of runs; nothing where they are none, or more than `most`.
+pub(crate) fn slots(runs: &str, most: usize) -> Option<Vec<SlotFound>> {
+    let mut slots = vec![];
+    for run in runs.split_whitespace() {
+        let at = run.len().checked_sub(1)?;
+        let what = match run.get(at..)? {
+            "b" => SlotFound::Blank,
+            "p" => SlotFound::Programmed,
+            "t" => SlotFound::Torn,
+            _ => return None,
+        };
+        let count: usize = run[..at].parse().ok()?;
+        if count > most - slots.len() {
+            return None;
+        }
+        slots.resize(slots.len() + count, what);
+    }
+    Some(slots)
+}
+
+/// The mode that a row names.
+pub(crate) fn mode(key: &str) -> Option<CellMode> {
+    CellMode::ALL.into_iter().find(|mode| mode.key() == key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_read_as_they_were_written() {
+        use SlotFound::{Blank, Programmed, Torn};
+        for found in [vec![], vec![Programmed; 3], vec![Programmed, Programmed, Torn, Blank, Programmed]] {
+            assert_eq!(slots(&runs(&found), 5), Some(found));
+        }
+        assert_eq!(runs(&[Programmed, Programmed, Torn]), "2p 1t");
+        for wrong in ["p", "2x", "-1p", "6p", "3p 3p", "1p 99999999999999999999p", "é"] {
+            assert_eq!(slots(wrong, 5), None, "{wrong}");
+        }
+    }
+}
