@@ -33,6 +33,13 @@ const WEAR_EVERY: Duration = Duration::from_secs(1);
 /// Rows of protected RAM that may be over before they are looked through.
 const FEWEST_ROWS: usize = 1024;
 
+/// What was moved comes to protected RAM with the version that it had, and so may be older than what is there.
+const NEWEST_WRITE: &str = "INSERT INTO protected_write VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE
+    SET version = excluded.version, checksum = excluded.checksum, data = excluded.data
+    WHERE excluded.version >= version";
+const NEWEST_TRIM: &str = "INSERT INTO protected_trim VALUES (?1, ?2) ON CONFLICT DO UPDATE
+    SET version = excluded.version WHERE excluded.version >= version";
+
 /// Why what a drive has done could not be written.
 #[derive(Clone, Debug)]
 pub(crate) struct NotWritten {
@@ -264,7 +271,7 @@ impl Folder {
         for (id, (version, page)) in &changes.writes {
             let (_, at) = of_key(*id);
             let data = <Flash as wordline_ftl::Media>::sector(page, at, sector);
-            t.prepare_cached("REPLACE INTO protected_write VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+            t.prepare_cached(NEWEST_WRITE)?.execute(params![
                 id,
                 version,
                 crc32fast::hash(data),
@@ -272,7 +279,7 @@ impl Folder {
             ])?;
         }
         for (entry, version) in &changes.trims {
-            t.prepare_cached("REPLACE INTO protected_trim VALUES (?1, ?2)")?.execute([entry, version])?;
+            t.prepare_cached(NEWEST_TRIM)?.execute([entry, version])?;
         }
         for id in &over.0 {
             t.prepare_cached("DELETE FROM protected_write WHERE id = ?1")?.execute([id])?;

@@ -38,6 +38,198 @@ fn within(folder: &Path, what: &str) -> PathBuf {
     folder.join(what)
 }
 
+/// A drive in a folder of its own.
+fn served(number: usize, data: &Path) -> Served {
+    Served::new(drive(number, data, "0"))
+}
+
+fn refused(spec: ServeSpec) -> String {
+    let spec = ServeSpec { addresses: vec![Address::Tcp("127.0.0.1:0".parse().unwrap())], ..spec };
+    match Server::start(&spec, Arc::new(|_| ())) {
+        Ok(_) => panic!("it is served"),
+        Err(e) => {
+            assert_eq!(e.exit_code(), 2, "{e}");
+            e.to_string()
+        }
+    }
+}
+
+#[test]
+fn a_drive_goes_on_where_it_stopped_with_parts_of_sectors_trims_and_cuts() {
+    for number in 0..DRIVES.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let drive = served(number, folder.path());
+        let mut client = Client::new(&drive.socket(), true);
+        client.write(0, &bytes(1).repeat(16));
+        client.write(700, &[9; 1000]);
+        client.ask(TRIM, 0, 8 * SECTOR, 4 * SECTOR as u32, &[]);
+        client.flush();
+        drive.ctl("cut");
+        let mut client = Client::new(&drive.socket(), true);
+        client.write(15 * SECTOR, &bytes(2));
+        drive.stop();
+        let mut wanted = bytes(1).repeat(16);
+        wanted[700..1700].fill(9);
+        wanted[8 * SECTOR as usize..12 * SECTOR as usize].fill(0);
+        wanted[15 * SECTOR as usize..].copy_from_slice(&bytes(2));
+        for _ in 0..2 {
+            let drive = served(number, folder.path());
+            let found = Client::new(&drive.socket(), true).read(0, 16 * SECTOR as u32);
+            assert!(found == wanted, "{:?}", DRIVES[number]);
+            drive.stop();
+        }
+        let names = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["drive.sqlite", "lock"], "the log has gone to where it belongs");
+    }
+}
+
+#[test]
+fn a_fork_of_a_drive_in_a_folder_keeps_what_it_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let drive = served(1, folder.path());
+    let mut client = Client::new(&drive.socket(), true);
+    client.write(0, &bytes(1).repeat(64));
+    drive.ctl("snapshot one");
+    let fork = |of: &str, name: &str| {
+        let socket = drive.folder.path().join(name);
+        drive.ctl(&format!("fork {of} nbd=unix:{}", socket.display()));
+        Client::new(&socket, true)
+    };
+    let mut early = fork("one", "early");
+    // Every block that held anything is collected meanwhile.
+    for stamp in 2..40 {
+        for at in 0..16 {
+            client.write(at * 64 * SECTOR, &bytes(stamp).repeat(64));
+        }
+    }
+    let mut late = fork("one", "late");
+    early.write(0, &bytes(77));
+    let all = 64 * SECTOR as u32;
+    assert!(early.read(0, all) == [bytes(77), bytes(1).repeat(63)].concat());
+    assert!(late.read(0, all) == bytes(1).repeat(64));
+    assert!(client.read(0, all) == bytes(39).repeat(64));
+    drive.stop();
+    let drive = served(1, folder.path());
+    assert!(Client::new(&drive.socket(), true).read(0, all) == bytes(39).repeat(64), "a fork writes nowhere");
+}
+
+#[test]
+fn bytes_that_have_changed_in_the_folder_are_an_error_of_the_read_and_of_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let drive = served(0, folder.path());
+    Client::new(&drive.socket(), true).write(0, &bytes(1).repeat(8));
+    drive.stop();
+    let database = rusqlite::Connection::open(folder.path().join("drive.sqlite")).unwrap();
+    let changed = "UPDATE page SET data = zeroblob(length(data)) WHERE logical_page = 0";
+    assert_eq!(database.execute(changed, []).unwrap(), 1);
+    drop(database);
+    let drive = served(0, folder.path());
+    let mut client = Client::new(&drive.socket(), true);
+    assert_eq!(client.ask(READ, 0, 0, 4096, &[]).0, 5, "EIO");
+    assert!(client.read(4 * SECTOR, 4 * SECTOR as u32) == bytes(1).repeat(4));
+    client.write(0, &bytes(2).repeat(4));
+    assert!(client.read(0, SECTOR as u32) == bytes(2));
+}
+
+#[test]
+fn a_folder_that_is_not_this_drives_is_refused_and_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let new = drive(0, &path.join("new"), "0");
+    let drive_there = Served::new(new.clone());
+    assert!(refused(new.clone()).contains("another server has it\n  allowed: a folder that no server has"));
+    drive_there.stop();
+    let mut other = new.clone();
+    other.run.seed = 7;
+    assert!(refused(other).contains("it holds another drive: seed is "));
+    let mut other = new.clone();
+    other.run.set.push(("capacity.logical".to_string(), "32MiB".to_string()));
+    let said = refused(other);
+    assert!(said.contains("it holds another drive: device.") && said.contains("another folder"), "{said}");
+    let session = ServeSpec { session: Some(path.join("session")), ..new.clone() };
+    assert!(refused(session).contains("a session begins with a new drive"));
+
+    std::fs::create_dir(path.join("mine")).unwrap();
+    std::fs::write(path.join("mine/letter.txt"), "dear").unwrap();
+    let said = refused(drive(0, &path.join("mine"), "0"));
+    assert!(said.contains("other files in it, as letter.txt\n  allowed: a new or an empty folder"), "{said}");
+    let only = |at: &str| std::fs::read_dir(path.join(at)).unwrap().count();
+    assert_eq!(only("mine"), 1, "nothing was written into it");
+
+    std::fs::create_dir(path.join("text")).unwrap();
+    std::fs::write(path.join("text/drive.sqlite"), "no database, though it has the name of one".repeat(99)).unwrap();
+    let said = refused(drive(0, &path.join("text"), "0"));
+    assert!(said.contains("is no drive") && said.contains("what `wordline serve --data` has made"), "{said}");
+
+    std::fs::create_dir(path.join("books")).unwrap();
+    let books = rusqlite::Connection::open(path.join("books/drive.sqlite")).unwrap();
+    books.execute_batch("CREATE TABLE book (title TEXT)").unwrap();
+    drop(books);
+    assert!(refused(drive(0, &path.join("books"), "0")).contains("is a database of another program"));
+
+    let database = rusqlite::Connection::open(path.join("new/drive.sqlite")).unwrap();
+    database.execute("UPDATE page SET logical_page = 99999999", []).unwrap();
+    database.execute("UPDATE block SET slots = '1x' WHERE block = 3", []).unwrap();
+    drop(database);
+    let said = refused(new.clone());
+    assert!(said.contains("block 3: this is not what a drive writes\n  hint: take the folder"), "{said}");
+    let database = rusqlite::Connection::open(path.join("new/drive.sqlite")).unwrap();
+    database.pragma_update(None, "user_version", 2).unwrap();
+    drop(database);
+    assert!(refused(new).contains("has format 2, and this version of Wordline knows 1"));
+}
+
+/// A file system of a few MiB, where this user may make one.
+struct Small(tempfile::TempDir);
+
+impl Small {
+    fn new(size: &str) -> Option<Small> {
+        let folder = tempfile::tempdir().unwrap();
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", size, "none"]).arg(folder.path()).output();
+        let made = mount.is_ok_and(|done| done.status.success());
+        if !made {
+            println!("no file system of a given size can be mounted here: not tried");
+        }
+        made.then_some(Small(folder))
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0.path()).output();
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_and_nothing_that_was_answered_is_lost() {
+    let Some(small) = Small::new("size=12m") else { return };
+    let data = small.0.path().join("data");
+    let drive_there = Served::new(drive(1, &data, "0"));
+    let mut client = Client::new(&drive_there.socket(), true);
+    let mut written = 0;
+    let error = loop {
+        let (error, _) = client.ask(WRITE, 0, written * SECTOR, SECTOR as u32, &bytes(written + 1));
+        if error != 0 {
+            break error;
+        }
+        written += 1;
+    };
+    assert!(written > 100, "{written}");
+    assert_eq!(error, 28, "ENOSPC");
+    assert_eq!(client.ask(WRITE, 0, 0, SECTOR as u32, &bytes(7)).0, 5, "EIO from then on");
+    assert_eq!(client.ask(FLUSH, 0, 0, 0, &[]).0, 5);
+    let log = drive_there.log().join("\n");
+    assert!(log.contains("drive.sqlite: it cannot be written: ") && log.contains("make room, and serve it again"), "{log}");
+    drive_there.stop();
+    let grown = Command::new("mount").args(["-o", "remount,size=64m"]).arg(small.0.path()).status().unwrap();
+    assert!(grown.success());
+    let drive_there = Served::new(drive(1, &data, "0"));
+    let found = Client::new(&drive_there.socket(), true).read(0, (written * SECTOR) as u32);
+    assert!(found == (1..=written).flat_map(bytes).collect::<Vec<u8>>());
+}
+
 /// Not a test: what another one starts, and kills.
 #[test]
 fn a_server_that_is_killed() {
