@@ -14,6 +14,8 @@ mod data;
 mod drive;
 mod engine;
 mod error;
+#[cfg(test)]
+mod exhaustive;
 mod faults;
 mod given;
 mod orders;
