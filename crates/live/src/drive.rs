@@ -63,10 +63,13 @@ impl Drive<Flash> {
             let mut drive = Drive::over(run, media)?;
             let device = drive.working().map_err(&wrong)?;
             let now = device.now();
-            folder.begin(&identity.to_string(), &mut device.ftl, now).map_err(|e| ServeError::Machine(e.why))?;
+            folder
+                .begin(&identity.to_string(), &mut device.ftl, now)
+                .map_err(|e| ServeError::Machine(e.why))?;
             return Ok(drive);
         };
-        let then = serde_json::from_str(&then).map_err(|e| wrong(format!("what drive it is cannot be read: {e}")))?;
+        let then = serde_json::from_str(&then)
+            .map_err(|e| wrong(format!("what drive it is cannot be read: {e}")))?;
         if let Some(other) = other(&then, &identity) {
             let hint = "serve it as it was, or in another folder";
             return Err(wrong(format!("it holds another drive: {other}\n  hint: {hint}")));
@@ -142,7 +145,8 @@ fn other(then: &Value, now: &Value) -> Option<String> {
         match (then, now) {
             (Value::Object(then), Value::Object(now)) => {
                 let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
-                let value = |of: &serde_json::Map<String, Value>, key: &str| of.get(key).cloned().unwrap_or_default();
+                let value =
+                    |of: &serde_json::Map<String, Value>, key: &str| of.get(key).cloned().unwrap_or_default();
                 let below = |key: &str| if at.is_empty() { key.to_string() } else { format!("{at}.{key}") };
                 keys.into_iter().find_map(|key| first(below(key), &value(then, key), &value(now, key)))
             }

@@ -117,7 +117,8 @@ impl Disk {
 
     fn set_length(&mut self, file: usize, length: Option<u64>) {
         self.files[file] = length;
-        let mut sector: Vec<u8> = self.files.iter().flat_map(|f| f.map_or(0, |l| l + 1).to_be_bytes()).collect();
+        let mut sector: Vec<u8> =
+            self.files.iter().flat_map(|f| f.map_or(0, |l| l + 1).to_be_bytes()).collect();
         sector.resize(SECTOR as usize, 0);
         self.write(0..SECTOR, &sector);
     }
@@ -265,7 +266,8 @@ fn wrong_with(vfs: &str, journal: &str, committed: u64) -> Option<String> {
         if committed == 0 && one("SELECT count(*) FROM sqlite_schema")? == 0 {
             return Ok(None);
         }
-        let (last, count) = (one("SELECT coalesce(max(n), 0) FROM transfer")?, one("SELECT count(*) FROM transfer")?);
+        let (last, count) =
+            (one("SELECT coalesce(max(n), 0) FROM transfer")?, one("SELECT count(*) FROM transfer")?);
         if last != count || !(committed..=committed + 1).contains(&(last as u64)) {
             return Ok(Some(format!("{count} transfers, the last is {last}; {committed} were committed")));
         }
@@ -293,7 +295,12 @@ fn drive(scheme: &str) -> Drive<Flash> {
 
 /// Transfers between accounts until so many programs have ended, a cut at each of them. Returns how many there were, and
 /// what was found wrong first.
-fn cut_at_every_program(scheme: &'static str, journal: &'static str, ends: u64, lies: bool) -> (u64, Option<String>) {
+fn cut_at_every_program(
+    scheme: &'static str,
+    journal: &'static str,
+    ends: u64,
+    lies: bool,
+) -> (u64, Option<String>) {
     let name = |what: &str| format!("{scheme}-{journal}-{lies}-{what}");
     let files = Files(Arc::new(Mutex::new(Disk::of(drive(scheme)))));
     let after = Files(Arc::new(Mutex::new(Disk::of(drive(scheme)))));
@@ -350,7 +357,9 @@ fn cut_at_every_program(scheme: &'static str, journal: &'static str, ends: u64, 
 #[test]
 fn a_database_is_whole_wherever_the_power_fails() {
     let ends = std::env::var("WORDLINE_ENDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
-    for (scheme, journal) in [("slc-cache", "DELETE"), ("sector", "WAL"), ("ips-agc", "DELETE"), ("hierarchy", "WAL")] {
+    for (scheme, journal) in
+        [("slc-cache", "DELETE"), ("sector", "WAL"), ("ips-agc", "DELETE"), ("hierarchy", "WAL")]
+    {
         let (tried, wrong) = cut_at_every_program(scheme, journal, ends, false);
         assert_eq!((wrong, tried), (None, ends), "{scheme}");
     }

@@ -29,7 +29,8 @@ pub struct SessionRerun {
 /// When the folder holds no whole session, or the drive of then cannot be made or stops.
 pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, ServeError> {
     let mut session = Recorded::open(folder)?;
-    let mut drive: Drive<Metadata> = Drive::over(&session.header.clone().into_run(over), Metadata::default())?;
+    let mut drive: Drive<Metadata> =
+        Drive::over(&session.header.clone().into_run(over), Metadata::default())?;
     let stopped = |what: String| ServeError::Machine(format!("{}: {what}", folder.display()));
     let (mut requests, mut cuts) = (0, 0);
     while let Some(event) = session.next()? {

@@ -81,9 +81,13 @@ impl Server {
         let mut folder = folder.transpose()?;
         let is_old = folder.as_ref().map(Folder::identity).transpose()?.flatten().is_some();
         if let (true, Some(session)) = (is_old, &spec.session) {
-            let what = "a session begins with a new drive, and the folder of --data has one that has been served";
+            let what =
+                "a session begins with a new drive, and the folder of --data has one that has been served";
             let hint = "leave one of the two out";
-            return Err(ServeError::Input(format!("--session {}: {what}\n  hint: {hint}", session.display())));
+            return Err(ServeError::Input(format!(
+                "--session {}: {what}\n  hint: {hint}",
+                session.display()
+            )));
         }
         let mut drive = match &mut folder {
             None => Drive::over(&spec.run, Flash::default())?,

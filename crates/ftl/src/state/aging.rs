@@ -5,8 +5,8 @@
 use crate::file::saved::{Saved, saved};
 use crate::file::table::{Table, fetch};
 use bytemuck::{Pod, Zeroable};
-use std::io;
 use serde::{Deserialize, Serialize};
+use std::io;
 use wordline_flash::{ErrorModel, Retries, RetryLaw, Stress};
 use wordline_units::{BlockId, CellMode, SimDuration, SimTime};
 

@@ -1,7 +1,7 @@
 //! The media of a live drive: bytes in RAM, or those of before in a folder.
 
 use crate::data::changes::Changes;
-use crate::data::folder::Pages;
+use crate::data::pages::Pages;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;

@@ -2,26 +2,23 @@
 
 use crate::data::changes::{Changes, SECTORS, of_key};
 use crate::data::flash::Flash;
+use crate::data::pages::{DATABASE, Pages};
 use crate::data::rows::{APPLICATION, FORMAT, TABLES, runs};
 use crate::error::ServeError;
-use crate::lock;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
 use rustix::fs::FlockOperation;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use wordline_ftl::{Ftl, MediaError, Recorded, Worn};
+use wordline_ftl::{Ftl, Recorded, Worn};
 use wordline_units::{BlockId, Ppn, SimTime};
 
 /// The file that says that a server is at work.
 const LOCK: &str = "lock";
-/// The database.
-const DATABASE: &str = "drive.sqlite";
 /// Bytes of a page of the database.
 const PAGE: i32 = 4096;
 /// Bytes that are committed before a thread begins to bring the pages of the log to where they belong.
@@ -73,12 +70,6 @@ pub(crate) struct Folder {
     pub syncs: u64,
 }
 
-/// The pages of a folder, as they are now or as they were when a fork was made.
-pub(crate) struct Pages {
-    path: PathBuf,
-    database: Mutex<Connection>,
-}
-
 fn sql(folder: &Path, what: &str, e: &rusqlite::Error) -> ServeError {
     ServeError::Machine(format!("{}: {what}: {e}", folder.join(DATABASE).display()))
 }
@@ -99,27 +90,34 @@ impl Folder {
         }
         let options = File::options().create(true).truncate(false).write(true).open(path.join(LOCK));
         let lock = options.map_err(|e| io("no lock can be made in it", e))?;
-        rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|_| wrong("another server has it\n  allowed: a folder that no server has".to_string()))?;
+        rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
+            wrong("another server has it\n  allowed: a folder that no server has".to_string())
+        })?;
         let database = path.join(DATABASE);
         let no_drive = |what: String| {
             wrong(format!("{DATABASE} {what}\n  allowed: what `wordline serve --data` has made"))
         };
         let open = |e: rusqlite::Error| match e.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => no_drive(format!("is no drive: {e}")),
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                no_drive(format!("is no drive: {e}"))
+            }
             _ => sql(path, "it cannot be opened", &e),
         };
         let database = Connection::open(database).map_err(open)?;
-        let number = |key: &str| database.pragma_query_value(None, key, |row| row.get::<_, i32>(0)).map_err(open);
+        let number =
+            |key: &str| database.pragma_query_value(None, key, |row| row.get::<_, i32>(0)).map_err(open);
         let (application, format) = (number("application_id")?, number("user_version")?);
         let is_new = application == 0 && format == 0 && number("schema_version")? == 0;
         if !is_new && application != APPLICATION {
             return Err(no_drive("is a database of another program".to_string()));
         }
         if !is_new && format != FORMAT {
-            return Err(no_drive(format!("has format {format}, and this version of Wordline knows {FORMAT}")));
+            return Err(no_drive(format!(
+                "has format {format}, and this version of Wordline knows {FORMAT}"
+            )));
         }
-        let set = |key: &str, value: &dyn rusqlite::ToSql| database.pragma_update(None, key, value).map_err(open);
+        let set =
+            |key: &str, value: &dyn rusqlite::ToSql| database.pragma_update(None, key, value).map_err(open);
         if is_new {
             set("page_size", &PAGE)?;
         }
@@ -129,7 +127,9 @@ impl Folder {
         set("wal_autocheckpoint", &LOG)?;
         set("cache_size", &-16_384)?;
         if is_new {
-            let tables = format!("BEGIN; {TABLES} PRAGMA application_id={APPLICATION}; PRAGMA user_version={FORMAT}; COMMIT;");
+            let tables = format!(
+                "BEGIN; {TABLES} PRAGMA application_id={APPLICATION}; PRAGMA user_version={FORMAT}; COMMIT;"
+            );
             database.execute_batch(&tables).map_err(open)?;
         }
         Ok(Folder {
@@ -174,13 +174,23 @@ impl Folder {
     }
 
     /// Write what a drive is, with its initial state.
-    pub(crate) fn begin(&mut self, identity: &str, ftl: &mut Ftl<Flash>, now: SimTime) -> Result<(), NotWritten> {
+    pub(crate) fn begin(
+        &mut self,
+        identity: &str,
+        ftl: &mut Ftl<Flash>,
+        now: SimTime,
+    ) -> Result<(), NotWritten> {
         self.write(ftl, now, true, |t| note(t, "drive", &identity))
     }
 
     /// Write all that a drive has done, as one: after it the answers may leave. Synced, it is there even where the system
     /// fails.
-    pub(crate) fn commit(&mut self, ftl: &mut Ftl<Flash>, now: SimTime, synced: bool) -> Result<(), NotWritten> {
+    pub(crate) fn commit(
+        &mut self,
+        ftl: &mut Ftl<Flash>,
+        now: SimTime,
+        synced: bool,
+    ) -> Result<(), NotWritten> {
         self.write(ftl, now, synced, |_| Ok(()))
     }
 
@@ -203,7 +213,8 @@ impl Folder {
         let over = self.rows_over(ftl);
         self.transact(&changes, ftl, now, synced, wear.as_ref(), &over, also).map_err(|e| {
             let is_full = e.sqlite_error_code() == Some(ErrorCode::DiskFull);
-            let mend = if is_full { "make room, and serve it again" } else { "mend that, and serve it again" };
+            let mend =
+                if is_full { "make room, and serve it again" } else { "mend that, and serve it again" };
             let place = self.path.join(DATABASE);
             NotWritten { why: format!("{}: it cannot be written: {e}; {mend}", place.display()), is_full }
         })?;
@@ -271,12 +282,7 @@ impl Folder {
         for (id, (version, page)) in &changes.writes {
             let (_, at) = of_key(*id);
             let data = <Flash as wordline_ftl::Media>::sector(page, at, sector);
-            t.prepare_cached(NEWEST_WRITE)?.execute(params![
-                id,
-                version,
-                crc32fast::hash(data),
-                data
-            ])?;
+            t.prepare_cached(NEWEST_WRITE)?.execute(params![id, version, crc32fast::hash(data), data])?;
         }
         for (entry, version) in &changes.trims {
             t.prepare_cached(NEWEST_TRIM)?.execute([entry, version])?;
@@ -364,7 +370,11 @@ fn write_page(t: &Transaction<'_>, media: &Flash, ppn: Ppn, from: usize) -> rusq
     Ok(())
 }
 
-fn write_block(t: &Transaction<'_>, metadata: &wordline_ftl::Metadata, block: BlockId) -> rusqlite::Result<()> {
+fn write_block(
+    t: &Transaction<'_>,
+    metadata: &wordline_ftl::Metadata,
+    block: BlockId,
+) -> rusqlite::Result<()> {
     let found = metadata.block(block).cloned().unwrap_or_default();
     let header = found.header;
     t.prepare_cached("REPLACE INTO block VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?
@@ -380,44 +390,4 @@ fn write_block(t: &Transaction<'_>, metadata: &wordline_ftl::Metadata, block: Bl
             found.base
         ])
         .map(drop)
-}
-
-impl Pages {
-    fn open(folder: &Path) -> rusqlite::Result<Pages> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let database = Connection::open_with_flags(folder.join(DATABASE), flags)?;
-        Ok(Pages { path: folder.to_path_buf(), database: Mutex::new(database) })
-    }
-
-    /// The same pages as they are now, whatever is written from now on.
-    pub(crate) fn as_now(&self) -> Result<Pages, MediaError> {
-        let begun = || -> rusqlite::Result<Pages> {
-            let pages = Pages::open(&self.path)?;
-            lock(&pages.database).execute_batch("BEGIN; SELECT count(*) FROM drive;")?;
-            Ok(pages)
-        };
-        begun().map_err(|e| self.failed(e.to_string(), "mend that, and ask once more"))
-    }
-
-    /// The bytes of a page's part.
-    pub(crate) fn read(&self, ppn: Ppn, part: usize) -> Result<Arc<[u8]>, MediaError> {
-        let id = u64::from(ppn.0) * SECTORS + part as u64;
-        let place = || format!("physical page {}", ppn.0);
-        let mend = "take the folder from a copy, or write the page anew";
-        let database = lock(&self.database);
-        let found: rusqlite::Result<Option<(Option<u32>, Option<Vec<u8>>)>> = database
-            .prepare_cached("SELECT checksum, data FROM page WHERE id = ?1")
-            .and_then(|mut query| query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional());
-        match found.map_err(|e| self.failed(format!("{} cannot be read: {e}", place()), mend))? {
-            Some((Some(checksum), Some(data))) if crc32fast::hash(&data) == checksum => Ok(data.into()),
-            Some((Some(_), Some(_))) => {
-                Err(self.failed(format!("{}: its data do not fit their checksum", place()), mend))
-            }
-            _ => Err(self.failed(format!("{} is not there", place()), mend)),
-        }
-    }
-
-    fn failed(&self, what: String, mend: &str) -> MediaError {
-        MediaError::new(self.path.join(DATABASE).display().to_string(), what, mend)
-    }
 }

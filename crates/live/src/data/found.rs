@@ -56,7 +56,9 @@ impl Folder {
         self.each("SELECT * FROM block", |row| {
             let block: u32 = row.get(0)?;
             let found = block_found(row, sizes)?.filter(|_| block < sizes.blocks);
-            Ok(found.map(|found| metadata.insert_block(BlockId(block), found)).ok_or(format!("block {block}")))
+            Ok(found
+                .map(|found| metadata.insert_block(BlockId(block), found))
+                .ok_or(format!("block {block}")))
         })?;
         let sql = "SELECT id, logical_page, sectors, offset, version, sequence FROM page ORDER BY id";
         self.each(sql, |row| {
@@ -72,9 +74,8 @@ impl Folder {
         })?;
         self.each("SELECT physical_page, versions FROM trim_page", |row| {
             let (place, bytes): (u32, Vec<u8>) = (row.get(0)?, row.get(1)?);
-            let versions: Vec<u64> = (bytes.chunks_exact(8))
-                .map(|b| u64::from_le_bytes(std::array::from_fn(|i| b[i])))
-                .collect();
+            let versions: Vec<u64> =
+                (bytes.chunks_exact(8)).map(|b| u64::from_le_bytes(std::array::from_fn(|i| b[i]))).collect();
             let noted = metadata.record_trims(Ppn(place), versions.into());
             Ok(noted.map_err(|_| format!("page {place} of the trim log")))
         })?;
@@ -145,7 +146,10 @@ impl Folder {
 
     fn unread(&self, what: &str) -> ServeError {
         let mend = "take the folder from a copy, or begin a new one";
-        ServeError::Input(format!("--data {}: it cannot be read: {what}\n  hint: {mend}", self.path().display()))
+        ServeError::Input(format!(
+            "--data {}: it cannot be read: {what}\n  hint: {mend}",
+            self.path().display()
+        ))
     }
 }
 

@@ -6,4 +6,5 @@ pub(crate) mod changes;
 pub(crate) mod flash;
 pub(crate) mod folder;
 pub(crate) mod found;
+pub(crate) mod pages;
 pub(crate) mod rows;

@@ -179,7 +179,13 @@ impl Engine {
         let served =
             Served { verb, bytes: request.length, failed, arrived, modelled: SimDuration::ZERO, due };
         let bytes = weight(request);
-        self.out.push(Delivery { outbox: Arc::clone(outbox), reply, bytes, served, synced: verb == Verb::Flush });
+        self.out.push(Delivery {
+            outbox: Arc::clone(outbox),
+            reply,
+            bytes,
+            served,
+            synced: verb == Verb::Flush,
+        });
     }
 
     /// Let time go on until an instant, and answer what has ended. Returns whether the power was cut meanwhile.

@@ -56,7 +56,7 @@ fn refused(spec: ServeSpec) -> String {
 
 #[test]
 fn a_drive_goes_on_where_it_stopped_with_parts_of_sectors_trims_and_cuts() {
-    for number in 0..DRIVES.len() {
+    for (number, which) in DRIVES.iter().enumerate() {
         let folder = tempfile::tempdir().unwrap();
         let drive = served(number, folder.path());
         let mut client = Client::new(&drive.socket(), true);
@@ -75,7 +75,7 @@ fn a_drive_goes_on_where_it_stopped_with_parts_of_sectors_trims_and_cuts() {
         for _ in 0..2 {
             let drive = served(number, folder.path());
             let found = Client::new(&drive.socket(), true).read(0, 16 * SECTOR as u32);
-            assert!(found == wanted, "{:?}", DRIVES[number]);
+            assert!(found == wanted, "{which:?}");
             drive.stop();
         }
         let names = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name());
@@ -159,7 +159,8 @@ fn a_folder_that_is_not_this_drives_is_refused_and_stays_as_it_is() {
     assert_eq!(only("mine"), 1, "nothing was written into it");
 
     std::fs::create_dir(path.join("text")).unwrap();
-    std::fs::write(path.join("text/drive.sqlite"), "no database, though it has the name of one".repeat(99)).unwrap();
+    std::fs::write(path.join("text/drive.sqlite"), "no database, though it has the name of one".repeat(99))
+        .unwrap();
     let said = refused(drive(0, &path.join("text"), "0"));
     assert!(said.contains("is no drive") && said.contains("what `wordline serve --data` has made"), "{said}");
 
@@ -187,7 +188,8 @@ struct Small(tempfile::TempDir);
 impl Small {
     fn new(size: &str) -> Option<Small> {
         let folder = tempfile::tempdir().unwrap();
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", size, "none"]).arg(folder.path()).output();
+        let mount =
+            Command::new("mount").args(["-t", "tmpfs", "-o", size, "none"]).arg(folder.path()).output();
         let made = mount.is_ok_and(|done| done.status.success());
         if !made {
             println!("no file system of a given size can be mounted here: not tried");
@@ -221,7 +223,10 @@ fn a_full_disk_is_told_and_nothing_that_was_answered_is_lost() {
     assert_eq!(client.ask(WRITE, 0, 0, SECTOR as u32, &bytes(7)).0, 5, "EIO from then on");
     assert_eq!(client.ask(FLUSH, 0, 0, 0, &[]).0, 5);
     let log = drive_there.log().join("\n");
-    assert!(log.contains("drive.sqlite: it cannot be written: ") && log.contains("make room, and serve it again"), "{log}");
+    assert!(
+        log.contains("drive.sqlite: it cannot be written: ") && log.contains("make room, and serve it again"),
+        "{log}"
+    );
     drive_there.stop();
     let grown = Command::new("mount").args(["-o", "remount,size=64m"]).arg(small.0.path()).status().unwrap();
     assert!(grown.success());
@@ -309,14 +314,20 @@ impl Ledger {
     fn ask(&mut self, rng: &mut Rng, busy: &BTreeMap<u64, Asked>) -> Option<(Asked, Vec<u8>)> {
         let is_trim = rng.below(8) == 0;
         let count = if is_trim { PAGE * (1 + rng.below(2)) } else { 1 + rng.below(6) };
-        let first = rng.below(SECTORS - count) / if is_trim { PAGE } else { 1 } * if is_trim { PAGE } else { 1 };
+        let first =
+            rng.below(SECTORS - count) / if is_trim { PAGE } else { 1 } * if is_trim { PAGE } else { 1 };
         if busy.values().any(|b| b.first < first + count && first < b.first + b.count) {
             return None;
         }
         let stamp = (!is_trim).then_some(self.stamp + 1);
         let mut data = vec![];
         for sector in first..first + count {
-            let value = if is_trim { 0 } else { self.stamp += 1; self.stamp };
+            let value = if is_trim {
+                0
+            } else {
+                self.stamp += 1;
+                self.stamp
+            };
             self.may[sector as usize].push(value);
             data.extend(bytes(value));
         }

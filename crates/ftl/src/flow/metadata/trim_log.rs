@@ -15,7 +15,8 @@ impl<M: Media> Ftl<M> {
         if M::METADATA {
             let version = self.requests.version;
             self.state.trims.remember(lpn, mask, version);
-            let entries: SmallVec<[_; 4]> = self.state.trims.entries(lpn, mask).map(|e| (e, version)).collect();
+            let entries: SmallVec<[_; 4]> =
+                self.state.trims.entries(lpn, mask).map(|e| (e, version)).collect();
             self.media.protect_trims(&entries);
         }
     }

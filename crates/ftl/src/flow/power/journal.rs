@@ -1,37 +1,11 @@
-//! Protected RAM of a drive whose host may stop at any time: media are told what comes there and may be nowhere else, keep it
-//! in a journal, and are asked which of it still counts.
+//! What media that keep a journal of protected RAM have to ask: which of it still counts.
 
 use crate::flow::power::power_loss_image::{Protected, ProtectedWrite};
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::plan::span::Span;
-use crate::state::op::OpId;
 use wordline_units::{Lpn, SectorMask};
 
 impl<M: Media> Ftl<M> {
-    /// A write that may be answered from protected RAM has come there.
-    pub(crate) fn protect_write(&mut self, span: Span, page: &M::Page) {
-        if self.ack.answers_from_ram() {
-            self.media.protect(span.lpn, span.mask, self.requests.version, page);
-        }
-    }
-
-    /// Moved data leave their place on flash for protected RAM.
-    pub(crate) fn protect_moved(&mut self, part: OpId, keep: SectorMask) {
-        if !M::METADATA || keep.is_empty() {
-            return;
-        }
-        let (lpn, version) = (self.state.ops[part].lpn, self.state.ops[part].version);
-        if self.state.is_metadata(lpn) {
-            let record = self.state.trims.record(part.0, lpn);
-            return self.media.protect_trims(&record);
-        }
-        let page = if M::BYTES { self.pages[part.index()].clone() } else { M::Page::default() };
-        for (mask, version) in self.versions_of(part, keep, version) {
-            self.media.protect(lpn, mask, version, &page);
-        }
-    }
-
     /// Whether protected RAM may hold something of a page that flash does not.
     pub fn is_in_ram(&self, lpn: Lpn) -> bool {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);

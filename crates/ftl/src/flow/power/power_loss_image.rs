@@ -43,7 +43,12 @@ impl<M: Media> PowerLossImage<M> {
     pub fn found(self, media: M, protected: Protected<M::Page>, wear: Option<Worn>) -> PowerLossImage<M> {
         let Protected { writes, trims, stale_map } = protected;
         let from = |version| KeptFrom::Journal { version };
-        let kept = writes.into_iter().map(|w| Kept { lpn: w.lpn, mask: w.mask, page: w.page, from: from(w.version) });
+        let kept = writes.into_iter().map(|w| Kept {
+            lpn: w.lpn,
+            mask: w.mask,
+            page: w.page,
+            from: from(w.version),
+        });
         let wear = wear.unwrap_or(self.wear);
         PowerLossImage { media, trims, stale_map, kept: kept.collect(), wear, ..self }
     }
