@@ -24,7 +24,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo atlas kills wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
+.PHONY: help demo atlas kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -255,6 +255,11 @@ atlas: $(INSTALLED) $(TOOLS) ## Run every scheme under every condition of the at
 
 kills: $(INSTALLED) $(TOOLS) ## Kill sweeps here and on a Dask cluster at random moments, KILLS="--kills 1000 --cluster 50", and compare what comes out
 	@$(BIN)/python python/tests/kills.py $(KILLS)
+
+soak: $(INSTALLED) $(TOOLS) ## Cut the power of a served drive and kill it, 1,000 times each, at 10,000 programs of SQLite, under PostgreSQL; eight clients for an hour: SOAK="--cuts 50 --kills 50 --seconds 3600"
+	@WORDLINE_CUTS=250 WORDLINE_KILLS=170 cargo test -q -p wordline-live --test it -- cuts::nothing_flushed folder::what_was_answered
+	@WORDLINE_ENDS=10000 cargo test -q -p wordline-live --lib -- exhaustive::a_database
+	@$(BIN)/python python/tests/soak.py --wordline $(BIN)/wordline $(SOAK)
 
 walk: ## Count functions and changes of file on the way of a write through the engine; COMMIT=... for an older tree
 	@$(PYTHON) tests/walk.py $(if $(COMMIT),--commit $(COMMIT))

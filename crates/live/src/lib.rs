@@ -18,6 +18,7 @@ mod error;
 mod exhaustive;
 mod faults;
 mod given;
+mod host;
 mod orders;
 mod outbox;
 mod pieces;

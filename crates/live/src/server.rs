@@ -9,6 +9,7 @@ use crate::drive::Drive;
 use crate::engine::core::Engine;
 use crate::error::ServeError;
 use crate::given::Given;
+use crate::host;
 use crate::lock;
 use crate::protocol::handshake::Export;
 use crate::session::SessionLog;
@@ -108,6 +109,7 @@ impl Server {
         spec: &ServeSpec,
         log: Log,
     ) -> Result<Server, ServeError> {
+        let granted = host::ask();
         let name = drive.setup().device.name.clone();
         let description = format!("{} under {}", drive.setup().device.description, drive.scheme());
         let engine = Engine::new(drive, folder, spec.time_scale, spec.write_cache);
@@ -134,7 +136,7 @@ impl Server {
             listeners.push(Listener::Control(unix(path)?));
             paths.push(path.clone());
         }
-        let shared = Arc::new(Shared::new(engine, export, (spec, Server::forked), log));
+        let shared = Arc::new(Shared::new(engine, export, granted, (spec, Server::forked), log));
         let mut server = Server { shared, threads: vec![], addresses, paths };
         let shared = Arc::clone(&server.shared);
         server.spawn("wordline-pace", move || shared.pace())?;

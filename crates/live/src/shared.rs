@@ -7,6 +7,7 @@ use crate::drive::{Drive, Kept};
 use crate::engine::command::Delivery;
 use crate::engine::core::Engine;
 use crate::error::ServeError;
+use crate::host::Granted;
 use crate::lock;
 use crate::orders::Fork;
 use crate::outbox::Outbox;
@@ -47,6 +48,8 @@ pub(crate) struct Shared {
     /// How long before an instant it stops sleeping and spins.
     spin: Duration,
     pub export: Export,
+    /// What the system grants it.
+    granted: Granted,
     pub statistics: Mutex<Statistics>,
     pub connections: Mutex<Vec<(u64, Arc<Socket>)>>,
     pub next_connection: AtomicU64,
@@ -66,6 +69,7 @@ impl Shared {
     pub(crate) fn new(
         engine: Engine,
         export: Export,
+        granted: Granted,
         (spec, serve): (&ServeSpec, Serve),
         log: Log,
     ) -> Shared {
@@ -75,6 +79,7 @@ impl Shared {
             woken: AtomicBool::new(false),
             spin: spec.spin,
             export,
+            granted,
             statistics: Mutex::default(),
             connections: Mutex::default(),
             next_connection: AtomicU64::new(1),
@@ -300,6 +305,7 @@ impl Shared {
             "wall_s": self.begun.elapsed().as_secs_f64(),
             "time_scale": scale.factor(),
             "connections": lock(&self.connections).len(),
+            "host": { "io_flusher": self.granted.io_flusher, "memory_locked": self.granted.locked },
             "served": lock(&self.statistics).to_json(scale),
             "drive": drive,
             "snapshots": lock(&self.snapshots).keys().collect::<Vec<_>>(),

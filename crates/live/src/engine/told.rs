@@ -22,6 +22,7 @@ impl Engine {
             "programmed_bytes": counters.programmed_bytes(),
             "host_bytes": counters.host_bytes_page,
             "stopped": self.stopped,
+            "folder": self.folder_to_json(),
             "write_cache": { "bytes": self.write_cache, "used": self.cached, "failed_behind": self.failed_behind },
             "faults": {
                 "read_errors": self.faults.read_errors.len(),
@@ -31,6 +32,12 @@ impl Engine {
             },
             "cuts": self.cuts.iter().map(|cut| cut.to_json()).collect::<Vec<_>>(),
         })
+    }
+
+    /// What of its folder is told.
+    fn folder_to_json(&self) -> Option<Value> {
+        let folder = self.folder.as_ref()?;
+        Some(json!({ "path": folder.path(), "commits": folder.commits, "syncs": folder.syncs }))
     }
 }
 

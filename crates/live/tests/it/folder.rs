@@ -1,7 +1,7 @@
 //! A drive in a folder is there when its server has ended, however that was: killed at any moment, cut, or stopped.
 
 use crate::client::{Client, FLUSH, READ, TRIM, WRITE};
-use crate::support::{Rng, Served, spec};
+use crate::support::{Rng, Served, from_environment, spec};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -412,9 +412,6 @@ fn kill_again_and_again(number: usize, rounds: u64, seed: u64) {
 
 #[test]
 fn what_was_answered_is_there_after_a_kill_at_any_moment() {
-    let from_environment = |name: &str, default: u64| -> u64 {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-    };
     let (rounds, seed) = (from_environment("WORDLINE_KILLS", 3), from_environment("WORDLINE_SEED", 1));
     for number in 0..DRIVES.len() {
         kill_again_and_again(number, rounds, seed + number as u64);

@@ -1,0 +1,30 @@
+//! A server whose clients may be on the same host: what their file systems write back comes here, and must not wait for
+//! itself.
+
+use rustix::mm::{MlockAllFlags, mlockall};
+
+/// What the system grants a server, as far as it is allowed to ask (root, or CAP_SYS_RESOURCE and CAP_IPC_LOCK).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Granted {
+    /// Memory for it is found without writing anything back, which it might have to do itself.
+    pub io_flusher: bool,
+    /// Its memory is never swapped out.
+    pub locked: bool,
+}
+
+/// `PR_SET_IO_FLUSHER` of the kernel's `prctl.h`.
+#[cfg(target_os = "linux")]
+const SET_IO_FLUSHER: libc::c_int = 57;
+
+/// Ask for both, for this thread and those that it begins from now on.
+pub(crate) fn ask() -> Granted {
+    let zero: libc::c_ulong = 0;
+    #[cfg(target_os = "linux")]
+    // SAFETY: the call takes numbers, and changes nothing but a flag of the calling thread.
+    let io_flusher = unsafe { libc::prctl(SET_IO_FLUSHER, 1 as libc::c_ulong, zero, zero, zero) } == 0;
+    #[cfg(not(target_os = "linux"))]
+    let io_flusher = zero > 0;
+    let which = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
+    let locked = io_flusher && mlockall(which).is_ok();
+    Granted { io_flusher, locked }
+}
