@@ -250,8 +250,8 @@ explore-mutants: $(TOOLS) ## Plant faults that stop a drive in the translation l
 bless: ## Accept changed golden files and schemas; say in the commit why they changed
 	@BLESS=1 cargo test --workspace --quiet
 
-atlas: $(INSTALLED) $(TOOLS) ## Run every scheme under every condition of the atlas (some two CPU-hours), and write docs/atlas
-	@$(BIN)/wordline reproduce atlas --out docs/atlas
+atlas: $(INSTALLED) $(TOOLS) ## Run every scheme under every condition of the atlas (some two CPU-hours), real traces too where TRACES has them, and write docs/atlas
+	@$(BIN)/wordline reproduce atlas $(if $(wildcard $(TRACES)),--traces $(TRACES)) --out docs/atlas
 
 kills: $(INSTALLED) $(TOOLS) ## Kill sweeps here and on a Dask cluster at random moments, KILLS="--kills 1000 --cluster 50", and compare what comes out
 	@$(BIN)/python python/tests/kills.py $(KILLS)

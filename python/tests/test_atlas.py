@@ -275,7 +275,7 @@ def test_wrong_input_ends_with_2(wordline, arguments, message):
 def test_reproduce_atlas_takes_no_figures(wordline):
     done = wordline("reproduce", "atlas", "--figure", "1")
     assert done.code == 2
-    assert "--jobs, --on, --dry-run and --out alone" in done.err
+    assert "--only, --traces, --jobs, --on, --dry-run and --out alone" in done.err
 
 
 # ---- The page.

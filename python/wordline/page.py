@@ -62,22 +62,23 @@ def to_html(
         lead=lead,
         facts=list(facts),
         command=command,
-        body=_body(rest, folder),
+        body=body(rest, folder),
         footer=[f"Wordline {wordline.__version__}"],
     )
 
 
-def _body(markdown: str, folder: Path) -> str:
+def body(markdown: str, folder: Path = Path()) -> str:
+    """Return what stands below the heading of a page; pictures are those of a folder."""
     # What looks like HTML is text: a page has no markup but its own.
-    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
+    text = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
     # Code is copied as it is: no break is bound in it.
-    parts = re.split(r"(<pre>.*?</pre>|<code>.*?</code>)", body, flags=re.S)
+    parts = re.split(r"(<pre>.*?</pre>|<code>.*?</code>)", text, flags=re.S)
     parts[::2] = [part.replace(" ± ", "&nbsp;±&nbsp;") for part in parts[::2]]
-    body = "".join(parts)
-    body = re.sub(r"<table>.*?</table>", _table, body, flags=re.S)
-    body = re.sub(r"<pre>(.*?)</pre>", _code, body, flags=re.S)
+    text = "".join(parts)
+    text = re.sub(r"<table>.*?</table>", _table, text, flags=re.S)
+    text = re.sub(r"<pre>(.*?)</pre>", _code, text, flags=re.S)
     pictures = _Pictures(folder)
-    return re.sub(r"(?:<p>)?<img [^>]*>(?:</p>)?", pictures.inline, body)
+    return re.sub(r"(?:<p>)?<img [^>]*>(?:</p>)?", pictures.inline, text)
 
 
 def _code(match: re.Match[str]) -> str:

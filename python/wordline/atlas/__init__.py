@@ -1,7 +1,8 @@
 """Where each scheme pays: every scheme and combination under many conditions: ``wordline atlas``.
 
-`design` says what is run, `execute` runs it, `cells` holds what came out, `judge` takes means and
-intervals of it, `findings` says it in words, `page` and `report` show it.
+`design` says what is run, and `pieces` which real traces; `execute` runs it, `cells` holds what
+came out, `judge` takes means and intervals of it, `findings` says it in words, and `beside` how
+real traces compare with twins; `page` and `report` show it.
 """
 
 from __future__ import annotations
@@ -9,14 +10,24 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wordline import Refused, UserError, _wordline
 from wordline.commands import SWEEP, perform
+from wordline.quantity import duration
+
+if TYPE_CHECKING:
+    from wordline.atlas.cells import Atlas
+    from wordline.atlas.design import Condition, Design
+    from wordline.runs import Runner
 
 #: Of an atlas of one's own workload, where nothing is said.
 SEEDS, REQUESTS = 5, 50_000
+#: The parts of the published atlas, in the order in which they are done: real traces beside twins,
+#: which have a folder of that name, and twins alone.
+PARTS = TRACES, TWINS = "pieces", "twins"
 
 
 def main(**arguments: Any) -> int:
@@ -31,6 +42,8 @@ def make(
     schemes: Sequence[str] = (),
     seeds: int | None = None,
     requests: int | None = None,
+    traces: str | None = None,
+    only: Sequence[str] = (),
     out: str | None = None,
     jobs: int | None = None,
     on: str | None = None,
@@ -44,6 +57,10 @@ def make(
         Of an atlas of one's own; every scheme that the device admits if none is named.
     seeds, requests
         Of each run.
+    traces
+        A folder of real traces, which are run beside twins and have a page of their own.
+    only
+        Patterns of the parts of the published atlas that are done, of `PARTS`.
     out
         Where its page, data and pictures go, and the reports of all runs.
     jobs
@@ -56,16 +73,12 @@ def make(
     Raises
     ------
     UserError, Fault
-        As `wordline.run`.
+        As `wordline.run`; real traces are asked for and there are none.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
     from wordline.atlas import design as designs
-    from wordline.atlas import findings, report
-    from wordline.atlas.execute import SERIES, Performer
+    from wordline.atlas import page, pieces, report
+    from wordline.atlas.execute import SERIES
     from wordline.cluster import at
-    from wordline.quantity import duration
     from wordline.runs import Runner
 
     if (workload is None) != (device is None):
@@ -79,23 +92,9 @@ def make(
             raise UserError(f"--{name} {number}: it must be at least 1")
     if seeds is not None and seeds > 10:
         raise UserError(f"--seeds {seeds}: at most 10")
-    if workload is None or device is None:
-        if schemes:
-            raise UserError("--scheme goes with a workload and a device of your own")
-        design = designs.built_in(seeds=seeds, requests=requests)
-        command = "wordline reproduce atlas"
-    else:
-        design = designs.of_workload(
-            workload,
-            device,
-            schemes=_schemes(device, schemes),
-            seeds=seeds or SEEDS,
-            requests=requests or REQUESTS,
-        )
-        command = f"wordline atlas --workload {workload} --device {device}"
-    command += f" --seeds {seeds}" if seeds else ""
-    command += f" --requests {requests}" if requests else ""
     folder = Path(out) if out else Path("out/atlas")
+    given = f" --seeds {seeds}" if seeds else ""
+    given += f" --requests {requests}" if requests else ""
     at_once, executor = at(on, jobs)
     runner = Runner(
         folder / "runs",
@@ -104,33 +103,98 @@ def make(
         leave_out=SERIES,
         refusals=(Refused, UserError),
     )
+    if workload is not None and device is not None:
+        design = designs.of_workload(
+            workload,
+            device,
+            schemes=_schemes(device, schemes),
+            seeds=seeds or SEEDS,
+            requests=requests or REQUESTS,
+        )
+        command = f"wordline atlas --workload {workload} --device {device}{given}"
+        if atlas := _perform(design, runner, dry_run):
+            _show(atlas, folder, command)
+        return
+    if schemes:
+        raise UserError("--scheme goes with a workload and a device of your own")
+    parts = _parts(only, traces)
+    if traces and TRACES in parts:
+        design, lacks = pieces.design(traces, seeds=seeds, requests=requests)
+        if lacks:
+            print(f"{traces} lacks {', '.join(lacks)}: not run", file=sys.stderr)
+        command = f"wordline reproduce atlas --only {TRACES} --traces DIR{given}"
+        if atlas := _perform(design, runner, dry_run):
+            _show(atlas, folder / TRACES, command)
+    twins = designs.built_in(seeds=seeds, requests=requests)
+    command = f"wordline reproduce atlas{given}"
+    if TWINS in parts:
+        if atlas := _perform(twins, runner, dry_run):
+            _show(atlas, folder, command, pieces.section(folder / TRACES))
+    elif not dry_run:
+        # What the traces came to is told on the page of the twins that is there.
+        kept = page.data_of(folder / "index.html")
+        if kept is not None and kept.title == twins.title:
+            report.write(kept, folder, command, pieces.section(folder / TRACES))
+
+
+def _parts(only: Sequence[str], traces: str | None) -> list[str]:
+    """Return the parts of the published atlas that are asked for and can be done."""
+    from wordline.atlas import pieces
+
+    for pattern in only:
+        if not any(fnmatchcase(part, pattern) for part in PARTS):
+            raise UserError(f"--only {pattern}: the atlas has the parts {' and '.join(PARTS)}")
+    parts = [p for p in PARTS if not only or any(fnmatchcase(p, pattern) for pattern in only)]
+    if parts == [TRACES] and not traces:
+        raise UserError(
+            f"--only {TRACES}: --traces DIR is missing: name a folder that has one of "
+            f"{pieces.files()}"
+        )
+    return parts
+
+
+def _perform(design: Design, runner: Runner, dry_run: bool) -> Atlas | None:
+    """Do the runs of a design; only say how many there are and how long they take if it is dry."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from wordline.atlas.execute import Performer
+
     performer = Performer(design, runner)
     print(
-        f"{performer.runs():,} runs: {len(design.conditions)} conditions on {len(design.drives)} "
-        f"{'drive' if len(design.drives) == 1 else 'drives'}, {design.seeds} seeds"
+        f"{design.title}: {performer.runs():,} runs: {len(design.conditions)} conditions on "
+        f"{len(design.drives)} {'drive' if len(design.drives) == 1 else 'drives'}, "
+        f"{design.seeds} seeds"
     )
     if dry_run:
         print(performer.forecast())
-        return
-    begin = time.perf_counter()
+        return None
     columns = (
         TextColumn("{task.description}"),
         BarColumn(24),
         TextColumn("{task.completed} of {task.total} conditions"),
         TimeRemainingColumn(),
     )
+    begin = time.perf_counter()
     with Progress(*columns, console=Console(stderr=True)) as bars:
         task = bars.add_task("atlas", total=design.condition_count())
 
-        def told(drive: str, number: int, condition: designs.Condition) -> None:
+        def told(drive: str, number: int, condition: Condition) -> None:
             bars.update(task, advance=1, description=f"{drive}: {condition}")
 
         performer.told = told
         atlas = performer.perform()
-    written = report.write(atlas, folder, command)
-    for number, sentence in enumerate(findings.sentences(atlas), 1):
-        print(f"{number}. {sentence.replace('`', '')}")
     print(f"took {duration(time.perf_counter() - begin)}")
+    return atlas
+
+
+def _show(atlas: Atlas, folder: Path, command: str, section: str = "") -> None:
+    """Write the folder of an atlas, and say what came out."""
+    from wordline.atlas import report
+
+    written = report.write(atlas, folder, command, section)
+    for number, sentence in enumerate(report.sentences(atlas), 1):
+        print(f"{number}. {sentence.replace('`', '')}")
     page = next(path for path in written if path.name == "index.html")
     print(f"wrote {len(written)} files; the page is {page}", file=sys.stderr)
 

@@ -10,7 +10,7 @@
   const SVG = "http://www.w3.org/2000/svg";
 
   // --- State: what is chosen, kept in the address, so that it can be passed on.
-  const state = { drive: A.drives[0].name, measure: "write_mean", cost: "lifetime", columns: "load", pairs: "yes" };
+  const state = { drive: A.drives[0].name, measure: "write_mean", cost: "lifetime", columns: A.by || "load", pairs: "yes" };
   for (const f of FACTORS) state[f] = "any";
   for (const [k, v] of new URLSearchParams(location.hash.slice(1))) if (k in state) state[k] = v;
   let picked = null;

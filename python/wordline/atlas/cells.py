@@ -232,7 +232,8 @@ def _parts(reports: Sequence[Report]) -> dict[str, dict[str, float]]:
             into = found.setdefault(kind, {})
             for name, value in values.items():
                 into[name] = into.get(name, 0.0) + value / len(reports)
-    return found
+    # As the data of a page have them, so that a text says the same of a page that is read again.
+    return {kind: _largest(of) for kind, of in found.items()}
 
 
 @dataclass
@@ -256,6 +257,8 @@ class Atlas:
         As in the design.
     drives
         In its order.
+    beside
+        Of each real trace the twin under the same conditions, and how the two are akin.
     """
 
     title: str
@@ -264,6 +267,12 @@ class Atlas:
     levels: Mapping[str, Sequence[str]]
     kinds: Mapping[str, str]
     drives: list[DriveCells]
+    beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def by(self) -> str:
+        """The factor of which each level has the most conditions to itself."""
+        return "workload" if self.beside else "load"
 
     def to_json(self) -> str:
         """Return it as JSON; figures over the baseline's are thousandths of log2."""
@@ -277,6 +286,8 @@ class Atlas:
                 "levels": self.levels,
                 "kinds": self.kinds,
                 "names": names(self.kinds),
+                "beside": self.beside,
+                "by": self.by,
                 "measures": [
                     {"key": m.key, "label": m.label, "unit": m.unit, "more": m.more}
                     for m in MEASURES
@@ -301,6 +312,7 @@ class Atlas:
             found["levels"],
             found["kinds"],
             drives,
+            {piece: (twin, akin) for piece, (twin, akin) in found.get("beside", {}).items()},
         )
 
 
@@ -316,8 +328,7 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
         if c.why:
             return reason(c.why)
         logs = [None if np.isnan(row).any() else [round(v * MILLI) for v in row] for row in c.logs]
-        parts = {kind: _largest(of) for kind, of in c.parts.items()}
-        return [logs, c.steady, c.failed, int(c.fixed), parts]
+        return [logs, c.steady, c.failed, int(c.fixed), c.parts]
 
     return {
         "name": drive.name,

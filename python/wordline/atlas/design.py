@@ -162,6 +162,14 @@ class Design:
         How many seeds each scheme runs with, from 1.
     requests
         Of the runs of each workload.
+    fit
+        What becomes of requests beyond the drive, where the workload does not say it.
+    levels
+        Of each factor those that are run.
+    beside
+        Of each real trace the twin that is run under the same conditions, and how the two are akin.
+    traces
+        The folder of real traces; pages call it ``DIR``.
     """
 
     title: str
@@ -173,6 +181,12 @@ class Design:
     requests: Mapping[str, int]
     fit: str | None = None
     levels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    traces: str = ""
+
+    def shown(self, text: str) -> str:
+        """Return a text that may name real traces as a page has it."""
+        return text.replace(f"{self.traces.rstrip('/')}/", "DIR/") if self.traces else text
 
     def condition_count(self) -> int:
         """Return how many conditions there are on all drives."""
@@ -196,11 +210,10 @@ def built_in(*, seeds: int | None = None, requests: int | None = None) -> Design
         "age": list(AGES),
         "cache": list(CACHES),
     }
-    rows = [[levels[f][i] for f, i in zip(levels, row, strict=True)] for row in text["conditions"]]
     return Design(
         title=text["title"],
         drives=[_drive(name, found) for name, found in text["drives"].items()],
-        conditions=[Condition(*row) for row in rows],
+        conditions=conditions(text["conditions"], levels),
         workloads=workloads,
         kinds={w["name"]: w["kind"] for w in text["workloads"]},
         seeds=seeds or text["seeds"],
@@ -209,6 +222,14 @@ def built_in(*, seeds: int | None = None, requests: int | None = None) -> Design
         },
         levels=levels,
     )
+
+
+def conditions(
+    rows: Sequence[Sequence[int]], levels: Mapping[str, Sequence[str]]
+) -> list[Condition]:
+    """Return the conditions of a table of positions in the lists of levels."""
+    named = [[levels[f][i] for f, i in zip(FACTORS, row, strict=True)] for row in rows]
+    return [Condition(*row) for row in named]
 
 
 def of_workload(

@@ -58,7 +58,13 @@ class Performer:
             found.append(DriveCells(drive.name, drive.title, drive.baseline, drive.schemes, places))
         design = self.design
         return Atlas(
-            design.title, design.seeds, design.requests, design.levels, design.kinds, found
+            design.title,
+            design.seeds,
+            design.requests,
+            design.levels,
+            design.kinds,
+            found,
+            design.beside,
         )
 
     def runs(self) -> int:
@@ -148,7 +154,8 @@ class Performer:
             again, refused = self._do(runs(refused, fixed=True))
             reports.update(again)
             fixed.update(again)
-        leads = (workload, initial, settings)
+        leads = (design.shown(workload), initial, settings)
+        refused = {scheme: design.shown(why) for scheme, why in refused.items()}
         return place(condition.at(), drive.baseline, reports, refused, leads, fixed)
 
     def _do(

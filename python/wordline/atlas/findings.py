@@ -26,7 +26,7 @@ ASKED = ("write_mean", "read_mean", "write_p99", "read_p99", "waf", "lifetime", 
 def sentences(atlas: Atlas) -> list[str]:
     """Return what came out, the most general first."""
     said: list[str] = []
-    for about in (_winners, _loads, _fills, _ages, _costs):
+    for about in (winners, _loads, _fills, _ages, _costs):
         for drive in atlas.drives:
             said += about(drive)
     return said + _combined(atlas.drives)
@@ -60,7 +60,8 @@ def best_by_condition(drive: DriveCells, measure: str) -> Counter[str]:
     return found
 
 
-def _winners(drive: DriveCells) -> list[str]:
+def winners(drive: DriveCells) -> list[str]:
+    """Say which schemes write fastest under how many conditions of a drive."""
     if len(drive.places) < 2:
         return []
     of = best_by_condition(drive, "write_mean")

@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import wordline
-from wordline import _wordline
+from wordline import UserError, _wordline
+from wordline import page as pages
 from wordline.atlas.cells import Atlas
 from wordline.atlas.design import FACTORS
 
 SCRIPT = Path(__file__).parent / "atlas.js"
+
+#: What stands before the data.
+_DATA = '<script type="application/json" id="atlas-data">'
 
 #: What is chosen, in the order of the page: its key and its label.
 _CONTROLS = (
@@ -21,7 +25,13 @@ _CONTROLS = (
 )
 
 
-def to_html(atlas: Atlas, command: str, findings: Sequence[str], of_papers: Sequence[str]) -> str:
+def to_html(
+    atlas: Atlas,
+    command: str,
+    findings: Sequence[str],
+    of_papers: Sequence[str],
+    sections: Sequence[tuple[str, str]] = (),
+) -> str:
     """Return the page.
 
     Parameters
@@ -34,6 +44,8 @@ def to_html(atlas: Atlas, command: str, findings: Sequence[str], of_papers: Sequ
         What came out, in sentences; the first opens the page.
     of_papers
         Where each paper's scheme is the best choice, a sentence each.
+    sections
+        Titles and Markdown of what follows the findings.
     """
     runs = sum(
         atlas.seeds * sum(not cell.why for cell in place.cells.values())
@@ -52,21 +64,48 @@ def to_html(atlas: Atlas, command: str, findings: Sequence[str], of_papers: Sequ
         lead=findings[0].replace("`", "") if findings else "",
         facts=facts,
         command=command,
-        body=_body(atlas, findings[1:], of_papers),
+        body=_body(atlas, findings[1:], of_papers, sections),
         footer=[f"Wordline {wordline.__version__}"],
     )
+
+
+def data_of(page: Path) -> Atlas | None:
+    """Return the atlas whose data a page has; none where there is no such page.
+
+    Raises
+    ------
+    UserError
+        It is of a version with other measures.
+    """
+    if not page.exists():
+        return None
+    _, _, behind = page.read_text(encoding="utf-8").partition(_DATA)
+    data, end, _ = behind.partition("</script>")
+    try:
+        return Atlas.from_json(data) if end else None
+    except ValueError as e:
+        raise UserError(f"{page}: {e}") from e
 
 
 def _select(key: str, label: str) -> str:
     return f'<label>{html.escape(label)}<select id="atlas-{key}"></select></label>'
 
 
-def _body(atlas: Atlas, findings: Sequence[str], of_papers: Sequence[str]) -> str:
+def _body(
+    atlas: Atlas,
+    findings: Sequence[str],
+    of_papers: Sequence[str],
+    sections: Sequence[tuple[str, str]],
+) -> str:
     controls = "".join(_select(key, label) for key, label in _CONTROLS)
     # `</` would end the element; JSON may write the solidus as it likes.
     data = atlas.to_json().replace("</", "<\\/")
     listed = "".join(f"<li>{_marked(sentence)}</li>" for sentence in findings)
     papers = "".join(f"<li>{_marked(sentence)}</li>" for sentence in of_papers)
+    further = "".join(
+        f'<section class="atlas"><h2>{html.escape(title)}</h2>{pages.body(text)}</section>\n'
+        for title, text in sections
+    )
     return f"""\
 <section class="atlas">
 <h2>What to take</h2>
@@ -93,9 +132,9 @@ admit, or requests that there are none of.</p>
 <p class="caption" id="atlas-frontier-list"></p></figure>
 </section>
 <section class="atlas"><h2>What came out</h2><ol class="findings">{listed}</ol></section>
-<section class="atlas"><h2>Where each paper's scheme is the best choice</h2>
+{further}<section class="atlas"><h2>Where each paper's scheme is the best choice</h2>
 <ul class="findings">{papers}</ul></section>
-<script type="application/json" id="atlas-data">{data}</script>
+{_DATA}{data}</script>
 <script>{SCRIPT.read_text(encoding="utf-8")}</script>
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from wordline import plotting
+from wordline.atlas import beside, page
 from wordline.atlas import findings as f
 from wordline.atlas import judge as j
-from wordline.atlas import page
 from wordline.atlas.cells import FEWEST_P999, KEYS, MEASURES, Atlas, DriveCells
+from wordline.atlas.design import FACTORS
 
 #: Pictures of each drive: what is shown by load.
 _SHOWN = ("write_mean", "read_mean", "write_p99", "lifetime")
@@ -24,8 +26,7 @@ _HOW = """\
 Every scheme, and every legal combination of two whose results are not those of its front alone,
 on drives of as many bytes; {conditions} conditions on each drive, {seeds} seeds, paired. A
 condition is one level of each factor: load, workload, how much of the capacity holds data, age,
-and whether the SLC cache is static. Not every combination is run: every level of a factor is
-there equally often, and every pair of levels of two factors as equally as so many rows allow.
+and whether the SLC cache is static. {design}
 
 - **Load**: a closed loop of 8; an open loop in which the requests come with the twin's own
   memory, at 10, 30, 60 and 90 % of what the plain drive sustains with 32 outstanding under the
@@ -48,8 +49,26 @@ does under these conditions, not what another workload would do. A 99.9th percen
 least {few:,} requests of its kind. Energy is a constant current for as long as the flash works.
 Prices are counted in wordlines, so a drive costs as many as it has."""
 
+_OF_TWINS = """\
+Not every combination is run: every level of a factor is
+there equally often, and every pair of levels of two factors as equally as so many rows allow."""
 
-def write(atlas: Atlas, folder: Path, command: str) -> list[Path]:
+_OF_TRACES = """\
+Each is run with a real trace and with the twin beside it, with as many requests. Not every
+combination is run: of the table of ten conditions every load is there once, every trace twice, with
+two fills, two ages and both caches.
+
+{traces}
+
+A real trace is cut where what it touches would no longer fit into the smallest fill, and its
+addresses are renumbered densely (`fit=compact`), so that lengths, order and what is contiguous stay
+as they are; what it comes to is said of that part. With every seed it has the same requests and
+another drive, in which other blocks hold the data; a twin has other requests, too. So the interval
+of a trace says what the drive's chance does, and not what another day of that host would. In an
+open loop its own times are divided by one factor."""
+
+
+def write(atlas: Atlas, folder: Path, command: str, section: str = "") -> list[Path]:
     """Write page, data, text and pictures; return their paths.
 
     Parameters
@@ -60,9 +79,16 @@ def write(atlas: Atlas, folder: Path, command: str) -> list[Path]:
         Where to; it is made.
     command
         The command that makes it again.
+    section
+        What is said of real traces beside twins, in Markdown, if it is not one of those itself.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    said, of_papers = f.sentences(atlas), f.papers(atlas)
+    real = beside.only_real(atlas) if atlas.beside else atlas
+    if atlas.beside:
+        section, design = beside.table(atlas), _of_traces(atlas)
+    else:
+        design = _OF_TWINS
+    words = _Words(sentences(atlas), f.papers(real), section, design, _why(real))
     written = []
 
     def put(name: str, text: str) -> None:
@@ -71,24 +97,49 @@ def write(atlas: Atlas, folder: Path, command: str) -> list[Path]:
         written.append(path)
 
     put("atlas.json", atlas.to_json() + "\n")
-    put("index.html", page.to_html(atlas, command, said, of_papers))
+    extra = [(beside.TITLE, section)] if section else []
+    put("index.html", page.to_html(atlas, command, words.sentences, words.of_papers, extra))
     pictures = []
     for drive in atlas.drives:
         for measure in _SHOWN:
             name = f"{drive.name.lower()}-{measure.replace('_', '-')}.svg"
             with plotting.style():
-                plotting.save(_heat(drive, measure), folder / name)
+                plotting.save(_heat(drive, measure, atlas.by), folder / name)
             written.append(folder / name)
             pictures.append((drive, measure, name))
-    put("README.md", _readme(atlas, command, said, of_papers, pictures))
+    put("README.md", _readme(atlas, command, words, pictures))
     return written
+
+
+def sentences(atlas: Atlas) -> list[str]:
+    """Return what came out, the most general first."""
+    return beside.sentences(atlas) if atlas.beside else f.sentences(atlas)
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What is said of an atlas: sentences, the section of real traces, its design, and why."""
+
+    sentences: Sequence[str]
+    of_papers: Sequence[str]
+    beside: str
+    design: str
+    why: str
+
+
+def _of_traces(atlas: Atlas) -> str:
+    """Say how the conditions of real traces and twins were made."""
+    listed = "\n".join(
+        f"- **{name}**: {atlas.kinds[name]}; beside it `{twin}`, {akin}."
+        for name, (twin, akin) in atlas.beside.items()
+    )
+    return _OF_TRACES.format(traces=listed)
 
 
 def _readme(
     atlas: Atlas,
     command: str,
-    said: Sequence[str],
-    of_papers: Sequence[str],
+    words: _Words,
     pictures: Sequence[tuple[DriveCells, str, str]],
 ) -> str:
     conditions = max(len(d.places) for d in atlas.drives)
@@ -98,38 +149,44 @@ def _readme(
         "a browser, without a network. Here is what came out, for people who only read.",
         f"Written by\n\n```\n{command}\n```",
         "## What came out",
-        "\n".join(f"{i}. {sentence}" for i, sentence in enumerate(said, 1)),
+        "\n".join(f"{i}. {sentence}" for i, sentence in enumerate(words.sentences, 1)),
+        f"## {beside.TITLE}" if words.beside else "",
+        words.beside,
         "## Where each paper's scheme is the best choice",
-        "\n".join(f"- {sentence}" for sentence in of_papers),
-        "## The best choice by load",
-        *[_choices(drive) for drive in atlas.drives],
-        "## By load",
+        "\n".join(f"- {sentence}" for sentence in words.of_papers),
+        f"## The best choice by {atlas.by}",
+        *[_choices(drive, atlas.by) for drive in atlas.drives],
+        f"## By {atlas.by}",
         *[f"![{MEASURES[KEYS[m]].label}, {d.title}]({name})" for d, m, name in pictures],
         "## Why",
         "The largest wins and losses of mean write latency, one of each front and drive, and what "
         "differs most from the plain drive: parts of the mean latency of writes and of reads in "
         "microseconds, and programs by cause for each page that the host wrote.",
-        _why(atlas),
+        words.why,
         "## How it was done",
-        _HOW.format(conditions=conditions, seeds=atlas.seeds, few=FEWEST_P999),
+        _HOW.format(conditions=conditions, seeds=atlas.seeds, few=FEWEST_P999, design=words.design),
         _refused(atlas),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _choices(drive: DriveCells) -> str:
-    loads = list(dict.fromkeys(p.at[0] for p in drive.places))
+def _levels(drive: DriveCells, factor: str) -> list[str]:
+    at = list(FACTORS).index(factor)
+    return list(dict.fromkeys(p.at[at] for p in drive.places))
+
+
+def _choices(drive: DriveCells, factor: str) -> str:
     measures = ("write_mean", "write_p99", "read_mean", "read_p99", "lifetime")
     rows = [
         f"**{drive.title}**",
         "",
-        "| load | " + " | ".join(MEASURES[KEYS[m]].label for m in measures) + " |",
+        f"| {factor} | " + " | ".join(MEASURES[KEYS[m]].label for m in measures) + " |",
         "| --- |" + " --- |" * len(measures),
     ]
-    for load in loads:
+    for level in _levels(drive, factor):
         cells = []
         for measure in measures:
-            choice = j.choose(drive, j.where(drive, load=load), measure)
+            choice = j.choose(drive, j.where(drive, **{factor: level}), measure)
             if choice is None or not j.is_better(measure, choice.gain):
                 cells.append("plain drive")
             else:
@@ -138,7 +195,7 @@ def _choices(drive: DriveCells) -> str:
                 cells.append(
                     f"`{choice.scheme}`{tied} {choice.gain.ratio:.2g} ({low:.2g} to {high:.2g})"
                 )
-        rows.append(f"| {load} | " + " | ".join(cells) + " |")
+        rows.append(f"| {level} | " + " | ".join(cells) + " |")
     return "\n".join(rows)
 
 
@@ -180,34 +237,36 @@ def _refused(atlas: Atlas) -> str:
     return "Refused:\n\n" + "\n".join(rows)
 
 
-def _heat(drive: DriveCells, measure: str) -> Any:
-    """Draw a scheme a row and a load a column, in the colours of the page."""
-    loads = list(dict.fromkeys(p.at[0] for p in drive.places))
+def _heat(drive: DriveCells, measure: str, factor: str) -> Any:
+    """Draw a scheme a row and a level a column, in the colours of the page."""
+    levels = _levels(drive, factor)
     ranked = [s for s, _ in j.rank(drive, drive.places, measure)]
     schemes = ranked + [s for s in drive.schemes if s not in ranked]
     found = {
-        (s, load): j.over(j.where(drive, load=load), s, measure) for s in schemes for load in loads
+        (s, level): j.over(j.where(drive, **{factor: level}), s, measure)
+        for s in schemes
+        for level in levels
     }
     sign = -1 if MEASURES[KEYS[measure]].more else 1
     values = np.array(
         [
             [
-                np.nan if (o := found[s, load]) is None else 0 if o.is_chance else sign * o.log
-                for load in loads
+                np.nan if (o := found[s, at]) is None else 0 if o.is_chance else sign * o.log
+                for at in levels
             ]
             for s in schemes
         ]
     )
     picture, at = plt.subplots(
-        figsize=(0.62 * len(loads) + 2.8, 0.245 * len(schemes) + 1.6), layout="constrained"
+        figsize=(0.62 * len(levels) + 2.8, 0.245 * len(schemes) + 1.6), layout="constrained"
     )
     at.imshow(values, cmap=plotting.gain_and_loss(), vmin=-2.5, vmax=2.5, aspect="auto")
-    at.set_xticks(range(len(loads)), loads, rotation=50, ha="right")
+    at.set_xticks(range(len(levels)), levels, rotation=50, ha="right")
     at.set_yticks(range(len(schemes)), schemes)
     at.grid(visible=False)
     for i, scheme in enumerate(schemes):
-        for k, load in enumerate(loads):
-            if (o := found[scheme, load]) is not None:
+        for k, level in enumerate(levels):
+            if (o := found[scheme, level]) is not None:
                 ink = "#777777" if o.is_chance else plotting.ON_LIGHT
                 at.text(k, i, f"{o.ratio:.2g}", ha="center", va="center", fontsize=7.5, color=ink)
     at.set_title(

@@ -46,11 +46,12 @@ def _main(
     traces: str | None = None,
 ) -> None:
     if paper == ATLAS:
-        if figures or only or scale > 1 or causes or traces:
+        if figures or scale > 1 or causes:
             raise UserError(
-                "the atlas takes --jobs, --on, --dry-run and --out alone; wordline atlas takes more"
+                "the atlas takes --only, --traces, --jobs, --on, --dry-run and --out alone; "
+                "wordline atlas takes more"
             )
-        atlas.make(out=out, jobs=jobs, on=on, dry_run=dry_run)
+        atlas.make(traces=traces, only=only, out=out, jobs=jobs, on=on, dry_run=dry_run)
         return
     from wordline import cluster
     from wordline.reproduce import overview

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import wordline
 from wordline import Report, UserError
+from wordline import traces as traces_of
 
 if TYPE_CHECKING:
     from wordline.reproduce.paper import Study
@@ -67,9 +68,7 @@ def find(table: Mapping[str, Any], twins: Mapping[str, str], traces: str) -> lis
     UserError
         There is no such folder, or a workload is none of the group.
     """
-    if not Path(traces).is_dir():
-        raise UserError(f"--traces {traces}: there is no such folder; name one that holds traces")
-    files = sorted(path for path in Path(traces).rglob("*") if path.is_file())
+    there = traces_of.files(traces)
     place = (table["beside"], table.get("over"))
     found: list[Piece] = []
     for kind, note in (("of", ""), ("kin", "kin, not the paper's trace")):
@@ -82,7 +81,7 @@ def find(table: Mapping[str, Any], twins: Mapping[str, str], traces: str) -> lis
             for name, _, options in (pattern.partition(":") for pattern in patterns):
                 found += [
                     Piece(workload, f.name, f"{f}:{options}".rstrip(":"), *place, note)
-                    for f in files
+                    for f in there
                     if fnmatchcase(f.name, name)
                 ]
     taken = {piece.file for piece in found}

@@ -113,7 +113,8 @@ pub(crate) struct ModelArgs {
 pub(crate) struct ReproduceArgs {
     /// The paper: hierarchy, hyssd, ips, pa-ssd or raro; `all` for one after the other and an overview of
     /// their claims; `overview` for that alone, of the pages that there are; `atlas` for every scheme and
-    /// combination under many conditions, of which only --jobs, --on, --dry-run and --out are asked
+    /// combination under many conditions, which takes --only (pieces, twins), --traces, --jobs, --on, --dry-run
+    /// and --out alone
     #[arg(value_name = "PAPER")]
     pub(crate) paper: String,
     /// Draw only these figures and tables, and run only what they need: 9 for 9a and 9b, or table-2;
@@ -130,7 +131,8 @@ pub(crate) struct ReproduceArgs {
     /// Divide the drive, the footprint and the length of the workloads by this
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) scale: u32,
-    /// A folder with real traces: those that belong to the paper are run, too, and stand beside their twins
+    /// A folder with real traces: those that belong to the paper, or to the atlas, are run, too, and stand
+    /// beside their twins
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<String>,
     #[command(flatten)]

@@ -1,0 +1,172 @@
+"""How far real traces come to what the twins beside them come to, by mean write latency.
+
+The schemes that a twin and a trace find best are each found by the figures of that workload; what
+is lost by the twin's word is then measured on the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from scipy.stats import spearmanr
+
+from wordline.atlas import findings as f
+from wordline.atlas import judge as j
+from wordline.atlas.cells import Atlas, DriveCells, Place
+
+#: By what the two are compared.
+MEASURE = "write_mean"
+#: What the section is called in every text.
+TITLE = "Real pieces beside twins"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A real trace and its twin, on a drive, over the conditions that both have.
+
+    Attributes
+    ----------
+    trace, twin, akin
+        Their names, and how the two are akin.
+    own, of_twin
+        The best choice of each.
+    there
+        The figure of the trace's choice on the twin, over the plain drive's.
+    lost
+        On the trace the figure of the twin's choice over that of its own.
+    alike
+        Spearman's rank correlation of the figures of all schemes that both have; none where all
+        schemes of either come to the same.
+    """
+
+    trace: str
+    twin: str
+    akin: str
+    own: j.Choice
+    of_twin: j.Choice
+    there: j.Over
+    lost: j.Over
+    alike: float | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the two choices are one, or not apart on the trace."""
+        return self.own.scheme == self.of_twin.scheme or self.lost.is_chance
+
+
+def only_real(atlas: Atlas) -> Atlas:
+    """Return an atlas without what the twins came to."""
+    drives = [
+        replace(drive, places=[p for p in drive.places if p.at[1] in atlas.beside])
+        for drive in atlas.drives
+    ]
+    return replace(atlas, drives=drives)
+
+
+def pairs(atlas: Atlas, drive: DriveCells) -> list[Pair]:
+    """Return each real trace with its twin; none of those of which either has no choice."""
+    found = []
+    for trace, (twin, akin) in atlas.beside.items():
+        on_trace, on_twin = _conditions(drive, trace, twin)
+        own, of_twin = j.choose(drive, on_trace, MEASURE), j.choose(drive, on_twin, MEASURE)
+        if own is None or of_twin is None:
+            continue
+        there = j.over(on_twin, own.scheme, MEASURE)
+        lost = j.between(on_trace, of_twin.scheme, own.scheme, MEASURE)
+        if there is not None and lost is not None:
+            alike = _alike(drive, on_trace, on_twin)
+            found.append(Pair(trace, twin, akin, own, of_twin, there, lost, alike))
+    return found
+
+
+def _conditions(drive: DriveCells, trace: str, twin: str) -> tuple[list[Place], list[Place]]:
+    """Return the conditions of a trace, and those of the twin that are the same but for it."""
+    on_trace = j.where(drive, workload=trace)
+    same = {(p.at[0], *p.at[2:]) for p in on_trace}
+    return on_trace, [p for p in j.where(drive, workload=twin) if (p.at[0], *p.at[2:]) in same]
+
+
+def _alike(drive: DriveCells, one: Sequence[Place], other: Sequence[Place]) -> float | None:
+    logs = [
+        (a.log, b.log)
+        for s in drive.schemes
+        if (a := j.over(one, s, MEASURE)) is not None
+        and (b := j.over(other, s, MEASURE)) is not None
+    ]
+    by_workload = list(zip(*logs, strict=True))
+    if any(len(set(of)) < 2 for of in by_workload):
+        return None
+    return float(spearmanr(*by_workload).statistic)
+
+
+def sentences(atlas: Atlas) -> list[str]:
+    """Return what came out, first of all drives, then of each."""
+    of = {drive.name: pairs(atlas, drive) for drive in atlas.drives}
+    every = [pair for found in of.values() for pair in found]
+    said = []
+    if every:
+        agree = sum(pair.agrees for pair in every)
+        said.append(
+            f"Of {len(every)} pairs of a real trace and the twin beside it, counted on each drive, "
+            f"{agree} agree on which scheme writes fastest: it is the same, or the two are not "
+            "apart on the trace beyond chance."
+        )
+    for drive in atlas.drives:
+        if found := of[drive.name]:
+            worst = max(found, key=lambda pair: pair.lost.log)
+            said.append(
+                f"On {drive.title} whoever takes what the twin names waits at most {worst.lost} as "
+                f"long for a write as with the best scheme of the trace "
+                f"(`{worst.of_twin.scheme}` with `{worst.trace}`)."
+            )
+            if ranks := [pair.alike for pair in found if pair.alike is not None]:
+                said[-1] = said[-1].rstrip(".") + (
+                    f"; the order of all {len(drive.schemes)} schemes is alike with rank "
+                    f"correlations of {min(ranks):.2f} to {max(ranks):.2f}."
+                )
+    for drive in only_real(atlas).drives:
+        said += f.winners(drive)
+    return said
+
+
+def table(atlas: Atlas) -> str:
+    """Return all pairs as a table of Markdown for each drive."""
+    parts = [
+        "Mean write latency over the plain drive's, of each real trace over its conditions, and of "
+        "the twin over the same. Last but one is what the twin's choice takes on the trace, over "
+        "the trace's own; last the rank correlation of all schemes (Spearman)."
+    ]
+    for drive in atlas.drives:
+        rows = [
+            f"**{drive.title}**",
+            "",
+            "| real trace | beside | best on the trace | the same on the twin | best on the twin | "
+            "that on the trace, over its best | order |",
+            "| --- | --- | --- | --- | --- | --- | --- |",
+        ]
+        for pair in pairs(atlas, drive):
+            cells = [
+                f"`{pair.trace}`",
+                f"`{pair.twin}`, {pair.akin}",
+                _chosen(pair.own),
+                _ratio(pair.there),
+                _chosen(pair.of_twin),
+                "the same" if pair.own.scheme == pair.of_twin.scheme else _ratio(pair.lost),
+                "–" if pair.alike is None else f"{pair.alike:.2f}",  # noqa: RUF001
+            ]
+            rows.append(f"| {' | '.join(cells)} |")
+        parts.append("\n".join(rows))
+    return "\n\n".join(parts)
+
+
+def _chosen(choice: j.Choice) -> str:
+    if not j.is_better(MEASURE, choice.gain):
+        return "plain drive"
+    second = f" or `{choice.second}`" if choice.apart.is_chance else ""
+    return f"`{choice.scheme}`{second} {_ratio(choice.gain)}"
+
+
+def _ratio(found: j.Over) -> str:
+    low, high = found.interval
+    return f"{found.ratio:.3g} ({low:.3g} to {high:.3g})"

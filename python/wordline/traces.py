@@ -1,0 +1,20 @@
+"""Folders of real traces: ``--traces DIR``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wordline import UserError
+
+
+def files(folder: str) -> list[Path]:
+    """Return the files of a folder and of those in it, by name.
+
+    Raises
+    ------
+    UserError
+        There is no such folder.
+    """
+    if not Path(folder).is_dir():
+        raise UserError(f"--traces {folder}: there is no such folder; name one that holds traces")
+    return sorted(path for path in Path(folder).rglob("*") if path.is_file())
