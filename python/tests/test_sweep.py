@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 
 import pytest
@@ -17,7 +18,8 @@ pytest.importorskip("pyarrow", reason="needs pip install 'wordline[sweep]'")
 import pyarrow.parquet as pq
 
 import wordline as wl
-from wordline import Run
+from wordline import Run, runs
+from wordline.commands import told
 from wordline.runs import Runner
 from wordline.sweeps import frontier, grid
 from wordline.sweeps.table import Row, shown
@@ -94,6 +96,68 @@ def test_what_is_refused_is_told_and_the_others_are_run(wordline):
     done = wordline("sweep", *SMALL, *schemes)
     assert done.code == 0, done.err
     assert "pa-ssd was refused" in done.out
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The schemes of runs that the engine was asked for."""
+    seen = []
+    do = runs._do
+
+    def see(run, *how):
+        seen.append(run.scheme)
+        return do(run, *how)
+
+    monkeypatch.setattr(runs, "_do", see)
+    return seen
+
+
+def test_what_was_refused_is_not_asked_again(asked, tmp_path, monkeypatch):
+    refused = Run(device="fair-tlc", scheme="raro", workload="uniform:requests=10")
+    then = replace(refused, after=refused, seed=2)
+    _, first = Runner(tmp_path).run([refused, then])
+    _, again = Runner(tmp_path).run([then, refused])
+    assert asked == ["raro"]
+    for run in (refused, then):
+        assert type(again[run]) is type(first[run]) is wl.Refused
+        assert str(again[run]) == str(first[run])
+        assert told(again[run]) == told(first[run])
+    assert "1 are kept, none to do" in Runner(tmp_path).forecast([refused])
+    # Whoever takes no refusal gets the error itself.
+    with pytest.raises(wl.Refused):
+        Runner(tmp_path, refusals=()).run([refused])
+    assert asked == ["raro"] * 2
+    # Another run, and one of another engine, are asked for.
+    Runner(tmp_path).run([replace(refused, seed=3)])
+    monkeypatch.setattr(runs, "engine", lambda: "another")
+    Runner(tmp_path).run([refused])
+    assert asked == ["raro"] * 4
+
+
+def test_only_refusals_that_come_again_are_kept(tmp_path, monkeypatch):
+    run = Run(device="fair-tlc", scheme="conventional", workload="uniform:requests=10")
+
+    def full(*_):
+        raise OSError("no space left")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(runs, "_do", full)
+        _, refused = Runner(tmp_path, refusals=(OSError,)).run([run])
+    assert str(refused[run]) == "no space left"
+    reports, refused = Runner(tmp_path, refusals=(OSError,)).run([run])
+    assert run in reports
+    assert not refused
+
+
+def test_a_sweep_finds_its_refusals_again(wordline, tmp_path):
+    schemes = ["--scheme", "conventional", "--scheme", "pa-ssd"]
+    first = wordline("sweep", *SMALL, *schemes)
+    [kept] = tmp_path.rglob("*.refused")
+    again = wordline("sweep", *SMALL, *schemes)
+    assert "0 runs done and 2 found" in again.out
+    assert again.out.splitlines()[:-1] == first.out.splitlines()[:-1]
+    kept.write_text(kept.read_text().replace("needs", "NEEDS").replace("page", "PAGE"))
+    assert wordline("sweep", *SMALL, *schemes).out != first.out
 
 
 def test_all_compatible_is_a_row_for_every_scheme():

@@ -225,7 +225,8 @@ def _remote(
     if engine() != build:
         from distributed import get_worker
 
-        raise UserError(_other_build(get_worker().address, engine()))
+        # No property of the run, which is not refused: nothing goes on with such a worker.
+        raise Fault(_other_build(get_worker().address, engine()))
     with tempfile.TemporaryDirectory(prefix="wordline-") as scratch:
         names = {}
         for path, files in sent.items():

@@ -17,10 +17,16 @@ from pathlib import Path
 import wordline
 from wordline import Refused, Report, Run, UserError, _wordline
 from wordline._run import Progress, beginning_with
+from wordline.commands import told
 from wordline.quantity import duration
 
 #: Called with a run, the requests it has completed and the simulated time in seconds.
 Watch = Callable[[Run, int, float], object]
+
+
+#: Refusals that are kept: those that a run comes to again whenever it is asked. Others, such as a
+#: machine's, may be over.
+_KEPT = {kind.__name__: kind for kind in (Refused, UserError)}
 
 
 @cache
@@ -71,13 +77,14 @@ class Stopped(Exception):
 
 @dataclass
 class Runner:
-    """Runs what is not there yet, several at once, and keeps every report.
+    """Runs what is not there yet, several at once, and keeps every report and every refusal.
 
     Attributes
     ----------
     folder
         Where reports are kept, one file a run, named by the hash of its configuration and of the
-        engine. A run that is broken off leaves nothing; all that have ended are found again.
+        engine; of a run that was refused the reason, in a file of that name. A run that is broken
+        off leaves nothing; all that have ended are found again.
     jobs
         Runs that go at once; as many as there are cores if not given.
     executor
@@ -158,11 +165,12 @@ class Runner:
         try:
             for run in asked:
                 self.key(run)
+            refused = {run: why for run in asked if (why := self._refusal(run)) is not None}
             missing = self._missing(asked)
             for run in asked:
                 if run not in missing:
                     self.ended(run, True)
-            refused = self._perform(missing)
+            refused |= self._perform(missing)
         except BaseException:
             # Of the folders that were made for it those stay that hold something.
             for folder in made:
@@ -221,6 +229,26 @@ class Runner:
     def _state(self, run: Run) -> Path:
         return self.folder / f"{self.key(run)}.state"
 
+    def _why(self, run: Run) -> Path:
+        return self.folder / f"{self.key(run)}.refused"
+
+    def _refusal(self, run: Run) -> Exception | None:
+        """Return why a run, or one that it comes after, was refused when it was asked before."""
+        if run.after is not None and (before := self._refusal(run.after)) is not None:
+            return before
+        if not self._why(run).exists():
+            return None
+        kept = json.loads(self._why(run).read_text(encoding="utf-8"))
+        why: Exception = _KEPT[kept["kind"]](kept["text"])
+        if kept["on_command_line"] != kept["text"]:
+            why.on_command_line = kept["on_command_line"]  # type: ignore[attr-defined]
+        return why if isinstance(why, self.refusals) else None
+
+    def _keep_refusal(self, run: Run, why: Exception) -> None:
+        if (kind := type(why).__name__) in _KEPT:
+            kept = {"kind": kind, "text": str(why), "on_command_line": told(why)}
+            write_whole(self._why(run), json.dumps(kept).encode())
+
     def _missing(self, runs: Sequence[Run]) -> dict[Run, bool]:
         """Return the runs to do, and of each whether its drive is needed afterwards."""
         missing: dict[Run, bool] = {}
@@ -228,6 +256,8 @@ class Runner:
         def need(run: Run, state: bool) -> None:
             there = (self._state(run) if state else self.path(run)).exists()
             if there or missing.get(run, False) or (run in missing and not state):
+                return
+            if self._refusal(run) is not None:
                 return
             missing[run] = state
             if run.after:
@@ -268,6 +298,7 @@ class Runner:
                         self._keep(run, future.result())
                     except self.refusals as e:
                         refused[run] = e
+                        self._keep_refusal(run, e)
                     self.ended(run, False)
         finally:
             # After an error what is under way has nobody to wait for it.
