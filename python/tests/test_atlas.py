@@ -18,7 +18,8 @@ import small_atlas
 import wordline as wl
 from wordline.atlas import design as designs
 from wordline.atlas import findings, judge
-from wordline.atlas.cells import KEYS, MEASURES, Atlas, Cell, DriveCells, Place
+from wordline.atlas import page as pages
+from wordline.atlas.cells import KEYS, LEAST_LATENCY_US, MEASURES, Atlas, Cell, DriveCells, Place
 
 CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
 
@@ -186,6 +187,86 @@ def test_a_choice_is_sure_only_beyond_chance():
     assert not judge.over(few.places, "a", "write_mean").is_chance
 
 
+def with_further(first: str, second: str, further: dict[str, list[float]]) -> DriveCells:
+    """A drive with two schemes that are not apart, and further seeds of both."""
+    drive = made({"plain": [0.0] * 3, "a": [-1.0, -1.3, -0.9], "b": [-1.0, -0.8, -1.1]})
+    alone = made({"plain": [0.0] * 3, **further}).places[0]
+    drive.places[0].again = {s: alone.cells[s].logs for s in (first, second)}
+    return drive
+
+
+@pytest.mark.parametrize(
+    ("further", "best", "ratio", "chance"),
+    [
+        # They confirm the best, ...
+        ({"a": [-1.0, -1.1, -0.9], "b": [-0.5, -0.6, -0.4]}, "a", 2**-0.5, False),
+        # ... or say that the second is better, ...
+        ({"a": [-0.5, -0.6, -0.4], "b": [-1.0, -1.1, -0.9]}, "b", 2**-0.5, False),
+        # ... or do not tell, whatever the seeds say that have chosen the two.
+        ({"a": [-1.0, -0.8, -1.1], "b": [-0.9, -1.0, -1.0]}, "a", None, True),
+    ],
+)
+def test_further_seeds_alone_decide_between_the_two_that_the_first_have_chosen(
+    further, best, ratio, chance
+):
+    drive = with_further("a", "b", further)
+    choice = judge.choose(drive, drive.places, "write_mean")
+    assert (choice.scheme, choice.apart.is_chance) == (best, chance)
+    assert {choice.scheme, choice.second} == {"a", "b"}
+    if ratio is not None:
+        assert choice.apart.ratio == pytest.approx(ratio)
+    # The figure over the plain drive stays that of the first seeds.
+    assert choice.gain == judge.over(drive.places, best, "write_mean")
+    # They say nothing of another pair, nor of several conditions.
+    other = judge.choose(drive, drive.places, "write_mean", ["plain", "a"])
+    assert other.apart == judge.between(drive.places, "a", "plain", "write_mean")
+    both = [*drive.places, drive.places[0]]
+    assert judge.choose(drive, both, "write_mean").apart.is_chance
+
+
+def test_more_seeds_are_run_where_the_best_two_are_not_apart(folder, atlas):
+    design = replace(small_atlas.design(), most_seeds=4)
+    found = small_atlas.perform(folder, design)
+    count = 0
+    for drive, before in zip(found.drives, atlas.drives, strict=True):
+        for place, first in zip(drive.places, before.places, strict=True):
+            choice = judge.choose(before, [first], "write_mean")
+            needed = choice is not None and choice.apart.is_chance and choice.apart.half > 0
+            pair = {choice.scheme, choice.second} if needed else set()
+            assert set(place.again) == pair
+            count += needed
+            assert all(np.shape(rows) == (len(MEASURES), 2) for rows in place.again.values())
+            # What the first seeds came to stays as it is.
+            assert all(
+                np.array_equal(place.cells[s].logs, first.cells[s].logs, equal_nan=True)
+                for s in drive.schemes
+                if not first.cells[s].why
+            )
+    assert count
+    assert f"In {count} of 24 conditions the best two" in findings.sentences(found)[-1]
+    assert "The seeds 3 to 4 of those two" in findings.sentences(found)[-1]
+    assert Atlas.from_json(found.to_json()).to_json() == found.to_json()
+    # They are other seeds of the same runs.
+    drive, place = next((d, p) for d in found.drives for p in d.places if p.again)
+    scheme = next(s for s in place.again if s != drive.baseline)
+    device, spelled = drive.schemes[scheme]
+    cell = place.cells[scheme]
+    settings = place.settings[device] if not cell.fixed else design.drives[0].settings
+    run = {"workload": place.workload, "initial": place.initial, "seed": 4}
+    run |= {"requests": design.requests[place.at[1]], "set": dict(settings)}
+    own = wl.run(device=device, scheme=spelled, **run)
+    plain = wl.run(
+        device=drive.schemes[drive.baseline][0],
+        scheme=drive.schemes[drive.baseline][1],
+        **{**run, "set": dict(place.settings[drive.schemes[drive.baseline][0]])},
+    )
+    want = log2(
+        max(own.latency_us.write.mean, LEAST_LATENCY_US)
+        / max(plain.latency_us.write.mean, LEAST_LATENCY_US)
+    )
+    assert place.again[scheme][KEYS["write_mean"]][1] == pytest.approx(want, abs=6e-4)
+
+
 def test_the_frontier_is_what_nothing_else_equals_or_beats(atlas):
     drive = atlas.drives[0]
     found = judge.frontier(drive, drive.places, "write_mean", "throughput")
@@ -262,6 +343,10 @@ def test_options_join_those_of_a_workload(workload, spelled):
         (["--workload", "uniform"], "--device is missing"),
         (["--device", "fair-tlc"], "--workload is missing"),
         (["--scheme", "sector"], "goes with a workload and a device of your own"),
+        (
+            ["--seeds", "4", "--most-seeds", "5"],
+            "with 4 seeds it must be 4, for no more, or 6 to",
+        ),
         (["--workload", "unifrom", "--device", "fair-tlc"], "unifrom"),
         (["--workload", "uniform", "--device", "fair-tcl"], "fair-tlc"),
     ],
@@ -356,6 +441,24 @@ def test_the_page_says_what_the_data_say(tab, atlas, measure):
     best = {s for s, _, _, is_best in judge.frontier(drive, drive.places, measure, cost) if is_best}
     listed = tab.locator("#atlas-frontier-list").inner_text()
     assert set(listed.partition(" than ")[2].rstrip(".").split(", ")) == best
+
+
+@pytest.mark.parametrize(("best", "second"), [("a", "b"), ("b", "a")])
+def test_the_page_lets_further_seeds_decide(tab, tmp_path, best, second):
+    further = {best: [-1.0, -1.1, -0.9], second: [-0.5, -0.6, -0.4]}
+    drive = with_further("a", "b", further)
+    levels = dict(zip(designs.FACTORS, ([level] for level in drive.places[0].at), strict=True))
+    atlas = Atlas("t", 3, {"w": 9}, levels, {"w": ""}, [drive])
+    (tmp_path / "t.html").write_text(pages.to_html(atlas, "wordline", ["It is so."], []))
+    other = tab.context.browser.new_page()
+    other.goto((tmp_path / "t.html").as_uri())
+    said = other.locator("#atlas-answer").inner_text()
+    other.close()
+    choice = judge.choose(drive, drive.places, "write_mean")
+    assert (choice.scheme, choice.second) == (best, second)
+    assert f"take {best}:" in said
+    assert f"Second is {second} at" in said
+    assert "not apart" not in said
 
 
 def test_a_cell_leads_to_the_command_that_runs_it_again(tab, wordline):

@@ -144,6 +144,7 @@ def test_only_refusals_that_come_again_are_kept(tmp_path, monkeypatch):
         broken.setattr(runs, "_do", full)
         _, refused = Runner(tmp_path, refusals=(OSError,)).run([run])
     assert str(refused[run]) == "no space left"
+    assert not list(tmp_path.iterdir())
     reports, refused = Runner(tmp_path, refusals=(OSError,)).run([run])
     assert run in reports
     assert not refused

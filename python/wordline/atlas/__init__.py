@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Of an atlas of one's own workload, where nothing is said.
 SEEDS, REQUESTS = 5, 50_000
+#: Seeds that an interval may stand on.
+MOST_SEEDS = 10
 #: The parts of the published atlas, in the order in which they are done: real traces beside twins,
 #: which have a folder of that name, and twins alone.
 PARTS = TRACES, TWINS = "pieces", "twins"
@@ -41,6 +44,7 @@ def make(
     device: str | None = None,
     schemes: Sequence[str] = (),
     seeds: int | None = None,
+    most_seeds: int | None = None,
     requests: int | None = None,
     traces: str | None = None,
     only: Sequence[str] = (),
@@ -57,6 +61,9 @@ def make(
         Of an atlas of one's own; every scheme that the device admits if none is named.
     seeds, requests
         Of each run.
+    most_seeds
+        Up to which seed the best two schemes of a condition run that are not apart; twice `seeds`
+        of an atlas of one's own, and no more than `seeds` of the published one.
     traces
         A folder of real traces, which are run beside twins and have a page of their own.
     only
@@ -90,10 +97,19 @@ def make(
     for number, name in ((seeds, "seeds"), (requests, "requests")):
         if number is not None and number < 1:
             raise UserError(f"--{name} {number}: it must be at least 1")
-    if seeds is not None and seeds > 10:
-        raise UserError(f"--seeds {seeds}: at most 10")
+    if seeds is not None and seeds > MOST_SEEDS:
+        raise UserError(f"--seeds {seeds}: at most {MOST_SEEDS}")
+    first = seeds or SEEDS
+    if most_seeds is not None and not (
+        first == most_seeds or first + 2 <= most_seeds <= first + MOST_SEEDS
+    ):
+        raise UserError(
+            f"--most-seeds {most_seeds}: with {first} seeds it must be {first}, for no more, or "
+            f"{first + 2} to {first + MOST_SEEDS}: an interval needs two further seeds"
+        )
     folder = Path(out) if out else Path("out/atlas")
     given = f" --seeds {seeds}" if seeds else ""
+    given += f" --most-seeds {most_seeds}" if most_seeds else ""
     given += f" --requests {requests}" if requests else ""
     at_once, executor = at(on, jobs)
     runner = Runner(
@@ -108,7 +124,8 @@ def make(
             workload,
             device,
             schemes=_schemes(device, schemes),
-            seeds=seeds or SEEDS,
+            seeds=first,
+            most_seeds=most_seeds or first + max(first, 2),
             requests=requests or REQUESTS,
         )
         command = f"wordline atlas --workload {workload} --device {device}{given}"
@@ -125,7 +142,7 @@ def make(
         command = f"wordline reproduce atlas --only {TRACES} --traces DIR{given}"
         if atlas := _perform(design, runner, dry_run):
             _show(atlas, folder / TRACES, command)
-    twins = designs.built_in(seeds=seeds, requests=requests)
+    twins = replace(designs.built_in(seeds=seeds, requests=requests), most_seeds=most_seeds or 0)
     command = f"wordline reproduce atlas{given}"
     if TWINS in parts:
         if atlas := _perform(twins, runner, dry_run):
@@ -166,6 +183,8 @@ def _perform(design: Design, runner: Runner, dry_run: bool) -> Atlas | None:
         f"{len(design.drives)} {'drive' if len(design.drives) == 1 else 'drives'}, "
         f"{design.seeds} seeds"
     )
+    if further := performer.further():
+        print(f"and up to {further:,} with further seeds, where the best two are not apart")
     if dry_run:
         print(performer.forecast())
         return None

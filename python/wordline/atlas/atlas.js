@@ -49,6 +49,15 @@
     return known.filter((k) => k.o.count === most).sort((a, b) => sign(key) * (a.o.log - b.o.log));
   };
 
+  // Where the best two of a condition were run with further seeds, those decide, which have not chosen the two.
+  const choose = (ps, key) => {
+    const [best, second] = rank(ps, key), m = byKey.get(key), again = (ps.length === 1 && ps[0].again) || {};
+    if (!second) return [best];
+    const [one, two] = [best, second].map((k) => again[k.s]?.[m]);
+    const apart = one && two ? mean([[ps[0], one.map((v, i) => v - two[i])]], key) : between(ps, best.s, second.s, key);
+    return !apart.chance && !better(key, apart) ? [second, best, apart] : [best, second, apart];
+  };
+
   // --- Words.
   const digits = (x) => (x >= 99.5 ? Math.round(x).toLocaleString("en") : String(Number(x.toPrecision(x < 1 ? 2 : 3))));
   const ratio = (o) => digits(2 ** o.log);
@@ -86,9 +95,8 @@
     const under = chosen().length ? `With ${chosen().map(escape).join(", ")}` : "Over all conditions";
     const head = `<span class="under">${under} (${conditions(ps.length)} of ${d.places.length}):</span> `;
     if (!ps.length) return head + "none was run with all of these together. Leave one of them open.";
-    const ranked = rank(ps, key);
-    if (!ranked.length) return head + `nothing is known of ${label}.`;
-    const [best, second] = ranked;
+    const [best, second, apart] = choose(ps, key);
+    if (!best) return head + `nothing is known of ${label}.`;
     if (!better(key, best.o)) {
       const why = best.o.few ? `fewer than ${A.fewest_p999.toLocaleString("en")} requests were measured` : "what differs is within chance";
       return head + `nothing beats <b>${escape(d.baseline)}</b> in ${label}: ${why}.`;
@@ -101,7 +109,6 @@
     let text = head + `take <b>${escape(best.name)}</b>: ${label} ${ratio(best.o)}× the plain drive's (${interval(best.o)}). `;
     text += costs.length ? `It costs: ${costs.join(", ")}. ` : "Nothing else gets worse beyond chance. ";
     if (second) {
-      const apart = between(ps, best.s, second.s, key);
       text += `Second is <b>${escape(second.name)}</b> at ${ratio(second.o)}×` + (apart.chance ? ", not apart beyond chance." : ".");
     }
     return text;

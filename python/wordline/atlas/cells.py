@@ -150,6 +150,9 @@ class Place:
         Reads and writes that were measured, over all seeds.
     cells
         By scheme.
+    again
+        Of the best two schemes in mean write latency, where they were not apart, the logarithms of
+        further seeds, as in a cell; those have not chosen the two.
     """
 
     at: tuple[str, ...]
@@ -159,12 +162,22 @@ class Place:
     base: Any
     requests: tuple[int, int]
     cells: Mapping[str, Cell]
+    again: Mapping[str, Any] = field(default_factory=dict)
 
 
 def figures(report: Report) -> list[float]:
     """Return every measure of a report; NaN where there is nothing of it."""
     found = [measure.of(report) for measure in MEASURES]
     return [float("nan") if value is None or value <= 0 else float(value) for value in found]
+
+
+def _by_measure(reports: Sequence[Report]) -> Any:
+    return np.array([figures(r) for r in reports]).T
+
+
+def logs(reports: Sequence[Report], baseline: Sequence[Report]) -> Any:
+    """Return of each measure and seed the logarithm of a figure over the baseline's."""
+    return np.round(np.log2(_by_measure(reports) / _by_measure(baseline)) * MILLI) / MILLI
 
 
 def place(
@@ -194,12 +207,11 @@ def place(
         nothing = np.full(len(MEASURES), np.nan)
         cells = {s: Cell(why=why) for s, why in refused.items()}
         return Place(at, *leads, nothing, (0, 0), cells)
-    base = np.array([figures(r) for r in reports[baseline]]).T
+    base = _by_measure(reports[baseline])
     cells = {}
     for scheme, found in reports.items():
-        values = np.array([figures(r) for r in found]).T
         cells[scheme] = Cell(
-            logs=np.round(np.log2(values / base) * MILLI) / MILLI,
+            logs=logs(found, reports[baseline]),
             steady=sum(r["steady_state"]["reached"] == "yes" for r in found),
             failed=sum(sum(r["host"].get("failed", {}).values()) for r in found),
             fixed=scheme in fixed,
@@ -327,8 +339,7 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
     def cell(c: Cell) -> Any:
         if c.why:
             return reason(c.why)
-        logs = [None if np.isnan(row).any() else [round(v * MILLI) for v in row] for row in c.logs]
-        return [logs, c.steady, c.failed, int(c.fixed), c.parts]
+        return [_rows(c.logs), c.steady, c.failed, int(c.fixed), c.parts]
 
     return {
         "name": drive.name,
@@ -344,6 +355,7 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
                 "base": [None if np.isnan(v) else _digits(v) for v in p.base],
                 "requests": p.requests,
                 "cells": [cell(p.cells[s]) for s in drive.schemes],
+                "again": {list(drive.schemes).index(s): _rows(of) for s, of in p.again.items()},
             }
             for p in drive.places
         ],
@@ -351,17 +363,24 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
     }
 
 
+def _rows(logs: Any) -> list[list[int] | None]:
+    return [None if np.isnan(row).any() else [round(v * MILLI) for v in row] for row in logs]
+
+
+def _logs_of(rows: Sequence[Sequence[int] | None]) -> Any:
+    seeds = max((len(r) for r in rows if r), default=1)
+    return np.array([r if r else [float("nan")] * seeds for r in rows], dtype=float) / MILLI
+
+
 def _drive_of(found: Mapping[str, Any]) -> DriveCells:
     schemes = {label: (device, scheme) for label, device, scheme in found["schemes"]}
-    nothing = [float("nan")]
+    labels = list(schemes)
 
     def cell(c: Any) -> Cell:
         if isinstance(c, int):
             return Cell(why=found["reasons"][c])
         rows, steady, failed, fixed, parts = c
-        seeds = max((len(r) for r in rows if r), default=1)
-        logs = np.array([r if r else nothing * seeds for r in rows], dtype=float) / MILLI
-        return Cell(logs, steady, failed, bool(fixed), "", parts)
+        return Cell(_logs_of(rows), steady, failed, bool(fixed), "", parts)
 
     places = [
         Place(
@@ -372,6 +391,7 @@ def _drive_of(found: Mapping[str, Any]) -> DriveCells:
             np.array([float("nan") if v is None else v for v in p["base"]]),
             (p["requests"][0], p["requests"][1]),
             {s: cell(c) for s, c in zip(schemes, p["cells"], strict=True)},
+            {labels[int(s)]: _logs_of(rows) for s, rows in p.get("again", {}).items()},
         )
         for p in found["places"]
     ]

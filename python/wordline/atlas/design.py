@@ -170,6 +170,8 @@ class Design:
         Of each real trace the twin that is run under the same conditions, and how the two are akin.
     traces
         The folder of real traces; pages call it ``DIR``.
+    most_seeds
+        Up to which seed the best two schemes of a condition run that are not apart with ``seeds``.
     """
 
     title: str
@@ -183,6 +185,7 @@ class Design:
     levels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     traces: str = ""
+    most_seeds: int = 0
 
     def shown(self, text: str) -> str:
         """Return a text that may name real traces as a page has it."""
@@ -239,6 +242,7 @@ def of_workload(
     schemes: Sequence[str],
     seeds: int,
     requests: int,
+    most_seeds: int = 0,
     fit: str | None = "wrap",
 ) -> Design:
     """Return a design for one workload on one drive: every load with every fill.
@@ -269,6 +273,7 @@ def of_workload(
         seeds=seeds,
         requests={name: requests},
         fit=fit,
+        most_seeds=most_seeds,
         levels={
             "load": list(LOADS),
             "workload": [name],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from wordline import Refused, Run, UserError
 from wordline.atlas import design as d
-from wordline.atlas.cells import Atlas, DriveCells, Place, place
+from wordline.atlas.cells import Atlas, DriveCells, Place, logs, place
+from wordline.atlas.judge import choose
 from wordline.commands import told
 from wordline.quantity import duration
 from wordline.runs import Runner
@@ -66,6 +67,11 @@ class Performer:
             found,
             design.beside,
         )
+
+    def further(self) -> int:
+        """Return how many runs there are at most with further seeds: of two and the baseline."""
+        seeds = max(0, self.design.most_seeds - self.design.seeds)
+        return 3 * seeds * self.design.condition_count()
 
     def runs(self) -> int:
         """Return how many runs there are, those that measure rates among them."""
@@ -132,7 +138,6 @@ class Performer:
     def _place(self, drive: d.Drive, condition: d.Condition) -> Place:
         design = self.design
         rates = self._rates.get((drive.name, condition.workload, condition.fill, condition.age))
-        seeds = range(1, design.seeds + 1)
         devices = {device for device, _ in drive.schemes.values()}
         settings = {device: list(d.settings(condition, drive, device)) for device in devices}
         initial = d.initial(condition, drive)
@@ -142,21 +147,44 @@ class Performer:
             refused = dict.fromkeys(drive.schemes, str(e))
             return place(condition.at(), drive.baseline, {}, refused, ("", initial, settings))
 
-        def runs(schemes: Iterable[str], fixed: bool) -> dict[str, list[Run]]:
+        def runs(
+            schemes: Iterable[str], fixed: Container[str], seeds: Iterable[int]
+        ) -> dict[str, list[Run]]:
             return {
-                s: [d.run(design, drive, condition, s, seed, rates, fixed=fixed) for seed in seeds]
+                s: [
+                    d.run(design, drive, condition, s, seed, rates, fixed=s in fixed)
+                    for seed in seeds
+                ]
                 for s in schemes
             }
 
-        reports, refused = self._do(runs(drive.schemes, fixed=False))
+        seeds = range(1, design.seeds + 1)
+        reports, refused = self._do(runs(drive.schemes, (), seeds))
         fixed: set[str] = set()
         if condition.cache != "static":
-            again, refused = self._do(runs(refused, fixed=True))
+            again, refused = self._do(runs(refused, refused, seeds))
             reports.update(again)
             fixed.update(again)
         leads = (design.shown(workload), initial, settings)
         refused = {scheme: design.shown(why) for scheme, why in refused.items()}
-        return place(condition.at(), drive.baseline, reports, refused, leads, fixed)
+        found = place(condition.at(), drive.baseline, reports, refused, leads, fixed)
+        if two := self._not_apart(drive, found):
+            more = range(design.seeds + 1, design.most_seeds + 1)
+            further, _ = self._do(runs({drive.baseline, *two}, fixed, more))
+            if len(further) == len({drive.baseline, *two}):
+                found.again = {s: logs(further[s], further[drive.baseline]) for s in two}
+        return found
+
+    def _not_apart(self, drive: d.Drive, found: Place) -> tuple[str, str] | None:
+        """Return the best two schemes of a condition in mean write latency that need more seeds."""
+        if self.design.most_seeds <= self.design.seeds:
+            return None
+        of = DriveCells(drive.name, drive.title, drive.baseline, drive.schemes, [found])
+        choice = choose(of, [found], "write_mean")
+        # Two that come to the same with every seed are one.
+        if choice is None or not choice.apart.is_chance or choice.apart.half == 0:
+            return None
+        return choice.scheme, choice.second
 
     def _do(
         self, runs: Mapping[str, list[Run]]

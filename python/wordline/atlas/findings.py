@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from wordline.atlas import judge as j
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells, Place
 
@@ -29,7 +31,7 @@ def sentences(atlas: Atlas) -> list[str]:
     for about in (winners, _loads, _fills, _ages, _costs):
         for drive in atlas.drives:
             said += about(drive)
-    return said + _combined(atlas.drives)
+    return said + _combined(atlas.drives) + _again(atlas)
 
 
 def _is_of_two_media(drive: DriveCells) -> bool:
@@ -185,6 +187,22 @@ def _combined(drives: Sequence[DriveCells]) -> list[str]:
         f"Of {count} combinations, counted on each drive, {len(gains)} write faster than both of "
         f"their parts beyond chance, over all conditions; the most {_name(scheme)} on {title}, "
         f"{least} the better part's time."
+    ]
+
+
+def _again(atlas: Atlas) -> list[str]:
+    """Say how many conditions were run with further seeds, and what those told apart."""
+    found = [(drive, p) for drive in atlas.drives for p in drive.places if p.again]
+    if not found:
+        return []
+    choices = [j.choose(drive, [place], "write_mean") for drive, place in found]
+    apart = sum(choice is not None and not choice.apart.is_chance for choice in choices)
+    last = atlas.seeds + max(np.shape(rows)[1] for _, p in found for rows in p.again.values())
+    every = sum(len(drive.places) for drive in atlas.drives)
+    return [
+        f"In {len(found)} of {every} conditions the best two schemes in mean write latency are not "
+        f"apart with {atlas.seeds} seeds. The seeds {atlas.seeds + 1} to {last} of those two, "
+        f"which have not chosen them and alone decide between them, tell them apart in {apart}."
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -106,7 +106,9 @@ class Choice:
     gain
         Its figure over the baseline's.
     second, apart
-        The next best, and the best's figure over it.
+        The next best, and the best's figure over it. Where the two were run with further seeds
+        (`Place.again`), that of those alone: they have not chosen the two, and they decide which
+        of them is the best where they tell them apart.
     """
 
     scheme: str
@@ -127,9 +129,21 @@ def choose(
     ranked = rank(drive, places, measure, schemes)
     if len(ranked) < 2:
         return None
-    (best, gain), (second, _) = ranked[:2]
-    apart = between(places, best, second, measure)
-    return None if apart is None else Choice(best, gain, second, apart)
+    (best, gain), (second, next_gain) = ranked[:2]
+    apart = _again(places, best, second, measure) or between(places, best, second, measure)
+    if apart is None:
+        return None
+    if not apart.is_chance and not is_better(measure, apart):
+        return Choice(second, next_gain, best, replace(apart, log=-apart.log))
+    return Choice(best, gain, second, apart)
+
+
+def _again(places: Sequence[Place], scheme: str, other: str, measure: str) -> Over | None:
+    """Return a scheme's figure over another's by further seeds; none where there are none."""
+    if len(places) != 1 or not {scheme, other} <= set(places[0].again):
+        return None
+    one, two = (places[0].again[s][KEYS[measure]] for s in (scheme, other))
+    return _mean(places, measure, lambda _: None if np.isnan(one - two).any() else one - two)
 
 
 def rank(

@@ -157,6 +157,10 @@ pub(crate) struct AtlasArgs {
     /// Seeds of each run, 2 to 10 [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10))]
     pub(crate) seeds: Option<u64>,
+    /// Up to which seed the best two schemes of a condition run, where they are not told apart [default: twice
+    /// --seeds; of the published atlas --seeds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=20))]
+    pub(crate) most_seeds: Option<u64>,
     /// Requests of each run, such as 100000 or 1M [default: 100k; of a workload of your own 50k]
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,

@@ -141,6 +141,7 @@ pub(crate) fn atlas(args: AtlasArgs) -> Result<Call, Failure> {
     add(&mut arguments, "workload", args.workload.map(Argument::Text));
     add(&mut arguments, "device", args.device.map(Argument::Text));
     add(&mut arguments, "seeds", args.seeds.map(Argument::Number));
+    add(&mut arguments, "most_seeds", args.most_seeds.map(Argument::Number));
     add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
     add_where(&mut arguments, args.at);
     Ok(Call { module: "wordline.atlas", extra: "atlas", arguments })
