@@ -322,6 +322,8 @@ def test_an_atlas_of_ones_own(wordline, tmp_path):
     assert not any(isinstance(c, int) for p in drive["places"] for c in p["cells"])
     assert (tmp_path / "mine" / "index.html").exists()
     assert "`slc-cache`" in (tmp_path / "mine" / "README.md").read_text()
+    # Its pages say how the trace was fitted to the drive, without which a command is refused.
+    assert found["fit"] == "wrap"
 
 
 @pytest.mark.parametrize(
@@ -448,12 +450,15 @@ def test_the_page_lets_further_seeds_decide(tab, tmp_path, best, second):
     further = {best: [-1.0, -1.1, -0.9], second: [-0.5, -0.6, -0.4]}
     drive = with_further("a", "b", further)
     levels = dict(zip(designs.FACTORS, ([level] for level in drive.places[0].at), strict=True))
-    atlas = Atlas("t", 3, {"w": 9}, levels, {"w": ""}, [drive])
+    atlas = Atlas("t", 3, {"w": 9}, levels, {"w": ""}, [drive], fit="wrap")
     (tmp_path / "t.html").write_text(pages.to_html(atlas, "wordline", ["It is so."], []))
     other = tab.context.browser.new_page()
     other.goto((tmp_path / "t.html").as_uri())
     said = other.locator("#atlas-answer").inner_text()
+    other.locator("button.cell").first.click()
+    command = other.locator("#atlas-cell pre").inner_text()
     other.close()
+    assert "--fit wrap --requests 9" in command
     choice = judge.choose(drive, drive.places, "write_mean")
     assert (choice.scheme, choice.second) == (best, second)
     assert f"take {best}:" in said

@@ -161,7 +161,7 @@
     const c = p.cells[s], fixed = typeof c !== "number" && c[3];
     const said = (device, settings, names) =>
       `wordline ${names.length > 1 ? "compare" : "run"} --device ${device} --workload ${quoted(p.workload)}` +
-      ` --requests ${A.requests[p.at[1]]}` + names.map((n) => ` --scheme ${quoted(n)}`).join("") +
+      (A.fit ? ` --fit ${A.fit}` : "") + ` --requests ${A.requests[p.at[1]]}` + names.map((n) => ` --scheme ${quoted(n)}`).join("") +
       ` --initial ${quoted(p.initial)}` + settings.map(([k, v]) => ` --set ${k}=${quoted(v)}`).join("") + ` --replicas ${A.seeds}`;
     const own = (p.set[device] || []).filter(([k]) => !fixed || !k.startsWith("slc_cache"));
     if (name === d.baseline) return said(device, own, [spelling]);

@@ -271,6 +271,8 @@ class Atlas:
         In its order.
     beside
         Of each real trace the twin under the same conditions, and how the two are akin.
+    fit
+        What became of requests beyond the drive, where the workload does not say it.
     """
 
     title: str
@@ -280,6 +282,7 @@ class Atlas:
     kinds: Mapping[str, str]
     drives: list[DriveCells]
     beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    fit: str | None = None
 
     @property
     def by(self) -> str:
@@ -300,6 +303,7 @@ class Atlas:
                 "names": names(self.kinds),
                 "beside": self.beside,
                 "by": self.by,
+                "fit": self.fit,
                 "measures": [
                     {"key": m.key, "label": m.label, "unit": m.unit, "more": m.more}
                     for m in MEASURES
@@ -325,6 +329,7 @@ class Atlas:
             found["kinds"],
             drives,
             {piece: (twin, akin) for piece, (twin, akin) in found.get("beside", {}).items()},
+            found.get("fit"),
         )
 
 

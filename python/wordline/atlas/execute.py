@@ -66,6 +66,7 @@ class Performer:
             design.kinds,
             found,
             design.beside,
+            design.fit,
         )
 
     def further(self) -> int:
