@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wordline import Refused, UserError
 from wordline.atlas import design as designs
-from wordline.atlas import report
+from wordline.atlas import pieces, report
 from wordline.atlas.cells import Atlas
 from wordline.atlas.execute import SERIES, Performer
 from wordline.runs import Runner
@@ -41,4 +41,33 @@ def perform(folder: Path, of: designs.Design | None = None) -> Atlas:
 def page(folder: Path) -> Path:
     """Write it whole; return its page."""
     report.write(perform(folder), folder, "wordline reproduce atlas")
+    return folder / "index.html"
+
+
+def trace(count: int) -> str:
+    """Requests of the form of MSR Cambridge, two of three of them writes."""
+    return "".join(
+        f"{128166372000000000 + 200_000 * i},host,0,{'Write' if i % 3 else 'Read'},"
+        f"{i * 37 % 500 * 16384},{4096 * (1 + i % 4)},9\n"
+        for i in range(count)
+    )
+
+
+def traces(folder: Path) -> Path:
+    """Put what goes for two of the real traces into a folder, one into a folder in it."""
+    (folder / "msr").mkdir(parents=True)
+    (folder / "msr" / "rsrch_1.csv").write_text(trace(500))
+    (folder / "financial1_head10000.csv").write_text(trace(400))
+    return folder
+
+
+def of_traces(folder: Path, files: Path) -> Atlas:
+    """Run real traces beside twins."""
+    made, _ = pieces.design(str(files), seeds=2, requests=300)
+    return perform(folder, of_few(made))
+
+
+def page_of_traces(folder: Path) -> Path:
+    """Write it whole; return its page."""
+    report.write(of_traces(folder, traces(folder / "traces")), folder, "wordline reproduce atlas")
     return folder / "index.html"

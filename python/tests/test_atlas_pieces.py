@@ -24,29 +24,14 @@ NAMES = (
 )  # fmt: skip
 
 
-def trace(count: int) -> str:
-    """Requests of the form of MSR Cambridge, two of three of them writes."""
-    return "".join(
-        f"{128166372000000000 + 200_000 * i},host,0,{'Write' if i % 3 else 'Read'},"
-        f"{i * 37 % 500 * 16384},{4096 * (1 + i % 4)},9\n"
-        for i in range(count)
-    )
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with two of the traces, one of them in a folder in it."""
-    found = tmp_path_factory.mktemp("traces")
-    (found / "msr").mkdir()
-    (found / "msr" / "rsrch_1.csv").write_text(trace(500))
-    (found / "financial1_head10000.csv").write_text(trace(400))
-    return found
+    return small_atlas.traces(tmp_path_factory.mktemp("traces"))
 
 
 @pytest.fixture(scope="module")
 def atlas(folder, tmp_path_factory):
-    design, _ = pieces.design(str(folder), seeds=2, requests=300)
-    return small_atlas.perform(tmp_path_factory.mktemp("atlas"), small_atlas.of_few(design))
+    return small_atlas.of_traces(tmp_path_factory.mktemp("atlas"), folder)
 
 
 # ---- Which are run.
@@ -109,7 +94,7 @@ def test_a_folder_without_some_of_them_runs_the_others(folder, monkeypatch, caps
 def test_wrong_folders_and_parts_end_with_2(wordline, tmp_path, arguments, message):
     (tmp_path / "two" / "a").mkdir(parents=True)
     for of in ("two", "two/a"):
-        (tmp_path / of / "rsrch_1.csv").write_text(trace(3))
+        (tmp_path / of / "rsrch_1.csv").write_text(small_atlas.trace(3))
     if "." in arguments:
         (tmp_path / "two" / "rsrch_1.csv").unlink()
         (tmp_path / "two" / "a" / "rsrch_1.csv").unlink()

@@ -89,6 +89,7 @@ def made(tmp_path_factory):
     command(folder, "sweep", *SMALL, *schemes, "--frontier", axes, "--jobs", "1", "--out", "sweep")
     of["sweep of many"] = folder / "sweep" / "index.html"
     of["atlas"] = small_atlas.page(folder / "atlas")
+    of["atlas of traces"] = small_atlas.page_of_traces(folder / "traces")
     lived = wl.lifetime(schemes=["conventional", "raro"], acceleration=100, **LIVED)
     lived = lived.to_dict()
     keep("lifetime of two", _wordline.lifetime_html(json.dumps(lived)))
@@ -143,7 +144,7 @@ def browser():
 
 KINDS = [
     "run", "comparison of two", "comparison of many", "replicas", "hostile", "sweep of many",
-    "trace", "lifetime of two", "lifetime of many", "atlas", "markdown",
+    "trace", "lifetime of two", "lifetime of many", "atlas", "atlas of traces", "markdown",
 ]  # fmt: skip
 
 
