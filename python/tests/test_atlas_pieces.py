@@ -157,7 +157,8 @@ def test_what_is_lost_by_the_twins_word_is_measured_on_the_trace():
     x, y = beside.pairs(atlas, drive)
     assert (x.own.scheme, x.of_twin.scheme, x.agrees) == ("a", "b", False)
     assert x.lost.ratio == pytest.approx(2.0)
-    assert x.there.ratio == pytest.approx(0.5)
+    assert x.came.ratio == pytest.approx(0.5)
+    assert x.of_twin.gain.ratio == pytest.approx(0.25)
     assert x.alike == pytest.approx(0.5)
     assert (y.own.scheme, y.of_twin.scheme, y.agrees) == ("a", "a", True)
     assert y.alike == pytest.approx(1.0)
@@ -165,12 +166,18 @@ def test_what_is_lost_by_the_twins_word_is_measured_on_the_trace():
     assert said[0].startswith("Of 2 pairs of a real trace and the twin beside it")
     assert "1 agree on which scheme writes fastest" in said[0]
     # Paired by seed, so that nothing is left to chance.
-    assert "at most 2 times (2 to 2) as long" in said[1]
+    assert "waits at most 2 times (2 to 2) as long" in said[1]
     assert "(`b` with `real:x`)" in said[1]
+    assert "under `b` is 0.5 times (0.491 to 0.509) the plain drive's with `real:x`" in said[2]
+    assert "and 0.25 times (0.246 to 0.254) with `t`" in said[2]
+    assert "correlates with 0.50 to 1.00" in said[2]
     # What the twins came to is not counted among the traces.
-    assert "of 2 it is that of `a` in 2" in said[2]
+    assert "of 2 it is that of `a` in 2" in said[3]
     row = next(r for r in beside.table(atlas).splitlines() if r.startswith("| `real:x`"))
-    assert row.startswith("| `real:x` | `t`, its kin | `a` 0.25 (0.246 to 0.254) | 0.5 (")
+    assert row == (
+        "| `real:x` | `t`, its kin | `a` 0.25 (0.246 to 0.254) | `b` 0.25 (0.246 to 0.254) | "
+        "0.5 (0.491 to 0.509) | 2 (2 to 2) | 0.50 |"
+    )
     assert "| the same |" in beside.table(atlas)
 
 

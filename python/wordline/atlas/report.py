@@ -56,11 +56,13 @@ there equally often, and every pair of levels of two factors as equally as so ma
 _OF_TRACES = """\
 Each is run with a real trace and with the twin beside it, with as many requests. Not every
 combination is run: of the table of ten conditions every load is there once, every trace twice, with
-two fills, two ages and both caches.
+two fills, two ages and both caches. The table, the traces and how far they are cut were fixed
+before it was known what any scheme comes to.
 
 {traces}
 
-A real trace is cut where what it touches would no longer fit into the smallest fill, and its
+A real trace is cut before what it touches would no longer fit into the smallest fill, IOzone's
+earlier for the time that it takes, and
 addresses are renumbered densely (`fit=compact`), so that lengths, order and what is contiguous stay
 as they are; what it comes to is said of that part. With every seed it has the same requests and
 another drive, in which other blocks hold the data; a twin has other requests, too. So the interval
