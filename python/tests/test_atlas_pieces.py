@@ -230,7 +230,7 @@ def test_the_atlas_of_the_twins_has_the_table_where_the_traces_were_run(atlas, t
     (tmp_path / "pieces").mkdir()
     (tmp_path / "pieces" / "atlas.json").write_text(atlas.to_json())
     found = pieces.section(tmp_path / "pieces")
-    assert "[pieces](pieces/README.md)" in found
+    assert "[their text](pieces/README.md) and on [their page](pieces/index.html)" in found
     assert found.endswith(beside.table(atlas))
 
 

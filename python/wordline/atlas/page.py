@@ -103,7 +103,8 @@ def _body(
     listed = "".join(f"<li>{_marked(sentence)}</li>" for sentence in findings)
     papers = "".join(f"<li>{_marked(sentence)}</li>" for sentence in of_papers)
     further = "".join(
-        f'<section class="atlas"><h2>{html.escape(title)}</h2>{pages.body(text)}</section>\n'
+        f'<section class="atlas"><h2>{html.escape(title)}</h2><div class="written">'
+        f"{pages.body(text)}</div></section>\n"
         for title, text in sections
     )
     return f"""\

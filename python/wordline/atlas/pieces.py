@@ -87,7 +87,8 @@ def section(folder: Path) -> str:
     if not kept.exists():
         return how
     table = beside.table(Atlas.from_json(kept.read_text(encoding="utf-8")))
-    page = f"[{folder.name}]({folder.name}/README.md)"
+    name = folder.name
+    page = f"[their text]({name}/README.md) and on [their page]({name}/index.html)"
     return f"{how} All of what they came to is in {page}.\n\n{table}"
 
 
