@@ -222,6 +222,17 @@ def test_page_and_text_say_what_is_real_and_name_no_folder(atlas, folder, tmp_pa
     assert Atlas.from_json(atlas.to_json()).to_json() == atlas.to_json()
 
 
+@pytest.mark.parametrize("spelled", [".", "../{}/", "./"])
+def test_a_page_names_no_folder_however_it_is_spelled(folder, monkeypatch, spelled):
+    monkeypatch.chdir(folder)
+    design, _ = pieces.design(spelled.format(folder.name))
+    said = [design.shown(design.workloads[name]) for name in design.beside]
+    assert said == [
+        "DIR/msr/rsrch_1.csv:fit=compact",
+        "DIR/financial1_head10000.csv:fit=compact",
+    ]
+
+
 def test_the_atlas_of_the_twins_has_the_table_where_the_traces_were_run(atlas, tmp_path):
     without = pieces.section(tmp_path / "pieces")
     assert "`wordline reproduce atlas --traces DIR` runs real traces beside twins" in without

@@ -189,7 +189,7 @@ class Design:
 
     def shown(self, text: str) -> str:
         """Return a text that may name real traces as a page has it."""
-        return text.replace(f"{self.traces.rstrip('/')}/", "DIR/") if self.traces else text
+        return text.replace(f"{self.traces}/", "DIR/") if self.traces else text
 
     def condition_count(self) -> int:
         """Return how many conditions there are on all drives."""

@@ -49,7 +49,8 @@ def design(
     counts: dict[str, int] = {}
     for name, path in found.items():
         own, twin = asked[name], asked[name]["beside"]
-        workloads[name] = d.with_options(str(path), own["options"])
+        # Absolute, so that the folder can be told from what lies in it.
+        workloads[name] = d.with_options(str(path.absolute()), own["options"])
         workloads[twin] = twins.workloads[twin]
         kinds |= {name: f"real, {own['kind']}", twin: twins.kinds[twin]}
         counts[name] = counts[twin] = min(requests or own["requests"], own["requests"])
@@ -67,7 +68,7 @@ def design(
         requests=counts,
         levels={**twins.levels, "workload": list(workloads)},
         beside={name: (asked[name]["beside"], asked[name]["akin"]) for name in found},
-        traces=folder,
+        traces=str(Path(folder).absolute()),
     )
     return made, [w["file"] for name, w in asked.items() if name not in found]
 
@@ -112,7 +113,6 @@ def _found(asked: Mapping[str, Mapping[str, Any]], folder: str) -> dict[str, Pat
     if not found:
         raise UserError(
             f"--traces {folder}: it has none of the real traces of the atlas, in it or in folders "
-            f"in it: {files()}; name a folder that has one, or leave --traces (or WORDLINE_TRACES) "
-            "out"
+            f"in it: {files()}; name a folder that has one, or leave them out with --only twins"
         )
     return found

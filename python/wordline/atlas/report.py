@@ -41,7 +41,7 @@ and whether the SLC cache is static. {design}
   scheme whose cache is of fixed size keeps the static one.
 
 Latencies below 10 us count as 10 us, which a host's own stack takes: here a write that finds room
-in the drive's RAM takes no time.
+in the drive's RAM takes no time. Schemes that all come to that are not told apart.
 
 Figures are over `conventional`, the plain drive, under the same conditions with the same seed;
 means are geometric. An interval is that of Student's t over the seeds, so it says what chance
@@ -62,11 +62,12 @@ before it was known what any scheme comes to.
 {traces}
 
 A real trace is cut before what it touches would no longer fit into the smallest fill, IOzone's
-earlier for the time that it takes, and
-addresses are renumbered densely (`fit=compact`), so that lengths, order and what is contiguous stay
-as they are; what it comes to is said of that part. With every seed it has the same requests and
-another drive, in which other blocks hold the data; a twin has other requests, too. So the interval
-of a trace says what the drive's chance does, and not what another day of that host would. In an
+earlier for the time that it takes, and addresses are renumbered densely (`fit=compact`), so that
+lengths, order and what is contiguous stay as they are; what it comes to is said of that part. With
+every seed it has the same requests and another drive, in which other blocks hold the data; a twin
+has other requests, too. So the interval of a trace says what the drive's chance does, and not what
+another day of that host would. The best of a trace is chosen by the seeds that give its figure, so
+what is lost by the twin's choice is said to be rather too much than too little. In an
 open loop its own times are divided by one factor."""
 
 
