@@ -238,8 +238,8 @@ def test_the_atlas_of_the_twins_has_the_table_where_the_traces_were_run(atlas, t
     assert "`wordline reproduce atlas --traces DIR` runs real traces beside twins" in without
     assert "rsrch_1.csv*" in without
     assert "|" not in without
-    (tmp_path / "pieces").mkdir()
-    (tmp_path / "pieces" / "atlas.json").write_text(atlas.to_json())
+    report.write(atlas, tmp_path / "pieces", "wordline")
+    (tmp_path / "pieces" / "atlas.json").unlink()
     found = pieces.section(tmp_path / "pieces")
     assert "[their text](pieces/README.md) and on [their page](pieces/index.html)" in found
     assert found.endswith(beside.table(atlas))

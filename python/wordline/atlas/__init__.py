@@ -139,11 +139,11 @@ def make(
         design, lacks = pieces.design(traces, seeds=seeds, requests=requests)
         if lacks:
             print(f"{traces} lacks {', '.join(lacks)}: not run", file=sys.stderr)
-        command = f"wordline reproduce atlas --only {TRACES} --traces DIR{given}"
+        command = f"wordline reproduce atlas --only {TRACES} --traces DIR"
         if atlas := _perform(design, runner, dry_run):
             _show(atlas, folder / TRACES, command)
     twins = replace(designs.built_in(seeds=seeds, requests=requests), most_seeds=most_seeds or 0)
-    command = f"wordline reproduce atlas{given}"
+    command = f"wordline atlas{given}" if given else "wordline reproduce atlas"
     if TWINS in parts:
         if atlas := _perform(twins, runner, dry_run):
             _show(atlas, folder, command, pieces.section(folder / TRACES))

@@ -171,8 +171,9 @@ class Performer:
         found = place(condition.at(), drive.baseline, reports, refused, leads, fixed)
         if two := self._not_apart(drive, found):
             more = range(design.seeds + 1, design.most_seeds + 1)
-            further, _ = self._do(runs({drive.baseline, *two}, fixed, more))
-            if len(further) == len({drive.baseline, *two}):
+            three = dict.fromkeys([drive.baseline, *two])
+            further, _ = self._do(runs(three, fixed, more))
+            if further.keys() == three.keys():
                 found.again = {s: logs(further[s], further[drive.baseline]) for s in two}
         return found
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from wordline import UserError, toml, traces
-from wordline.atlas import beside
+from wordline.atlas import beside, page
 from wordline.atlas import design as d
-from wordline.atlas.cells import Atlas
 
 
 def design(
@@ -84,13 +83,12 @@ def section(folder: Path) -> str:
         "`wordline reproduce atlas --traces DIR` runs real traces beside twins, under conditions "
         f"that both have, where DIR has {files()}."
     )
-    kept = folder / "atlas.json"
-    if not kept.exists():
+    kept = page.data_of(folder / "index.html")
+    if kept is None:
         return how
-    table = beside.table(Atlas.from_json(kept.read_text(encoding="utf-8")))
     name = folder.name
-    page = f"[their text]({name}/README.md) and on [their page]({name}/index.html)"
-    return f"{how} All of what they came to is in {page}.\n\n{table}"
+    where = f"[their text]({name}/README.md) and on [their page]({name}/index.html)"
+    return f"{how} All of what they came to is in {where}.\n\n{beside.table(kept)}"
 
 
 def _table() -> Mapping[str, Any]:
