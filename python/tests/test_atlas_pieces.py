@@ -1,5 +1,6 @@
 """Real traces beside the twins of the atlas: which are run, how they compare, what is said."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -114,6 +115,11 @@ def test_the_real_traces_are_cut_where_they_no_longer_fit_into_the_smallest_fill
         host = wl.run(**run).to_dict()["host"]
         assert host["requests"] == count
         assert host["write_bytes"] > 20 << 20
+        # What is said of it is what was cut.
+        share, size = re.search(r"(?:([\d.]+) % )?writes of (\d+) KiB", design.kinds[name]).groups()
+        assert round(host["write_bytes"] / host["write_requests"] / 1024) == int(size)
+        written = 100 * host["write_requests"] / count
+        assert float(share or 100) == round(written, len((share or "").partition(".")[2]))
         # The smallest fill of 1 GiB is 307.2 MiB; what does not fit there is refused.
         wl.run(**run, set={"capacity.logical": "307MiB"})
 
