@@ -9,6 +9,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
+use wordline_units::{BlockId, DieId};
 
 /// The longest line.
 const LINE: u64 = 4096;
@@ -52,15 +53,51 @@ fn obey(shared: &Shared, order: Order) -> Value {
             engine.faults.early_flushes = engine.faults.early_flushes.saturating_add(count);
             json!({ "early_flushes": engine.faults.early_flushes })
         }),
+        Order::NoSpace { count } => shared.with_engine(|engine| {
+            engine.faults.no_space = engine.faults.no_space.saturating_add(count);
+            json!({ "no_space": engine.faults.no_space })
+        }),
+        Order::SlowDie { die, factor } => shared.with_engine(|engine| {
+            let dies = engine.drive.setup().geometry.dies;
+            planted(die, dies, "die", || engine.drive.slow_die(DieId(die), factor), json!({ "factor": factor }))
+        }),
+        Order::Retire { block } => shared.with_engine(|engine| {
+            let blocks = engine.drive.setup().geometry.blocks;
+            planted(block, blocks, "block", || engine.drive.retire(BlockId(block)), json!("at its next erase"))
+        }),
         Order::Snapshot(name) => shared.snapshot(name),
         Order::Drop(name) => shared.drop_snapshot(name),
         Order::Fork(fork) => shared.fork(fork),
         Order::Clear => shared.with_engine(|engine| {
             engine.faults.read_errors.clear();
             engine.faults.early_flushes = 0;
+            engine.faults.no_space = 0;
+            let slow: Vec<DieId> = engine.drive.slow_dies().map(|(die, _)| die).collect();
+            for die in slow {
+                if let Err(why) = engine.drive.slow_die(die, 1) {
+                    return json!({ "error": why });
+                }
+            }
             engine.armed.clear();
             json!({ "cleared": true })
         }),
+    }
+}
+
+/// Plant a fault in one of so many dies or blocks.
+fn planted(
+    number: u32,
+    count: u32,
+    what: &str,
+    plant: impl FnOnce() -> Result<(), String>,
+    done: Value,
+) -> Value {
+    if number >= count {
+        return json!({ "error": format!("{what}={number}: there is none\n  allowed: 0 to {}", count - 1) });
+    }
+    match plant() {
+        Ok(()) => json!({ what: number, "planted": done }),
+        Err(why) => json!({ "error": why }),
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use wordline_ftl::{Checked, Label, Media, Metadata, Recorded, StateFile};
 use wordline_run::{Filled, RunSpec, Setup, unnamed};
 use wordline_sim::{Completion, Device, NoProbe};
-use wordline_units::{HostRequest, SimTime};
+use wordline_units::{BlockId, DieId, HostRequest, SimTime};
 
 /// What a power cut did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +34,8 @@ pub(crate) struct Drive<M: Recorded> {
     scheme: String,
     /// None only where recovery was refused.
     device: Option<Device<NoProbe, M>>,
+    /// Dies that are slower than they should be, and how many times, also after a cut.
+    slow: Vec<(DieId, u32)>,
     log: Option<SessionLog>,
 }
 
@@ -135,7 +137,7 @@ impl Kept {
         let media = self.media.fork().map_err(|e| wrong(&e))?;
         let device = Device::restore_over(label, &setup.geometry, scheme, NoProbe, &self.state, media);
         let device = Some(device.map_err(|e| wrong(&e))?);
-        Ok(Drive { setup: setup.clone(), scheme: self.scheme.clone(), device, log: None })
+        Ok(Drive { setup: setup.clone(), scheme: self.scheme.clone(), device, slow: vec![], log: None })
     }
 }
 
@@ -170,7 +172,7 @@ impl<M: Recorded> Drive<M> {
         }
         let scheme = setup.spelling(&run.scheme)?;
         let device = wordline_run::device_over(&setup, &scheme, NoProbe, media)?;
-        Ok(Drive { setup, scheme, device: Some(device), log: None })
+        Ok(Drive { setup, scheme, device: Some(device), slow: vec![], log: None })
     }
 
     /// What it is asked is written from now on.
@@ -218,6 +220,33 @@ impl<M: Recorded> Drive<M> {
         self.working()?.advance_to(until).map_err(|e| e.to_string())
     }
 
+    /// Let a die be so many times slower from now on; 1 is as it should be.
+    pub(crate) fn slow_die(&mut self, die: DieId, factor: u32) -> Result<(), Stopped> {
+        let at = self.now();
+        if let Some(log) = &mut self.log {
+            log.note(&Event::Slow(at, die, factor));
+        }
+        self.slow.retain(|(slow, _)| *slow != die);
+        self.slow.push((die, factor));
+        self.working()?.slow_die(die, factor);
+        Ok(())
+    }
+
+    /// Dies that are slower than they should be.
+    pub(crate) fn slow_dies(&self) -> impl Iterator<Item = (DieId, u32)> + '_ {
+        self.slow.iter().copied().filter(|(_, factor)| *factor > 1)
+    }
+
+    /// Let a block retire at its next erase.
+    pub(crate) fn retire(&mut self, block: BlockId) -> Result<(), Stopped> {
+        let at = self.now();
+        if let Some(log) = &mut self.log {
+            log.note(&Event::Retire(at, block));
+        }
+        self.working()?.ftl.condemn(block);
+        Ok(())
+    }
+
     /// Cut the power now, when all that is due has happened and its completions are taken, and let the drive recover.
     pub(crate) fn cut(&mut self) -> Result<Cut, Stopped> {
         let at = self.now();
@@ -232,6 +261,10 @@ impl<M: Recorded> Drive<M> {
         let scheme = self.setup.spec.registry.build(&self.scheme).map_err(|e| e.to_string())?;
         let device = Device::power_on(&self.setup.device, &self.setup.geometry, scheme, off)
             .map_err(|e| format!("the drive does not recover from a power cut: {e}"))?;
+        let mut device = device;
+        for (die, factor) in &self.slow {
+            device.slow_die(*die, *factor);
+        }
         let cut = Cut { at, lost, torn_pages, protected_pages, ready: device.now() };
         self.device = Some(device);
         Ok(cut)

@@ -1,4 +1,4 @@
-//! Faults that are planted: reads that fail, flushes that lie, and the moment at which the power goes.
+//! Faults that are planted: reads that fail, writes without space, flushes that lie, and the moment at which the power goes.
 
 use std::ops::Range;
 use wordline_units::SimTime;
@@ -44,9 +44,12 @@ pub(crate) struct Faults {
     pub read_errors: Vec<ReadError>,
     /// Flushes that are acknowledged without being asked of the drive.
     pub early_flushes: u64,
+    /// Writes that find no space.
+    pub no_space: u64,
     /// How many of each have been met.
     pub failed_reads: u64,
     pub lied_flushes: u64,
+    pub refused_writes: u64,
 }
 
 impl Faults {
@@ -58,6 +61,14 @@ impl Faults {
         self.failed_reads += 1;
         self.read_errors.retain(|e| e.left > 0);
         true
+    }
+
+    /// Whether a write finds no space, which is then one fewer.
+    pub(crate) fn refuses(&mut self) -> bool {
+        let refuses = self.no_space > 0;
+        self.no_space = self.no_space.saturating_sub(1);
+        self.refused_writes += u64::from(refuses);
+        refuses
     }
 
     /// Whether a flush lies, which is then one fewer.
@@ -80,6 +91,8 @@ mod tests {
         let reads = [0..4096, 0..4097, 8191..9000, 4096..8192].map(|r| faults.fails(&r));
         assert_eq!(reads, [false, true, true, false]);
         assert_eq!([faults.lies(), faults.lies()], [true, false]);
+        faults.no_space = 1;
+        assert_eq!([faults.refuses(), faults.refuses()], [true, false]);
         assert_eq!((faults.failed_reads, faults.lied_flushes), (2, 1));
     }
 }

@@ -30,6 +30,23 @@ pub enum Order {
         /// How many.
         count: u64,
     },
+    /// Let the next writes find no space.
+    NoSpace {
+        /// How many.
+        count: u64,
+    },
+    /// Let a die be slower than it should be.
+    SlowDie {
+        /// Its number.
+        die: u32,
+        /// How many times; 1 is as it should be.
+        factor: u32,
+    },
+    /// Let a block retire at its next erase.
+    Retire {
+        /// Its number.
+        block: u32,
+    },
     /// Plant no faults any more, and cut no power.
     Clear,
     /// Keep the drive as it is under a name, in place of what was kept under that.
@@ -54,8 +71,10 @@ pub struct Fork {
 }
 
 const CUT: &str = "cut; cut writes=N; cut flushes=N; cut seed=N within=TIME";
-const INJECT: &str =
-    "inject read-error [offset=BYTES] [length=BYTES] [count=N]; inject early-flush [count=N]; inject clear";
+const INJECT: &str = "inject read-error [offset=BYTES] [length=BYTES] [count=N]; inject early-flush [count=N]; inject no-space \
+     [count=N]; inject slow-die die=N factor=N; inject retire block=N; inject clear";
+/// A die may be so many times slower.
+const FACTOR: u32 = 100_000;
 const SET: &str = "set time-scale=X";
 const SNAPSHOT: &str = "snapshot NAME; drop NAME";
 const FORK: &str = "fork [NAME] nbd=unix:PATH [control=PATH] [time-scale=X]";
@@ -160,6 +179,31 @@ impl FromStr for Order {
                 values.none_left(INJECT)?;
                 Ok(Order::EarlyFlush { count: count.unwrap_or(1) })
             }
+            ["inject", "no-space", rest @ ..] => {
+                let mut values = Values::of(rest, INJECT)?;
+                let count = at_least_one(values.take("count", INJECT)?, "count", INJECT)?;
+                values.none_left(INJECT)?;
+                Ok(Order::NoSpace { count: count.unwrap_or(1) })
+            }
+            ["inject", "slow-die", rest @ ..] => {
+                let mut values = Values::of(rest, INJECT)?;
+                let (die, factor) = (values.take("die", INJECT)?, values.take::<u32>("factor", INJECT)?);
+                values.none_left(INJECT)?;
+                match (die, factor) {
+                    (Some(die), Some(factor @ 1..=FACTOR)) => Ok(Order::SlowDie { die, factor }),
+                    _ => Err(format!(
+                        "{line:?}: it needs a die, and a factor from 1 to {FACTOR}\n  allowed: {INJECT}"
+                    )),
+                }
+            }
+            ["inject", "retire", rest @ ..] => {
+                let mut values = Values::of(rest, INJECT)?;
+                let block: Option<u32> = values.take("block", INJECT)?;
+                values.none_left(INJECT)?;
+                let block =
+                    block.ok_or_else(|| format!("{line:?}: it needs a block\n  allowed: {INJECT}"))?;
+                Ok(Order::Retire { block })
+            }
             ["inject", "clear"] => Ok(Order::Clear),
             ["snapshot", name] if is_name(name) => Ok(Order::Snapshot(name.to_string())),
             ["drop", name] if is_name(name) => Ok(Order::Drop(name.to_string())),
@@ -188,6 +232,9 @@ mod tests {
         assert_eq!(order("inject read-error offset=4KiB count=2"), all);
         assert_eq!(order("inject early-flush"), Order::EarlyFlush { count: 1 });
         assert_eq!(order("inject clear"), Order::Clear);
+        assert_eq!(order("inject no-space count=3"), Order::NoSpace { count: 3 });
+        assert_eq!(order("inject slow-die factor=20 die=1"), Order::SlowDie { die: 1, factor: 20 });
+        assert_eq!(order("inject retire block=9"), Order::Retire { block: 9 });
         assert_eq!(order("snapshot before-1"), Order::Snapshot("before-1".to_string()));
         assert_eq!(order("drop before-1"), Order::Drop("before-1".to_string()));
         let fork = Fork {
@@ -219,6 +266,12 @@ mod tests {
             "inject",
             "inject read-error length=0",
             "inject early-flush count=x",
+            "inject no-space count=0",
+            "inject slow-die die=1",
+            "inject slow-die die=1 factor=0",
+            "inject slow-die die=1 factor=1000000",
+            "inject retire",
+            "inject retire block=-1",
             "snapshot",
             "snapshot a/b",
             "snapshot a b",

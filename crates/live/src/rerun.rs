@@ -41,6 +41,14 @@ pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, Serve
                 drive.advance(at).map_err(stopped)?;
                 drive.submit(request, &[]).map_err(stopped)?;
             }
+            Event::Slow(at, die, factor) => {
+                drive.advance(at).map_err(stopped)?;
+                drive.slow_die(die, factor).map_err(stopped)?;
+            }
+            Event::Retire(at, block) => {
+                drive.advance(at).map_err(stopped)?;
+                drive.retire(block).map_err(stopped)?;
+            }
             Event::Cut(at) => {
                 cuts += 1;
                 drive.advance(at).map_err(stopped)?;

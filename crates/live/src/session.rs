@@ -2,7 +2,7 @@
 //!
 //! `session.txt`: a line of JSON that says what was served, then a line each:
 //! `submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES` (times in nanoseconds of the drive, addresses and lengths in blocks of 512
-//! bytes) and `cut AT`. `report.json`: the statistics, and the hash of the result.
+//! bytes), `cut AT`, `slow AT DIE FACTOR` and `retire AT BLOCK`. `report.json`: the statistics, and the hash of the result.
 
 use crate::error::ServeError;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use wordline_run::RunSpec;
-use wordline_units::{Attributes, HostOp, HostRequest, Lba, SimTime};
+use wordline_units::{Attributes, BlockId, DieId, HostOp, HostRequest, Lba, SimTime};
 
 /// The name of the format.
 const SCHEMA: &str = "wordline-session/1";
@@ -59,6 +59,10 @@ pub(crate) enum Event {
     Submit(SimTime, HostRequest),
     /// The power was cut.
     Cut(SimTime),
+    /// A die is so many times slower than it should be from then on.
+    Slow(SimTime, DieId, u32),
+    /// A block is to retire at its next erase.
+    Retire(SimTime, BlockId),
 }
 
 /// A session that is written.
@@ -110,6 +114,8 @@ impl SessionLog {
                 u8::from(r.attributes)
             ),
             Event::Cut(at) => writeln!(self.file, "cut {}", at.0).and_then(|()| self.file.flush()),
+            Event::Slow(at, die, factor) => writeln!(self.file, "slow {} {} {factor}", at.0, die.0),
+            Event::Retire(at, block) => writeln!(self.file, "retire {} {}", at.0, block.0),
         };
         self.broken = written.err();
     }
@@ -184,7 +190,8 @@ impl Recorded {
         let line =
             line.map_err(|e| ServeError::Input(format!("{}: cannot be read: {e}", self.path.display())))?;
         event(&line).map(Some).ok_or_else(|| {
-            let allowed = "submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES, or cut AT";
+            let allowed =
+                "submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES, cut AT, slow AT DIE FACTOR, retire AT BLOCK";
             ServeError::Input(format!(
                 "{}: line {}: {line:?} is no event\n  allowed: {allowed}",
                 self.path.display(),
@@ -209,6 +216,10 @@ fn event(line: &str) -> Option<Event> {
             Some(Event::Submit(SimTime(at.parse().ok()?), request))
         }
         ["cut", at] => Some(Event::Cut(SimTime(at.parse().ok()?))),
+        ["slow", at, die, factor] => {
+            Some(Event::Slow(SimTime(at.parse().ok()?), DieId(die.parse().ok()?), factor.parse().ok()?))
+        }
+        ["retire", at, block] => Some(Event::Retire(SimTime(at.parse().ok()?), BlockId(block.parse().ok()?))),
         _ => None,
     }
 }
@@ -224,7 +235,8 @@ mod tests {
         let mut log = SessionLog::create(folder.path(), &run).unwrap();
         let request = HostRequest::new(HostOp::Write, 8, 16).at(SimTime(70));
         let request = HostRequest { attributes: Attributes::FUA, ..request };
-        let events = [Event::Submit(SimTime(80), request), Event::Cut(SimTime(90))];
+        let planted = [Event::Slow(SimTime(85), DieId(2), 3), Event::Retire(SimTime(86), BlockId(7))];
+        let events = [Event::Submit(SimTime(80), request), planted[0], planted[1], Event::Cut(SimTime(90))];
         events.iter().for_each(|e| log.note(e));
         assert!(SessionLog::create(folder.path(), &run).is_err(), "a session is never written over");
         log.end(&serde_json::json!({ "result_hash": "abc" })).unwrap();

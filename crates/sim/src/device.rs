@@ -9,6 +9,7 @@
 //! its transfer begins: from there to the array nothing can come between in that plane. With a second
 //! register a plane may be at two operations, one at the array and one at the bus (`registers.rs`).
 
+mod faults;
 mod host;
 mod life;
 mod multiplane;
@@ -45,7 +46,7 @@ use wordline_ftl::{
     BusyTime, Class, DriveInfo, Effect, Fault, Ftl, Media, OpId, Refusal, RequestId, Saved, Scheme,
     saved_fields,
 };
-use wordline_units::{HostRequest, PlaneId, SimDuration, SimTime};
+use wordline_units::{DieId, HostRequest, PlaneId, SimDuration, SimTime};
 
 /// Forget what has been dealt with, mostly all of it.
 #[inline(always)]
@@ -81,6 +82,8 @@ pub struct Device<P: Probe, M: Media> {
     buses: Resources,
     /// What arrays have given to each kind of work, where they go by shares.
     fair: Option<Box<Fair>>,
+    /// How many times longer the arrays of some dies work than they should: a fault that is planted, and not saved.
+    slow: Vec<(DieId, u32)>,
     /// Bus time by medium and sectors moved.
     transfer: Vec<Vec<u64>>,
     command_program: Vec<u64>,
@@ -119,7 +122,7 @@ where
             ready, submitted, idle, idle_since, idle_counted, idle_epoch, last_resorts,
         ],
         parts: [ftl, metrics],
-        rebuilt: [probe, geometry, pairs, newly_queued, suspension, transfer, command_program, command_further, link, link_is_free, idle_after, life],
+        rebuilt: [probe, geometry, pairs, slow, newly_queued, suspension, transfer, command_program, command_further, link, link_is_free, idle_after, life],
     }
 }
 
@@ -203,6 +206,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             waiting: vec![VecDeque::new(); planes.len()],
             queue_delays: QueueDelays::default(),
             fair: Fair::asked(spec, &planes),
+            slow: vec![],
             planes,
             suspension: spec.service.suspension,
             interrupted: vec![Interrupted::NOTHING; arrays.shared.len()],

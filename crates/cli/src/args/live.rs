@@ -76,7 +76,8 @@ pub(crate) struct CtlArgs {
     /// The socket of `wordline serve --control`
     pub(crate) path: PathBuf,
     /// What to do: stats; cut, cut writes=N, cut flushes=N, cut seed=N within=TIME; inject read-error
-    /// [offset=BYTES] [length=BYTES] [count=N], inject early-flush [count=N], inject clear; set time-scale=X;
+    /// [offset=BYTES] [length=BYTES] [count=N], inject early-flush [count=N], inject no-space [count=N],
+    /// inject slow-die die=N factor=N, inject retire block=N, inject clear; set time-scale=X;
     /// snapshot NAME, drop NAME; fork [NAME] nbd=unix:PATH [control=PATH] [time-scale=X]
     #[arg(value_name = "ORDER", required = true)]
     pub(crate) order: Vec<String>,

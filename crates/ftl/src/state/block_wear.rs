@@ -18,7 +18,8 @@ impl State {
         info.erases = info.erases.saturating_add(each);
         info.life_used = info.life_used.saturating_add(cost);
         let used = info.life_used.saturating_add(cost / 2);
-        self.wear.spec.enforce && used >= self.wear.life_of(block)
+        let is_over = self.wear.spec.enforce && used >= self.wear.life_of(block);
+        is_over || self.wear.condemned.remove(&block)
     }
 
     /// The block of a plane of a pool that data at rest have kept youngest, if it is too far behind.

@@ -5,6 +5,7 @@
 use crate::file::saved::{Saved, saved};
 use crate::state::aging::LIFE;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use wordline_device::WearSpec;
 use wordline_flash::standard_normal;
 use wordline_hash::mix;
@@ -23,15 +24,17 @@ pub(crate) struct Wear {
     pub over: Option<SimTime>,
     /// Blocks whose data moved so that the block would wear, too.
     pub levelled: u64,
+    /// Blocks that retire at their next erase whatever is left of their lives: a fault that is planted, and not saved.
+    pub condemned: BTreeSet<BlockId>,
 }
 
 impl Saved for Wear {
-    saved! { Wear, values: [seed, bad, retired, over, levelled], parts: [], rebuilt: [spec] }
+    saved! { Wear, values: [seed, bad, retired, over, levelled], parts: [], rebuilt: [spec, condemned] }
 }
 
 impl Wear {
     pub fn new(spec: WearSpec) -> Wear {
-        Wear { spec, seed: 0, bad: 0, retired: 0, over: None, levelled: 0 }
+        Wear { spec, seed: 0, bad: 0, retired: 0, over: None, levelled: 0, condemned: BTreeSet::new() }
     }
 
     /// A block's life, in the unit of [`cost_of_erase`].

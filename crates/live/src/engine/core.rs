@@ -140,6 +140,11 @@ impl Engine {
             self.answer_at_once(outbox, &request, arrived, Reply::done(agreed, request.cookie), false);
             return true;
         }
+        if matches!(verb, Verb::Write | Verb::WriteZeroes) && self.faults.refuses() {
+            let reply = Reply::error(agreed, request.cookie, NbdError::NoSpace, "no space, as was planted");
+            self.answer_at_once(outbox, &request, arrived, reply, true);
+            return true;
+        }
         let error = (verb == Verb::Read && self.faults.fails(&range))
             .then(|| (NbdError::Io, "a planted read error".to_string()));
         let arrival = self.clock.drive_time(arrived).unwrap_or(self.drive.now());

@@ -19,6 +19,7 @@ impl Engine {
             "requests": device.submitted(),
             "under_way": device.outstanding(),
             "commands_under_way": self.commands.len(),
+            "lost_blocks": { "from_the_beginning": device.ftl.lost_blocks().0, "retired": device.ftl.lost_blocks().1 },
             "programmed_bytes": counters.programmed_bytes(),
             "host_bytes": counters.host_bytes_page,
             "stopped": self.stopped,
@@ -29,6 +30,9 @@ impl Engine {
                 "early_flushes": self.faults.early_flushes,
                 "failed_reads": self.faults.failed_reads,
                 "lied_flushes": self.faults.lied_flushes,
+                "no_space": self.faults.no_space,
+                "refused_writes": self.faults.refused_writes,
+                "slow_dies": self.drive.slow_dies().map(|(die, x)| json!({ "die": die.0, "factor": x })).collect::<Vec<_>>(),
             },
             "cuts": self.cuts.iter().map(|cut| cut.to_json()).collect::<Vec<_>>(),
         })

@@ -146,3 +146,53 @@ fn planted_read_errors_meet_the_reads_they_are_planted_for() {
     }
     assert_eq!(served.ctl("stats")["drive"]["faults"]["failed_reads"], 2);
 }
+
+#[test]
+fn a_slow_die_is_slower_until_that_is_cleared_and_a_retired_block_is_lost() {
+    let served = Served::new(spec("conventional", "0"));
+    let mut client = Client::new(&served.socket(), true);
+    client.write(0, &[7; 1 << 20]);
+    client.flush();
+    let time = |client: &mut Client| {
+        let now = || served.ctl("stats")["drive"]["time_ns"].as_u64().unwrap();
+        let before = now();
+        client.read(0, 1 << 20);
+        now() - before
+    };
+    let usual = time(&mut client);
+    assert_eq!(served.ctl("inject slow-die die=0 factor=40")["die"], 0);
+    let slow = time(&mut client);
+    assert!(slow > 10 * usual, "{slow} ns in place of {usual}");
+    served.ctl("cut");
+    let mut client = Client::new(&served.socket(), true);
+    assert!(time(&mut client) > 10 * usual, "a cut mends no die");
+    assert_eq!(served.ctl("stats")["drive"]["faults"]["slow_dies"][0]["factor"], 40);
+    served.ctl("inject clear");
+    assert_eq!(time(&mut client), usual);
+
+    for block in 0..3 {
+        served.ctl(&format!("inject retire block={block}"));
+    }
+    // More than the flash has, so that blocks are erased.
+    for round in 0..480u64 {
+        client.write(round % 60 << 20, &[round as u8; 1 << 20]);
+    }
+    let lost = served.ctl("stats")["drive"]["lost_blocks"]["retired"].as_u64().unwrap();
+    assert_eq!(lost, 3);
+    assert_eq!(client.read(59 << 20, 4096), [479u64 as u8; 4096]);
+    for (order, allowed) in [("die=9999 factor=2", "0 to "), ("die=0", "a factor from 1 to 100000")] {
+        let path = served.folder.path().join("d.ctl");
+        let said = wordline_live::ask(&path, &format!("inject slow-die {order}")).unwrap_err().to_string();
+        assert!(said.contains(allowed), "{said}");
+    }
+}
+
+#[test]
+fn writes_without_space_fail_as_often_as_was_planted() {
+    let served = Served::new(spec("conventional", "0"));
+    let mut client = Client::new(&served.socket(), true);
+    served.ctl("inject no-space count=2");
+    let errors = [0; 3].map(|_| client.ask(WRITE, 0, 0, 4096, &[1; 4096]).0);
+    assert_eq!(errors, [28, 28, 0]);
+    assert_eq!(served.ctl("stats")["drive"]["faults"]["refused_writes"], 2);
+}

@@ -45,7 +45,10 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline(always)]
     pub(crate) fn begin_on_array(&mut self, array: usize, plane: usize, id: OpId) {
         self.arrays.shared[array].busy = Some(id);
-        let time = self.ftl.begin_on_array(id);
+        let mut time = self.ftl.begin_on_array(id);
+        if !self.slow.is_empty() {
+            time = self.slowed(id, time);
+        }
         self.planes[plane].current.again = time.again;
         let end = if self.pairs { self.join(array, id, self.now + time.all) } else { self.now + time.all };
         self.arrays.shared[array].take_until(self.now, end);

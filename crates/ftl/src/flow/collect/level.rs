@@ -7,7 +7,7 @@ use crate::plan::region::PoolId;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, Owner};
 use crate::state::request::Outcome;
-use wordline_units::{PlaneId, SimTime};
+use wordline_units::{BlockId, PlaneId, SimTime};
 
 impl<M: Media> Ftl<M> {
     /// A host write has no place and none can be made: the drive is full, or has worn out.
@@ -31,6 +31,11 @@ impl<M: Media> Ftl<M> {
     /// When the drive wore out, if it has: it takes no more writes, and is read as before.
     pub fn worn_out(&self) -> Option<SimTime> {
         self.state.wear.over
+    }
+
+    /// Let a block retire at its next erase, whatever is left of its life.
+    pub fn condemn(&mut self, block: BlockId) {
+        self.state.wear.condemned.insert(block);
     }
 
     /// Blocks that were bad from the beginning, and those that have retired since.
