@@ -175,7 +175,7 @@ fn a_slow_die_is_slower_until_that_is_cleared_and_a_retired_block_is_lost() {
     }
     // More than the flash has, so that blocks are erased.
     for round in 0..480u64 {
-        client.write(round % 60 << 20, &[round as u8; 1 << 20]);
+        client.write((round % 60) << 20, &[round as u8; 1 << 20]);
     }
     let lost = served.ctl("stats")["drive"]["lost_blocks"]["retired"].as_u64().unwrap();
     assert_eq!(lost, 3);
