@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -206,19 +205,8 @@ def compare(
     if _wordline.ALL_COMPATIBLE in named:
         named, refused = _wordline.admitted(wanted, named)
     total = requests and requests * replicas * len(named)
-    from wordline import apart
-
-    spelled = [
-        replace(run, scheme=spelling.text(s)) for s in schemes if s != _wordline.ALL_COMPATIBLE
-    ]
-    runs = [one for scheme in spelled for one in scheme.with_seeds(replicas)]
     with _bar.of_requests(progress, total) as see:
-        if len(spelled) == len(named) and apart.goes_apart(runs, at_once(threads)):
-            found = apart.reports(runs, at_once(threads), see)
-            each = [found[i : i + replicas] for i in range(0, len(found), replicas)]
-            done = [_wordline.replicated(wanted, *one) for one in zip(named, each, strict=True)]
-        else:
-            done = _wordline.compare(wanted, named, at_once(threads), see)
+        done = _wordline.compare(wanted, named, at_once(threads), see)
     return Comparison([Report(r) for r in done], dict(refused))
 
 

@@ -100,8 +100,6 @@ class Run:
                     around=around,
                     progress=progress,
                 )
-        from wordline import apart
-
         wanted = asked(self, replicas, save_state)
         if timeline is None and not (window is None and around is None):
             raise _wordline.UserError("window and around are of a timeline; say timeline=FILE, too")
@@ -113,15 +111,7 @@ class Run:
                 return Report(_wordline.record(wanted, native(self), files, see))
         total = self.requests and self.requests * replicas
         with _bar.of_requests(progress, total) as see:
-            runs = self.with_seeds(replicas)
-            if save_state is None and apart.goes_apart(runs, at_once(threads)):
-                found = apart.reports(runs, at_once(threads), see)
-                return Report(_wordline.replicated(wanted, native(self), found))
             return Report(_wordline.compare(wanted, [native(self)], at_once(threads), see)[0])
-
-    def with_seeds(self, replicas: int) -> list[Run]:
-        """Return its replicas, whose seeds are counted on from its own."""
-        return [replace(self, seed=(self.seed + number) % 2**64) for number in range(replicas)]
 
     def kept(self, save_state: str | None, progress: Progress | None) -> str:
         """Do it in this thread; return as JSON what of it is kept.
@@ -191,7 +181,7 @@ def asked(
         "seed": run.seed,
         "replicas": replicas,
         "requests": run.requests,
-        "set": dict(run.set),
+        "set": sorted(dict(run.set).items()),
         "initial": _wordline.DEFAULT_INITIAL if run.after else run.initial,
         "from_state": run.from_state,
         "save_state": None if save_state is None else os.fspath(save_state),

@@ -9,97 +9,97 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed, wait
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wordline import spelling
-from wordline._run import Progress, Run
+from wordline import _wordline, spelling
 from wordline._wordline import Fault, Refused, UserError
+from wordline.scheme import Scheme
 
 #: How a process is begun. It imports nothing of the caller's script.
 _PROGRAM = [sys.executable, "-m", __name__]
+#: How often a process says that it is there, in seconds: then the caller may end it, and it finds
+#: out that the caller is gone.
+_BEAT = 0.2
 
 
-def goes_apart(runs: Sequence[Run], at_once: int) -> bool:
-    """Return whether runs are worth processes of their own, and can have them.
+def importable(classes: Sequence[type[Scheme]]) -> bool:
+    """Return whether another process can import classes: each is in a file of its own.
 
-    They are of schemes in Python, of which only one goes at a time in a process. Each class must
-    be in a file of its own: the caller's script would begin once more in each process.
+    The caller's script would begin once more there.
     """
-    if len(runs) < 2 or at_once < 2:
-        return False
-    spellings = dict.fromkeys(run.scheme for run in runs)
-    classes = [cls for text in spellings for cls in spelling.resolved(text)[1]]
-    files = [
-        part.partition("#")[0] for text in spellings for part in text.split(spelling.PREFIX)[1:]
-    ]
-    importable = all(
-        c.__module__ != "__main__" and "<locals>" not in c.__qualname__ for c in classes
+    return all(
+        cls.__module__ != "__main__"
+        and "<locals>" not in cls.__qualname__
+        and Path(spelling.text(cls).removeprefix(spelling.PREFIX).partition("#")[0]).is_file()
+        for cls in classes
     )
-    return bool(classes) and importable and all(Path(file).is_file() for file in files)
 
 
-def reports(runs: Sequence[Run], at_once: int, progress: Progress | None) -> list[str]:
-    """Do runs, each in a process of its own.
+class Process:
+    """A run of one seed in a process of its own.
 
     Parameters
     ----------
-    runs
-        Of which each comes after none.
-    at_once
-        Processes at once.
-    progress
-        As of a run; what it raises ends all.
-
-    Returns
-    -------
-    list of str
-        The reports as JSON, in the order of the runs.
-
-    Raises
-    ------
-    UserError, Refused, Fault
-        As of a run. What a scheme raises comes as it is, with its traceback as a note.
+    asked
+        What the native half takes of it, all but the classes.
+    scheme
+        Its scheme, as the native half spells it.
+    classes
+        The classes among which those of the scheme are.
     """
-    lock = threading.Lock()
-    going: set[subprocess.Popen[bytes]] = set()
-    stopped = False
 
-    def tell(number: int, completed: int, now: float) -> None:
-        if progress is not None:
-            with lock:
-                progress(number, completed, now)
+    def __init__(
+        self, asked: Mapping[str, Any], scheme: str, classes: Sequence[type[Scheme]]
+    ) -> None:
+        """Begin it, apart from signals of the terminal: the caller ends it."""
+        self._last = (0, 0.0)
+        self._process = subprocess.Popen(
+            _PROGRAM,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=_environment(),
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        with self._process.stdin as pipe:
+            pickle.dump((dict(asked), spelling.of_classes(scheme, classes)), pipe)
 
-    def one(number: int) -> str:
-        with lock:
-            if stopped:
-                return ""
-            process = subprocess.Popen(
-                _PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
-            )
-            going.add(process)
-        try:
-            return _result(process, runs[number], lambda *how: tell(number, *how))
-        finally:
-            process.kill()
-            process.wait()
-            going.discard(process)
+    def hear(self) -> tuple[int, float] | str | BaseException:
+        """Wait for what it says next.
 
-    with ThreadPoolExecutor(min(at_once, len(runs))) as pool:
-        futures = [pool.submit(one, number) for number in range(len(runs))]
-        try:
-            for future in as_completed(futures):
-                future.result()
-        except BaseException:
-            with lock:
-                stopped = True
-                for process in going:
-                    process.kill()
-            wait(futures)
-            raise
-    return [future.result() for future in futures]
+        Returns
+        -------
+        tuple, str or BaseException
+            How many requests are completed at which simulated time in seconds; or in the end its
+            report as JSON, or what was raised.
+        """
+        assert self._process.stdout is not None
+        word, _, rest = self._process.stdout.readline().decode().strip().partition(" ")
+        if word == "is":
+            found: str | BaseException = pickle.loads(base64.b64decode(rest))
+            return found
+        if word == "at":
+            completed, now = rest.split()
+            self._last = (int(completed), float(now))
+        elif word != "beat":
+            code = self._process.wait()
+            return Fault(f"the process of a run ended with {code} and said nothing")
+        return self._last
+
+    def end(self) -> None:
+        """End it, whether it is done or not."""
+        self._process.kill()
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+def show(error: BaseException) -> None:
+    """Print an exception of a scheme with its traceback, be it from here or from a process."""
+    told = getattr(error, "traceback_there", None)
+    print(told or "".join(traceback.format_exception(error)).rstrip(), file=sys.stderr)
 
 
 def _environment() -> dict[str, str]:
@@ -107,54 +107,49 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
 
 
-def _result(
-    process: subprocess.Popen[bytes], run: Run, tell: Callable[[int, float], object]
-) -> str:
-    """Give a process its run, and take what it says."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(pickle.dumps(run))
-    process.stdin.close()
-    for line in process.stdout:
-        word, _, rest = line.decode().strip().partition(" ")
-        if word == "at":
-            completed, now = rest.split()
-            tell(int(completed), float(now))
-            continue
-        found = pickle.loads(base64.b64decode(rest))
-        if isinstance(found, BaseException):
-            raise found
-        return str(found)
-    code = process.wait()
-    raise Fault(
-        f"the process of a run ended with {code} and said nothing: {run.scheme}, {run.seed}"
-    )
-
-
 def _main() -> None:
     """Do the run that standard input has, and say on standard output what it comes to."""
-    run: Run = pickle.load(sys.stdin.buffer)
+    asked, scheme = pickle.load(sys.stdin.buffer)
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a scheme prints is not ours
+    lock, done = threading.Lock(), threading.Event()
 
-    def at(_: int, completed: int, now: float) -> None:
-        print("at", completed, now, file=out, flush=True)
+    def say(*words: object) -> None:
+        try:
+            with lock:
+                print(*words, file=out, flush=True)
+        except BrokenPipeError:
+            os._exit(1)  # nobody listens any more
 
-    found: Any
+    def beat() -> None:
+        while not done.wait(_BEAT):
+            say("beat")
+
+    threading.Thread(target=beat, daemon=True).start()
+    found: str | BaseException
     try:
-        found = run.kept(None, at)
+        native, classes = spelling.resolved(scheme)
+        wanted = {**asked, "classes": classes}
+        [found] = _wordline.compare(wanted, [native], 1, lambda _, *at: say("at", *at))
     except BaseException as e:
         found = _told(e)
-    print("is", base64.b64encode(pickle.dumps(found)).decode(), file=out, flush=True)
+    done.set()
+    say("is", base64.b64encode(pickle.dumps(found)).decode())
 
 
 def _told(error: BaseException) -> BaseException:
     """Return an error as it can be sent, with its traceback as a note."""
-    told = error
+    told: Any = error
     if type(error).__module__ not in ("builtins", "wordline"):
         told = Fault(f"{type(error).__name__}: {error}")  # the caller need not know its class
-    if hasattr(told, "add_note") and not isinstance(error, (UserError, Refused)):
-        told.add_note("".join(traceback.format_exception(error)).rstrip())
+    of_scheme = getattr(error, "ended_by", None)
+    if of_scheme is not None or not isinstance(error, (UserError, Refused)):
+        of_scheme_alone = error.__traceback__ and error.__traceback__.tb_next
+        lines = traceback.format_exception(type(error), error, of_scheme_alone)
+        there = "".join(lines).rstrip()
+        told.traceback_there, told.ended_by = there, of_scheme
+        if hasattr(told, "add_note"):
+            told.add_note(there)
     return told
 
 

@@ -102,6 +102,13 @@ def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
     return "+".join(parts), classes
 
 
+def of_classes(spelling: str, classes: Sequence[type[Scheme]]) -> str:
+    """Return the spelling that `resolved` makes a spelling of the native half of."""
+    named = {cls._name(): text(cls) for cls in classes}
+    parts = [part.partition(":") for part in _PARTS.split(spelling)]
+    return "+".join(named.get(name, name) + colon + rest for name, colon, rest in parts)
+
+
 def _class(part: str, file: str, wanted: str) -> type[Scheme]:
     """Return the class that a part of a spelling names."""
     if known := _HERE.get(f"{file}#{wanted}"):

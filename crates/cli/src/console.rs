@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
 use wordline_report::TerminalStyle;
-use wordline_run::{Progress, Setup};
+use wordline_run::{Elsewhere, Progress, Setup};
 use wordline_schemes::Registry;
 
 /// Columns where nothing says how many there are.
@@ -19,10 +19,11 @@ pub(crate) struct Console {
     errors_coloured: bool,
     watched: bool,
     registry: Registry,
+    elsewhere: Option<Elsewhere>,
 }
 
 impl Console {
-    pub(crate) fn new(registry: Registry) -> Console {
+    pub(crate) fn new(registry: Registry, elsewhere: Option<Elsewhere>) -> Console {
         let allowed = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
             && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
@@ -32,12 +33,18 @@ impl Console {
             errors_coloured: allowed && err,
             watched: err,
             registry,
+            elsewhere,
         }
     }
 
     /// The schemes that there are.
     pub(crate) fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// What does runs elsewhere, if anything does.
+    pub(crate) fn elsewhere(&self) -> Option<&Elsewhere> {
+        self.elsewhere.as_ref()
     }
 
     /// How results are to look.

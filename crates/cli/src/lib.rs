@@ -23,6 +23,7 @@ use commands::{
 use console::Console;
 use error::Failure;
 use std::ffi::OsString;
+use wordline_run::Elsewhere;
 use wordline_schemes::Registry;
 
 /// Do what the arguments say, the first of which is the program's name. Returns the exit code.
@@ -30,16 +31,19 @@ pub fn main(args: impl Iterator<Item = OsString>) -> i32 {
     main_with_schemes(args, Registry::standard(), None)
 }
 
-/// The same where there is a Python interpreter, which does some of the commands.
-pub fn main_with_python(args: impl Iterator<Item = OsString>, python: &dyn Fn(&Call) -> i32) -> i32 {
-    main_with_schemes(args, Registry::standard(), Some(python))
+/// What a Python interpreter does for the command line.
+pub struct Interpreter<'a> {
+    /// Does a command that is done in Python; returns its exit code.
+    pub call: &'a dyn Fn(&Call) -> i32,
+    /// Does runs of its own schemes in processes of their own.
+    pub elsewhere: Option<Elsewhere>,
 }
 
-/// The same with the schemes of a registry, wherever a scheme is named or listed.
+/// The same with the schemes of a registry, wherever a scheme is named or listed, and perhaps with an interpreter.
 pub fn main_with_schemes(
     args: impl Iterator<Item = OsString>,
     registry: Registry,
-    python: Option<&dyn Fn(&Call) -> i32>,
+    python: Option<Interpreter<'_>>,
 ) -> i32 {
     let args: Vec<OsString> = args.collect();
     let cli = match Cli::try_parse_from(&args) {
@@ -51,7 +55,8 @@ pub fn main_with_schemes(
         }
     };
     interrupt::listen();
-    let console = Console::new(registry);
+    let (python, elsewhere) = python.map_or((None, None), |p| (Some(p.call), p.elsewhere));
+    let console = Console::new(registry, elsewhere);
     let mut code = 0;
     let mut in_python = |call: Result<Call, Failure>| {
         let call = call?;

@@ -1,9 +1,9 @@
 //! What `run`, `compare` and `record` take, as the Python side spells it.
 
-use crate::error::{raised, unfit, wrong};
+use crate::elsewhere::elsewhere;
+use crate::error::{ended_by, raised, unfit, wrong};
 use crate::scheme::{Failed, with_classes};
 use pyo3::prelude::*;
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) struct Asked {
     #[pyo3(item)]
     workload: String,
     #[pyo3(item)]
-    set: BTreeMap<String, String>,
+    set: Vec<(String, String)>,
     #[pyo3(item)]
     seed: u64,
     #[pyo3(item)]
@@ -52,7 +52,7 @@ impl Asked {
             device: self.device,
             scheme: scheme.to_string(),
             workload: self.workload,
-            set: self.set.into_iter().collect(),
+            set: self.set,
             seed: self.seed,
             replicas: self.replicas,
             traces: self.traces,
@@ -63,15 +63,18 @@ impl Asked {
             save_state: self.save_state,
             check: self.check,
             registry,
+            elsewhere: elsewhere(py, &self.classes, &failed)?,
         };
         Ok((spec, failed))
     }
 }
 
-/// What came out; what was raised in a scheme of Python comes before the error that it led to.
+/// What came out; what was raised in a scheme of Python comes before the error that it led to, and has it in the attribute
+/// `ended_by`.
 pub(crate) fn told<T>(failed: &Failed, result: Result<T, RunError>) -> PyResult<T> {
     match (failed.take(), result) {
-        (Some(e), _) => Err(e),
+        (Some(e), Err(led_to)) => Err(ended_by(e, &led_to)),
+        (Some(e), Ok(_)) => Err(e),
         (None, result) => result.map_err(|e| raised(&e)),
     }
 }

@@ -32,6 +32,14 @@ pub(crate) fn beside(exception: PyErr, command_line: &str) -> PyErr {
     set.map_or_else(|e| e, |()| exception)
 }
 
+/// What a scheme has raised, with the error that it led to.
+pub(crate) fn ended_by(exception: PyErr, led_to: &RunError) -> PyErr {
+    let led_to = raised(led_to);
+    // An exception that takes no attributes does without.
+    let _ = Python::attach(|py| exception.value(py).setattr("ended_by", led_to.into_value(py)));
+    exception
+}
+
 /// An option of the wrong value.
 pub(crate) fn unfit(option: Opt, value: impl std::fmt::Display, e: impl std::fmt::Display) -> PyErr {
     raised(&RunError::Option(option.of(value) + format!(": {e}")))

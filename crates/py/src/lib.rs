@@ -5,6 +5,7 @@
 mod asked;
 mod columns;
 mod drive;
+mod elsewhere;
 mod error;
 mod life;
 mod pictures;
@@ -20,8 +21,9 @@ use signal::{MAIN, apart, is_raised};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use wordline_cli::Interpreter;
 use wordline_report::{Comparison, Heading, RefusedScheme, Report, TerminalStyle, palette};
-use wordline_run::{Recording, Setup, Slowest, WhyAsked};
+use wordline_run::{Elsewhere, Recording, Setup, Slowest, WhyAsked};
 use wordline_schemes::Registry;
 use wordline_units::{HostOp, Opt};
 use wordline_workload::SYNTHETICS;
@@ -45,16 +47,6 @@ fn compare(
     })?;
     let comparison = watcher.judge(result)?;
     comparison.reports.iter().map(|r| r.to_json().map_err(wrong)).collect()
-}
-
-/// The report of a run with replicas, of the reports of each, in the order of their seeds.
-#[pyfunction]
-fn replicated(py: Python<'_>, asked: Asked, scheme: &str, reports: Vec<String>) -> PyResult<String> {
-    let (spec, _) = asked.spec(py, scheme)?;
-    let reports: Result<Vec<Report>, _> = reports.iter().map(|r| Report::from_json(r)).collect();
-    let mut reports = reports.map_err(wrong)?.into_iter();
-    let first = reports.next().ok_or_else(|| wrong("there are no reports"))?;
-    wordline_run::replicated(&spec, first, reports).to_json().map_err(wrong)
 }
 
 /// Run one scheme and write down its operations, its completions, its timeline; the report as JSON.
@@ -297,17 +289,22 @@ fn formats() -> Vec<(&'static str, &'static str)> {
 #[pyfunction]
 fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     if !args.iter().any(|arg| arg.to_str().is_some_and(|text| text.contains("py:"))) {
-        return Ok(py.detach(|| wordline_cli::main_with_python(args.into_iter(), &call)));
+        return Ok(py.detach(|| command(args, Registry::standard(), None)));
     }
     let resolved = py.import("wordline.spelling")?.call_method1("in_arguments", (args,))?;
     let (args, classes): (Vec<OsString>, Vec<Py<PyAny>>) = resolved.extract()?;
     let (registry, failed) = scheme::with_classes(py, &classes)?;
-    let code = py.detach(|| wordline_cli::main_with_schemes(args.into_iter(), registry, Some(&call)));
+    let elsewhere = elsewhere::elsewhere(py, &classes, &failed)?;
+    let code = py.detach(|| command(args, registry, elsewhere));
     // The traceback of a hook, below the line that the command has said of it.
     if let Some(e) = failed.take() {
-        e.print(py);
+        py.import("wordline.apart")?.call_method1("show", (e.into_value(py),))?;
     }
     Ok(code)
+}
+
+fn command(args: Vec<OsString>, registry: Registry, elsewhere: Option<Elsewhere>) -> i32 {
+    wordline_cli::main_with_schemes(args.into_iter(), registry, Some(Interpreter { call: &call, elsewhere }))
 }
 
 /// Do a command that is done in Python; returns its exit code.
@@ -351,7 +348,6 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("Refused", py.get_type::<Refused>())?;
     m.add("Fault", py.get_type::<Fault>())?;
     m.add_function(wrap_pyfunction!(compare, m)?)?;
-    m.add_function(wrap_pyfunction!(replicated, m)?)?;
     m.add_function(wrap_pyfunction!(identity, m)?)?;
     m.add_function(wrap_pyfunction!(model, m)?)?;
     m.add_function(wrap_pyfunction!(page_write_cost, m)?)?;

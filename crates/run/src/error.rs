@@ -54,6 +54,14 @@ pub enum RunError {
     /// A file that the run writes as it goes could not be written on.
     #[error("{0}")]
     Output(String),
+    /// Of a run that was done elsewhere: whose move it is, and what is said on the command line and in Python.
+    #[error("{}", said[0])]
+    Elsewhere {
+        /// Whose move it is.
+        blame: Blame,
+        /// What is said, by face.
+        said: [String; 2],
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -81,6 +89,7 @@ impl RunError {
             RunError::Refused(_) => Blame::Refused,
             RunError::Fault { .. } => Blame::Fault,
             RunError::Output(_) => Blame::Machine,
+            RunError::Elsewhere { blame, .. } => *blame,
             RunError::Interrupted => Blame::Interrupted,
         }
     }
@@ -92,6 +101,7 @@ impl RunError {
             RunError::Workload(e) => e.on(face),
             RunError::Scheme(e) => e.on(face),
             RunError::Option(message) => message.on(face),
+            RunError::Elsewhere { said: [_, in_python], .. } if face == Face::Python => in_python.clone(),
             _ => self.to_string(),
         }
     }

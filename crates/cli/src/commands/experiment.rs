@@ -63,6 +63,7 @@ pub(crate) fn spec(what: &What, scheme: &str, console: &Console) -> RunSpec {
         save_state: None,
         check: what.check,
         registry: console.registry().clone(),
+        elsewhere: console.elsewhere().cloned(),
     }
 }
 

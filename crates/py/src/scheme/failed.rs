@@ -29,6 +29,11 @@ impl Failed {
         said
     }
 
+    /// Keep what was raised elsewhere.
+    pub(crate) fn first_of(&self, e: PyErr) {
+        self.first().get_or_insert(e);
+    }
+
     /// What was raised.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.first().take()

@@ -17,3 +17,4 @@ pub(crate) use asked::Parcel;
 pub(crate) use entry::with_classes;
 pub(crate) use failed::Failed;
 pub(crate) use lent::Lent;
+pub(crate) use thread::attached;

@@ -219,8 +219,7 @@ impl Setup {
     /// The same for one replica alone. What the workload touches may depend on the seed, a trace
     /// does not.
     pub(crate) fn replica(&self, number: u32) -> Result<Setup, RunError> {
-        let spec = RunSpec { seed: self.spec.seed_of(number), replicas: 1, ..self.spec.clone() };
-        let mut setup = Setup { spec, ..self.clone() };
+        let mut setup = Setup { spec: self.spec.replica(number), ..self.clone() };
         if number > 0 && self.from_state.is_none() && self.workload.is_drawn() {
             setup.state = setup.initial_state()?;
         }

@@ -1,6 +1,12 @@
 //! What a user asks for, as text: the same for the command line, Python and a report's replay.
 
+use crate::error::RunError;
+use std::fmt::{self, Debug, Formatter};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use wordline_report::Report;
 use wordline_schemes::Registry;
+use wordline_units::SimTime;
 use wordline_workload::Fit;
 
 /// The version that reports carry.
@@ -46,6 +52,8 @@ pub struct RunSpec {
     pub check: bool,
     /// The schemes that there are: those of the literature, unless a caller adds some.
     pub registry: Registry,
+    /// What does runs elsewhere, where several are to go at once.
+    pub elsewhere: Option<Elsewhere>,
 }
 
 impl RunSpec {
@@ -66,6 +74,7 @@ impl RunSpec {
             save_state: None,
             check: false,
             registry: Registry::standard(),
+            elsewhere: None,
         }
     }
 
@@ -78,6 +87,11 @@ impl RunSpec {
     /// stream is a hash of its seed, so that neighbours have nothing in common.
     pub fn seed_of(&self, replica: u32) -> u64 {
         self.seed.wrapping_add(replica as u64)
+    }
+
+    /// A replica alone.
+    pub(crate) fn replica(&self, number: u32) -> RunSpec {
+        RunSpec { seed: self.seed_of(number), replicas: 1, ..self.clone() }
     }
 
     /// The command that does this run, as a shell takes it.
@@ -121,6 +135,43 @@ impl RunSpec {
         words
     }
 }
+
+/// Told now and then how many requests are completed at which time; may break the run off.
+pub type See<'a> = &'a mut dyn FnMut(u64, SimTime) -> ControlFlow<()>;
+
+type Does = dyn Fn(&RunSpec, See<'_>) -> Option<Result<Report, RunError>> + Send + Sync;
+
+/// Does a run elsewhere, in a process of its own; or leaves it to this one, if it is none of those that gain by it.
+#[derive(Clone)]
+pub struct Elsewhere(Arc<Does>);
+
+impl Elsewhere {
+    /// What does a run of one seed, or answers `None`.
+    pub fn new(
+        does: impl Fn(&RunSpec, See<'_>) -> Option<Result<Report, RunError>> + Send + Sync + 'static,
+    ) -> Elsewhere {
+        Elsewhere(Arc::new(does))
+    }
+
+    pub(crate) fn perform(&self, spec: &RunSpec, see: See<'_>) -> Option<Result<Report, RunError>> {
+        (self.0)(spec, see)
+    }
+}
+
+impl Debug for Elsewhere {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("Elsewhere")
+    }
+}
+
+/// Where a run is done decides nothing of what comes out.
+impl PartialEq for Elsewhere {
+    fn eq(&self, _: &Elsewhere) -> bool {
+        true
+    }
+}
+
+impl Eq for Elsewhere {}
 
 #[cfg(test)]
 mod tests {

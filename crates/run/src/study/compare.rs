@@ -4,7 +4,7 @@
 //! report keeps remains, so that memory goes with the threads.
 
 use crate::ask::setup::Setup;
-use crate::ask::spec::RunSpec;
+use crate::ask::spec::{Elsewhere, RunSpec, See};
 use crate::error::RunError;
 use crate::execute::{Progress, run_on};
 use crate::study::threads::join;
@@ -81,6 +81,8 @@ pub fn compare(
     let next = AtomicUsize::new(0);
     let replicas = setup.spec.replicas as usize;
     let runs = schemes.len() * replicas;
+    let elsewhere =
+        setup.spec.elsewhere.as_ref().filter(|_| runs > 1 && threads > 1 && setup.workload.is_in_files());
     let mut results: Vec<Option<Result<Report, RunError>>> = (0..runs).map(|_| None).collect();
     std::thread::scope(|scope| {
         enum Word {
@@ -107,7 +109,10 @@ pub fn compare(
                             ControlFlow::Continue(())
                         }
                     };
-                    let result = setup.replica(replica).and_then(|s| run_on(&s, scheme, number, &mut said));
+                    let mut see = |completed, now| said(Progress { run: number, completed, now });
+                    let away = elsewhere.and_then(|e| away(setup, e, (scheme, replica), &mut see));
+                    let here = || setup.replica(replica).and_then(|s| run_on(&s, scheme, number, &mut said));
+                    let result = away.unwrap_or_else(here);
                     // The first is the report of its scheme, and kept whole.
                     let result = if replica == 0 { result } else { result.map(|r| r.in_brief()) };
                     if result.is_err() {
@@ -146,8 +151,21 @@ pub fn compare(
     Ok(Comparison::new(of_schemes))
 }
 
+/// A replica of a scheme elsewhere, if it is done there.
+fn away(
+    setup: &Setup,
+    elsewhere: &Elsewhere,
+    (scheme, replica): (&str, u32),
+    see: See<'_>,
+) -> Option<Result<Report, RunError>> {
+    match setup.scheme(scheme) {
+        Ok(spelling) => elsewhere.perform(&setup.spec.replica(replica).with_scheme(&spelling), see),
+        Err(e) => Some(Err(e)),
+    }
+}
+
 /// The report of a run with replicas: the first of them, with what all have come to.
-pub fn replicated(spec: &RunSpec, first: Report, others: impl Iterator<Item = Report>) -> Report {
+fn replicated(spec: &RunSpec, first: Report, others: impl Iterator<Item = Report>) -> Report {
     if spec.replicas <= 1 {
         return first;
     }

@@ -131,6 +131,7 @@ pub(crate) fn setup_of(
         from_state,
         save_state: None,
         check: false,
+        elsewhere: None,
         registry: registry.clone(),
     };
     let setup = Setup::on(&spec, device, &[], vec![]).map_err(|e| match e {

@@ -200,6 +200,11 @@ impl Source {
         &self.label
     }
 
+    /// Whether all of it lies in files, where another process finds it, too; a pipe is here alone.
+    pub fn is_in_files(&self) -> bool {
+        self.files.iter().all(|(_, place, _)| matches!(place, Place::File(_)))
+    }
+
     /// How it is compressed; of several files, how the first one is.
     pub fn compression(&self) -> Compression {
         self.compression

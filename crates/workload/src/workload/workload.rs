@@ -128,6 +128,14 @@ impl Workload {
         matches!(self.kind, Kind::Synthetic(_) | Kind::Twin(_))
     }
 
+    /// Whether another process may resolve the text, too: a pipe can be read once.
+    pub fn is_in_files(&self) -> bool {
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => t.source.is_in_files(),
+            Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Twin(_) => true,
+        }
+    }
+
     /// The text from which the workload was resolved.
     pub fn text(&self) -> &str {
         &self.text

@@ -1,0 +1,100 @@
+//! Runs of classes of Python in processes of their own: in one process only one of them goes at a time.
+
+use crate::error::{Refused, UserError, wrong};
+use crate::scheme::{Failed, attached};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+use wordline_report::Report;
+use wordline_run::{Blame, Elsewhere, RunError, RunSpec, See};
+use wordline_units::{SimTime, is_interrupted};
+
+/// What `wordline.apart.Process.hear` says.
+#[derive(FromPyObject)]
+enum Heard {
+    Report(String),
+    At(u64, f64),
+    Raised(Py<PyAny>),
+}
+
+/// What does runs of classes elsewhere, if another process can import them.
+pub(crate) fn elsewhere(
+    py: Python<'_>,
+    classes: &[Py<PyAny>],
+    failed: &Arc<Failed>,
+) -> PyResult<Option<Elsewhere>> {
+    let importable =
+        || py.import("wordline.apart")?.call_method1("importable", (classes,))?.extract::<bool>();
+    if classes.is_empty() || !importable()? {
+        return Ok(None);
+    }
+    let names = classes.iter().map(|class| class.bind(py).call_method0("_name")?.extract::<String>());
+    let names: Vec<String> = names.collect::<PyResult<_>>()?;
+    let classes: Vec<Py<PyAny>> = classes.iter().map(|class| class.clone_ref(py)).collect();
+    let failed = Arc::clone(failed);
+    Ok(Some(Elsewhere::new(move |spec, see| {
+        let layers = spec.registry.layers(&spec.scheme).ok()?;
+        let is_of_python = layers.iter().any(|(entry, _)| names.iter().any(|name| *name == entry.name));
+        is_of_python.then(|| attached(|py| run(py, &classes, spec, see).map_err(|e| error(py, e, &failed))))
+    })))
+}
+
+/// Do a run in a process.
+fn run(py: Python<'_>, classes: &[Py<PyAny>], spec: &RunSpec, see: See<'_>) -> PyResult<Report> {
+    let asked = PyDict::new(py);
+    asked.set_item("device", &spec.device)?;
+    asked.set_item("workload", &spec.workload)?;
+    asked.set_item("set", &spec.set)?;
+    asked.set_item("seed", spec.seed)?;
+    asked.set_item("replicas", spec.replicas)?;
+    asked.set_item("traces", &spec.traces)?;
+    asked.set_item("requests", spec.requests)?;
+    asked.set_item("fit", spec.fit.map(|fit| fit.to_string()))?;
+    asked.set_item("initial", &spec.initial)?;
+    asked.set_item("from_state", &spec.from_state)?;
+    asked.set_item("save_state", &spec.save_state)?;
+    asked.set_item("check", spec.check)?;
+    let process = py.import("wordline.apart")?.call_method1("Process", (asked, &spec.scheme, classes))?;
+    let done = (|| {
+        loop {
+            match process.call_method0("hear")?.extract()? {
+                Heard::Report(json) => return Report::from_json(&json).map_err(wrong),
+                Heard::Raised(e) => return Err(PyErr::from_value(e.into_bound(py))),
+                Heard::At(completed, now) => {
+                    let now = SimTime((now * 1e9).round() as u64);
+                    if is_interrupted() || see(completed, now).is_break() {
+                        return Err(PyKeyboardInterrupt::new_err(()));
+                    }
+                }
+            }
+        }
+    })();
+    process.call_method0("end")?;
+    done
+}
+
+/// The error of a run that was raised in its process. What a scheme has raised there is kept, as if it were here.
+fn error(py: Python<'_>, e: PyErr, failed: &Failed) -> RunError {
+    let value = e.value(py);
+    let ended_by = value.getattr("ended_by").ok().filter(|led_to| !led_to.is_none());
+    let ended_by = ended_by.unwrap_or_else(|| value.clone().into_any());
+    let is = |kind: Bound<'_, pyo3::types::PyType>| ended_by.is_instance(&kind).unwrap_or(false);
+    let blame = if is(py.get_type::<PyKeyboardInterrupt>()) {
+        return RunError::Interrupted;
+    } else if is(py.get_type::<UserError>()) {
+        Blame::User
+    } else if is(py.get_type::<Refused>()) {
+        Blame::Refused
+    } else if is(py.get_type::<PyOSError>()) {
+        Blame::Machine
+    } else {
+        Blame::Fault
+    };
+    let in_python = ended_by.to_string();
+    let typed = ended_by.getattr("on_command_line").map_or_else(|_| in_python.clone(), |t| t.to_string());
+    if value.hasattr("traceback_there").unwrap_or(false) {
+        failed.first_of(e);
+    }
+    RunError::Elsewhere { blame, said: [typed, in_python] }
+}
