@@ -17,11 +17,22 @@ import pytest
 import wordline as wl
 from conftest import ROOT
 from wordline import routes
+from wordline.examples.hierarchy import HierarchyPy
 from wordline.examples.ips import IpsPy
 from wordline.examples.raro import RaroPy
+from wordline.examples.sa import SaPy
+from wordline.examples.sector import SectorPy
 from wordline.examples.slc_cache import SlcCachePy
 
 GOLDEN = ROOT / "crates" / "run" / "tests" / "golden"
+IN_PYTHON = {
+    "slc-cache": SlcCachePy,
+    "ips": IpsPy,
+    "raro": RaroPy,
+    "sa": SaPy,
+    "sector": SectorPy,
+    "hierarchy": HierarchyPy,
+}
 SMALL = {"device": "fair-tlc", "workload": "uniform:requests=3000"}
 
 
@@ -67,7 +78,7 @@ def golden(scheme: str) -> list[dict[str, str]]:
     ("scheme", "row"),
     [
         pytest.param(own, row, id=f"{own._name()}-{row['device']}-{row['workload'].split(':')[0]}")
-        for own, name in ((SlcCachePy, "slc-cache"), (IpsPy, "ips"), (RaroPy, "raro"))
+        for name, own in IN_PYTHON.items()
         for row in golden(name)
     ],
 )

@@ -39,9 +39,19 @@ from wordline._result import (
 )
 from wordline._run import Run
 from wordline._table import Table
-from wordline._wordline import Fault, Parcel, Place, Refused, UserError, View, __version__
+from wordline._wordline import (
+    Fault,
+    Geometry,
+    Parcel,
+    Place,
+    Refused,
+    UserError,
+    View,
+    __version__,
+)
 from wordline.drive import Completion, Drive
-from wordline.layout import DriveInfo, Layout, Pool, Region
+from wordline.layout import DriveInfo, Layout, Overlay, Pool, Region
+from wordline.parts import Span, into_buffer, sectors
 from wordline.routes import ByPage, BySize, Compiled
 from wordline.scheme import (
     Collect,
@@ -77,12 +87,14 @@ __all__ = [
     "Fault",
     "Figure",
     "Figures",
+    "Geometry",
     "GiB",
     "KiB",
     "Layout",
     "Lifetimes",
     "MiB",
     "Move",
+    "Overlay",
     "Param",
     "Parcel",
     "Place",
@@ -96,6 +108,7 @@ __all__ = [
     "Run",
     "Scheme",
     "SetQuota",
+    "Span",
     "State",
     "Table",
     "UserError",
@@ -107,12 +120,14 @@ __all__ = [
     "formats",
     "identity",
     "inspect",
+    "into_buffer",
     "judge",
     "lifetime",
     "load",
     "rerun",
     "run",
     "schemes",
+    "sectors",
     "sweep",
     "to",
     "tune",

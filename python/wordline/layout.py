@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from wordline._wordline import Refused
+from wordline._wordline import Geometry, Refused
 
-__all__ = ["DriveInfo", "Layout", "Pool", "Region"]
+__all__ = ["DriveInfo", "Layout", "Overlay", "Pool", "Region"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class DriveInfo:
         Of all media.
     modes, blocks_per_plane, sectors_per_page
         Of each medium its modes, from ``slc`` up, its blocks a plane, and the sectors of a page.
+    geometry
+        The drive's numbering.
     slc_cache_trigger
         When the device file wants its SLC cache collected; none without one.
     """
@@ -36,6 +38,7 @@ class DriveInfo:
     modes: Sequence[Sequence[str]]
     blocks_per_plane: Sequence[int]
     sectors_per_page: Sequence[int]
+    geometry: Geometry
     slc_cache_trigger: str | None = None
 
     @property
@@ -51,7 +54,10 @@ class DriveInfo:
 
 @dataclass(frozen=True)
 class Pool:
-    """Blocks of one medium that may change owner or mode: how many of each plane."""
+    """Blocks of one medium that may change owner or mode: how many of each plane.
+
+    Of its erased blocks the one erased first is opened next, or the one erased least often.
+    """
 
     blocks: int
     medium: int = 0
@@ -77,15 +83,28 @@ class Region:
         The most of each plane that it may own; no limit if not given.
     trigger, victim
         As in a device file, such as ``free_blocks < 50%`` and ``greedy``; by default the device's.
+        The trigger may be ``last-block``, too: when the last block is opened that it may own.
     evicts_to_other_pool
         Whether all that is collected here goes to another pool.
     window
         Wordlines and layers of a window, for the rule ``reprogram-window``: its wordlines serve as
         SLC first and get their further bits later, in place.
-    reread_ns
-        How long it takes to read the bits of a wordline before it gets a further one.
+    earlier_bits, reread_ns
+        Where the earlier bits of a wordline are when it gets a further one: ``buffered`` in RAM, or
+        ``reread``, each on the die that programs; or all of them are read in so long.
     partial_victims
         Whether a block that still has free slots may be collected.
+    slots
+        The most slots of each plane that may be programmed in its blocks; no limit if not given.
+    pad_after_ns, pad_host_after_ns
+        How long data wait for the rest of a one-shot group before it is padded: those that no
+        request waits for, or ``never``, and those that one does. The device's if not given.
+    protected
+        Whether pages that wait for a one-shot program are safe from a power cut. The device's if
+        not given.
+    moved_in
+        How logical pages that are moved here share a page of the flash: ``packed``, a number for
+        packed through a buffer of so many, ``alone``, or ``rewritten`` with the other of a pair.
     """
 
     name: str
@@ -99,11 +118,27 @@ class Region:
     window: tuple[int, int] | None = None
     reread_ns: int | None = None
     partial_victims: bool = False
+    slots: int | None = None
+    pad_after_ns: int | str | None = None
+    pad_host_after_ns: int | None = None
+    protected: bool | None = None
+    earlier_bits: str = "buffered"
+    moved_in: int | str = "packed"
+
+
+class Overlay(NamedTuple):
+    """A map of pages, and over it runs of sectors: those in some regions, in so many slots at most.
+
+    There several logical pages share a slot. A sector has its place in a run, else in its page.
+    """
+
+    regions: Sequence[str]
+    slots: int
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a scheme divides the drive, under a map of pages.
+    """How a scheme divides the drive.
 
     Attributes
     ----------
@@ -117,6 +152,17 @@ class Layout:
         After how many host writes `Scheme.tick` is asked; 0 for never.
     idle_after_ns
         How long the drive must have had no request before `Scheme.idle` is asked.
+    map
+        ``page``, one place for each logical page; ``sector``, one for each sector; ``extent``, one
+        for each logical page with the sectors that it has there, of which several may share a slot;
+        or an `Overlay`.
+    merges
+        Which open page of the merge buffer a part of a page joins (`into_buffer`): the ``first``,
+        the first of the ``same-key``, or that on the ``fewest-channels``. Without it there is none.
+    second_home
+        Another region where data lie at rest, and how many of the logical pages, drawn by chance.
+    enabled_hooks
+        Of the optional hooks that the class has, those that are asked; all if not given.
     """
 
     regions: Sequence[Region]
@@ -124,6 +170,10 @@ class Layout:
     home: str
     tick_every_writes: int = 0
     idle_after_ns: int = 0
+    map: str | Overlay = "page"
+    merges: str | None = None
+    second_home: tuple[str, int] | None = None
+    enabled_hooks: Sequence[str] | None = None
 
     @staticmethod
     def one_region(drive: DriveInfo, *, mode: str | None = None, **region: Any) -> Layout:

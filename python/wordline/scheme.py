@@ -26,8 +26,9 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cache
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from wordline import _wordline
 from wordline._wordline import Parcel, Place, UserError, View
@@ -39,16 +40,19 @@ __all__ = [
     "State", "check", "to",
 ]  # fmt: skip
 
-if TYPE_CHECKING:
-    pass
-
 KiB, MiB, GiB = 1 << 10, 1 << 20, 1 << 30
 
 #: A place is made once, so that the engine knows it again and reads it once.
 _place = cache(_wordline.to)
 
 
-def to(*regions: str, slot: str = "next", gather: str = "fill", plane: str = "home") -> Place:
+def to(
+    *regions: str,
+    slot: str = "next",
+    gather: str = "fill",
+    plane: str = "home",
+    avoid: Sequence[int] = (),
+) -> Place:
     """Return where data go: the first of up to four regions that has room.
 
     Which has is asked when the plane is ready for the program.
@@ -62,20 +66,22 @@ def to(*regions: str, slot: str = "next", gather: str = "fill", plane: str = "ho
         and ``reprogram`` in windows.
     gather
         What becomes of the sectors of a page that the data lack: ``fill`` (they are read first),
-        ``as-is``, or ``whole``.
+        ``as-is``, or ``whole`` (collected data only: all that the page has elsewhere goes along).
     plane
         ``home``, ``any`` (whichever has least to do), or ``most-free``.
+    avoid
+        Channels to keep away from where others have room, with ``plane="any"``.
 
     Raises
     ------
     UserError
         A word is not known, or there is no region.
     """
-    return _place(regions, slot, gather, plane)
+    return _place(regions, slot, gather, plane, tuple(avoid))
 
 
 #: Hooks that the engine asks only of a scheme that has them.
-_HOOKS = ("admit", "read", "collect", "idle", "on_trim", "make_room", "tick")
+_HOOKS = ("admit", "read", "collect", "idle", "on_trim", "make_room", "split_write", "tick")
 
 
 class Param:
@@ -224,13 +230,27 @@ class SetQuota(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A host request: its kind, its first block of 512 bytes, its bytes, its arrival in ns."""
+    """A host request: its kind, its first block of 512 bytes, its bytes, its arrival in ns.
+
+    And what the host says beside: how urgent it is (``none``, ``short``, ``medium``, ``long``),
+    whether the answer waits until the data are on flash, with which stream they will die (0 for
+    none), and of which volume or job it is.
+    """
 
     op: str
     is_write: bool
     lba: int
     bytes: int
     arrival: int
+    hint: str = "none"
+    is_fua: bool = False
+    stream: int = 0
+    volume: int = 0
+
+    @property
+    def blocks(self) -> int:
+        """Its length in blocks of 512 bytes."""
+        return self.bytes // 512
 
 
 class ReadSeen(NamedTuple):
@@ -246,13 +266,18 @@ class Scheme(ABC):
     """A scheme: where host data and collected pages go, and when pages move.
 
     A class has `layout` and `place`; the other hooks are asked only if it has them: ``admit``,
-    ``make_room``, ``read``, ``collect``, ``idle``, ``tick``, ``on_trim``, and ``seed``, which
-    begins its own random numbers before the first request. One that has ``routes`` decides
-    beforehand: it returns a dictionary with a place, a `BySize`, a `ByPage` or a `Compiled` for
-    ``host``, ``sealed``, ``collected`` or ``moved`` data, and `place` is asked only for origins
-    that it leaves out. It is asked once the drive is laid out, and again after each ``tick``. A
-    hook is given a view of the drive, which is good for that call. What a scheme learns it keeps in
-    attributes declared as `State`; any other is refused once the drive has been laid out.
+    ``make_room``, ``split_write``, ``read``, ``collect``, ``idle``, ``tick``, ``on_trim``; and
+    ``seed``, which begins its own random numbers before the first request. A hook is given a view
+    of the drive, which is good for that call.
+
+    One that has ``routes`` decides beforehand: it returns a dictionary with a place, a `BySize`, a
+    `ByPage` or a `Compiled` for ``host``, ``sealed``, ``collected`` or ``moved`` data, and `place`
+    is asked only for origins that it leaves out. It is asked once the drive is laid out, and again
+    after each ``tick``. One that has ``metrics`` returns a dictionary of what it has followed, for
+    the report: by name pairs of the host's page writes and the value from then on.
+
+    What a scheme learns it keeps in attributes declared as `State`; any other is refused once the
+    drive has been laid out.
     """
 
     #: The name in tables and reports; made of the class's if not given.
@@ -379,6 +404,20 @@ class Scheme(ABC):
     def _seed(self, seed: int) -> None:
         if hasattr(self, "seed"):
             self.seed(seed)
+
+    def _metrics(self) -> list[tuple[str, list[tuple[float, float]]]]:
+        followed = self.metrics() if hasattr(self, "metrics") else {}
+        try:
+            found = [(name, [(float(x), float(y)) for x, y in s]) for name, s in followed.items()]
+            numbers = (number for _, series in found for pair in series for number in pair)
+            if all(isinstance(name, str) for name, _ in found) and all(map(isfinite, numbers)):
+                return found
+        except (AttributeError, TypeError, ValueError):
+            pass
+        raise UserError(
+            f"metrics() returned {followed!r}\n  allowed: a dictionary with lists of pairs of "
+            "finite numbers"
+        )
 
     def _copy(self) -> Scheme:
         other = copy.copy(self)

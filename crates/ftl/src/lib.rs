@@ -46,7 +46,7 @@ pub use plan::layout::{Answers, DriveInfo, Hooks, Join, Layout, Refusal};
 pub use plan::map_kind::{MapKind, MapTable, RegionSet};
 pub use plan::region::{EarlierBits, FreeOrder, MovedIn, Pool, PoolId, Region, RegionId};
 pub use plan::span::{Located, Span};
-pub use scheme::{CloneScheme, Scheme};
+pub use scheme::{CloneScheme, Metrics, Scheme};
 pub use state::cause::Cause;
 pub use state::counters::{Counters, EnergyUsed, ReadErrors, RegionCounters};
 pub use state::latency::{BusyTime, LatencyBreakdown, LatencyPart, LatencyParts};

@@ -14,6 +14,9 @@ use std::fmt::Debug;
 use std::io;
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
 
+/// What a scheme has followed: names, and host page writes with the value from then on.
+pub type Metrics<'a> = Vec<(Cow<'static, str>, Cow<'a, [[f64; 2]]>)>;
+
 /// A scheme: it has a `name`, a `layout` and answers `place`; the other hooks have defaults. Its `impl` begins with
 /// `#[wordline_ftl::hooks]`, which notes those that it has, and it derives `Clone`. A hook that cannot decide answers with
 /// [`View::answer`].
@@ -90,9 +93,8 @@ pub trait Scheme: CloneScheme + Debug + Send {
     /// The host has trimmed a page.
     fn on_trim(&mut self, _lpn: Lpn) {}
 
-    /// What the scheme has followed through the run, for reports: names, and host page writes with the value
-    /// from then on.
-    fn metrics(&self) -> Vec<(Cow<'static, str>, &[[f64; 2]])> {
+    /// What the scheme has followed through the run, for reports.
+    fn metrics(&self) -> Metrics<'_> {
         vec![]
     }
 

@@ -379,12 +379,14 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(formats, m)?)?;
     m.add_function(wrap_pyfunction!(main, m)?)?;
     m.add_function(wrap_pyfunction!(scheme::answers::to, m)?)?;
+    m.add_function(wrap_pyfunction!(scheme::answers::into_buffer, m)?)?;
     m.add_function(wrap_pyfunction!(scheme::check::check, m)?)?;
     m.add_function(wrap_pyfunction!(drive::requests, m)?)?;
     m.add_class::<drive::Stepped>()?;
     m.add_class::<columns::Columns>()?;
     m.add_class::<scheme::Decision>()?;
     m.add_class::<scheme::Lent>()?;
+    m.add_class::<scheme::Numbering>()?;
     m.add_class::<scheme::Parcel>()?;
     Ok(())
 }

@@ -66,12 +66,11 @@ use crate::parts::packing::{self, Cache};
 use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
-use std::borrow::Cow;
 use wordline_device::Trigger;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    ChannelSet, Command, DriveInfo, Gather, Join, Layout, MapKind, Memory, Origin, Parcel, Place, PlanePick,
-    Refusal, Region, RegionId, RegionSet, Route, Scheme, Span, Tag, View,
+    ChannelSet, Command, DriveInfo, Gather, Join, Layout, MapKind, Memory, Metrics, Origin, Parcel, Place,
+    PlanePick, Refusal, Region, RegionId, RegionSet, Route, Scheme, Span, Tag, View,
 };
 use wordline_units::{ChannelId, HostRequest, SectorMask};
 
@@ -275,13 +274,13 @@ impl Scheme for Hierarchy {
         self.known.shares.push([page_writes as f64, share]);
     }
 
-    fn metrics(&self) -> Vec<(Cow<'static, str>, &[[f64; 2]])> {
+    fn metrics(&self) -> Metrics<'_> {
         let Known { ratios, shares, owned: [l1, l2], .. } = &self.known;
         vec![
-            ("cur_ratio".into(), ratios),
-            ("l1_share".into(), shares),
-            ("l1_owned".into(), l1),
-            ("l2_owned".into(), l2),
+            ("cur_ratio".into(), ratios.into()),
+            ("l1_share".into(), shares.into()),
+            ("l1_owned".into(), l1.into()),
+            ("l2_owned".into(), l2.into()),
         ]
     }
 

@@ -59,11 +59,10 @@ use crate::parts::classifier::Classifier;
 use crate::parts::layout;
 use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use wordline_flash::{Medium, ProgramRule, SlotClass};
 use wordline_ftl::{
-    DriveInfo, FreeOrder, Gather, Hooks, IdleWork, Layout, MapKind, Memory, Move, MovedIn, Origin, Parcel,
-    Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
+    DriveInfo, FreeOrder, Gather, Hooks, IdleWork, Layout, MapKind, Memory, Metrics, Move, MovedIn, Origin,
+    Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_units::{CellMode, Fraction, Lpn, PlaneId, SimDuration};
 
@@ -469,8 +468,8 @@ impl Scheme for Hyssd {
         self.known.classifier.remove(lpn.0);
     }
 
-    fn metrics(&self) -> Vec<(Cow<'static, str>, &[[f64; 2]])> {
-        vec![("u".into(), &self.known.chosen)]
+    fn metrics(&self) -> Metrics<'_> {
+        vec![("u".into(), (&self.known.chosen).into())]
     }
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {

@@ -5,14 +5,13 @@
 //! of the dense scheme come behind. Both see the drive in their own numbers.
 
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::fmt::Display;
 use std::io;
 use std::ops::Range;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
-    Collect, Command, DriveInfo, Hooks, IdleWork, Layout, MapKind, Memory, Move, Need, Origin, Parcel, Place,
-    Pool, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Span, Tag, View,
+    Collect, Command, DriveInfo, Hooks, IdleWork, Layout, MapKind, Memory, Metrics, Move, Need, Origin,
+    Parcel, Place, Pool, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Span, Tag, View,
 };
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
 
@@ -312,7 +311,7 @@ impl Scheme for Stacked {
         self.dense.on_trim(lpn);
     }
 
-    fn metrics(&self) -> Vec<(Cow<'static, str>, &[[f64; 2]])> {
+    fn metrics(&self) -> Metrics<'_> {
         let mut metrics = self.front.metrics();
         metrics.extend(self.dense.metrics());
         metrics

@@ -14,7 +14,7 @@ impl RegionSet {
     }
 
     /// These and one more.
-    pub(crate) const fn and(self, region: RegionId) -> RegionSet {
+    pub const fn and(self, region: RegionId) -> RegionSet {
         RegionSet(self.0 | 1 << region.0)
     }
 

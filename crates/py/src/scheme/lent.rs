@@ -1,11 +1,12 @@
 //! What a hook sees of the drive, lent to Python for one call.
 
 use crate::error::UserError;
+use crate::scheme::answers::slot_class;
+use crate::scheme::geometry::{Named, Numbering, below};
 use pyo3::prelude::*;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ThreadId;
-use wordline_flash::SlotClass;
 use wordline_ftl::{RegionId, View};
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 
@@ -19,7 +20,7 @@ unsafe impl Send for Borrowed {}
 #[pyclass(frozen, module = "wordline", name = "View")]
 pub(crate) struct Lent {
     view: Mutex<Option<Borrowed>>,
-    regions: Arc<[String]>,
+    named: Arc<Named>,
     thread: ThreadId,
 }
 
@@ -36,12 +37,12 @@ impl Drop for Returned<'_> {
 pub(crate) fn lend<T>(
     py: Python<'_>,
     view: &View<'_>,
-    regions: &Arc<[String]>,
+    named: &Arc<Named>,
     call: impl FnOnce(&Bound<'_, Lent>) -> PyResult<T>,
 ) -> PyResult<T> {
     let lent = Lent {
         view: Mutex::new(Some(Borrowed(NonNull::from(view).cast()))),
-        regions: Arc::clone(regions),
+        named: Arc::clone(named),
         thread: std::thread::current().id(),
     };
     let returned = Returned(Bound::new(py, lent)?);
@@ -64,7 +65,7 @@ impl Lent {
     }
 
     fn of_region<T>(&self, region: &str, ask: impl FnOnce(&View, RegionId) -> T) -> PyResult<T> {
-        let region = region_of(&self.regions, region)?;
+        let region = self.named.region_of(region)?;
         self.with(|v| Ok(ask(v, region)))
     }
 
@@ -74,7 +75,7 @@ impl Lent {
         plane: u32,
         ask: impl FnOnce(&View, RegionId, PlaneId) -> T,
     ) -> PyResult<T> {
-        let region = region_of(&self.regions, region)?;
+        let region = self.named.region_of(region)?;
         self.with(|v| {
             let plane = below("plane", plane, v.geometry().planes)?;
             Ok(ask(v, region, PlaneId(plane)))
@@ -88,22 +89,6 @@ impl Lent {
     fn of_page<T>(&self, lpn: u32, ask: impl FnOnce(&View, Lpn) -> T) -> PyResult<T> {
         self.with(|v| Ok(ask(v, Lpn(below("logical page", lpn, v.logical_pages())?))))
     }
-}
-
-/// A region by its name.
-pub(crate) fn region_of(regions: &[String], name: &str) -> PyResult<RegionId> {
-    let at = regions.iter().position(|own| own == name);
-    at.map(|i| RegionId(i as u8)).ok_or_else(|| {
-        UserError::new_err(format!("there is no region {name:?}\n  allowed: {}", regions.join(", ")))
-    })
-}
-
-/// A number that must be below another.
-fn below(what: &str, number: u32, end: u32) -> PyResult<u32> {
-    if number < end {
-        return Ok(number);
-    }
-    Err(UserError::new_err(format!("there is no {what} {number}\n  allowed: 0 to {}", end.saturating_sub(1))))
 }
 
 #[pymethods]
@@ -150,6 +135,12 @@ impl Lent {
         self.with(|v| Ok(v.usable_bytes()))
     }
 
+    /// The drive's numbering.
+    #[getter]
+    fn geometry(&self) -> Option<Numbering> {
+        self.named.geometry.as_ref().map(|g| Numbering(Arc::clone(g)))
+    }
+
     /// Planes of the drive.
     #[getter]
     fn planes(&self) -> PyResult<u32> {
@@ -168,6 +159,11 @@ impl Lent {
             Some(plane) => self.in_plane(region, plane, |v, r, p| v.free_slots(r, p)),
             None => self.of_region(region, |v, r| v.free_slots_in(r)),
         }
+    }
+
+    /// The same in all planes of a region.
+    fn free_slots_in(&self, region: &str) -> PyResult<u64> {
+        self.of_region(region, |v, r| v.free_slots_in(r))
     }
 
     /// Pages of each bit that a region can still program; zeros under rules that do not tell bits apart.
@@ -230,9 +226,11 @@ impl Lent {
         self.in_plane(region, plane, |v, r, p| v.oldest(r, p).map(|b| b.0))
     }
 
-    /// The block that would take the next program of a region in a plane, if one is open.
-    fn frontier(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
-        self.in_plane(region, plane, |v, r, p| v.frontier(r, p, SlotClass::Next).map(|b| b.0))
+    /// The block that would take the next program of a class of slots of a region in a plane, if one is open.
+    #[pyo3(signature = (region, plane, slot="next"))]
+    fn frontier(&self, region: &str, plane: u32, slot: &str) -> PyResult<Option<u32>> {
+        let class = slot_class(slot)?;
+        self.in_plane(region, plane, |v, r, p| v.frontier(r, p, class).map(|b| b.0))
     }
 
     /// The block that a collection in a plane of a region is emptying.
@@ -243,6 +241,11 @@ impl Lent {
     /// The block that a plane of a region is filling, once the run is over and no program into it is under way.
     fn last_frontier(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
         self.in_plane(region, plane, |v, r, p| v.last_frontier(r, p).map(|b| b.0))
+    }
+
+    /// The sectors of a logical page that hold data, in RAM or on flash, as the bits of a number.
+    fn sectors(&self, lpn: u32) -> PyResult<u32> {
+        self.of_page(lpn, |v, l| v.sectors(l).0)
     }
 
     /// The place of a logical page on flash, under a page map.
@@ -268,7 +271,7 @@ impl Lent {
         self.with(|v| {
             below("place", v.geometry().block_of(Ppn(ppn)).0, v.geometry().blocks)?;
             let (plane, region) = v.owner(Ppn(ppn));
-            Ok((plane.0, self.regions.get(region.0 as usize).cloned()))
+            Ok((plane.0, self.named.name_of(region).cloned()))
         })
     }
 

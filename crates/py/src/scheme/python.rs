@@ -1,8 +1,11 @@
 //! An instance of a class of Python as a scheme.
 
-use crate::scheme::answers::{AskedCollect, AskedCommand, AskedIdle, AskedLayout, AskedMove, Decision};
-use crate::scheme::asked::Parcel;
+use crate::error::UserError;
+use crate::scheme::answers::{AskedCollect, AskedCommand, AskedIdle, AskedMove, Decision};
+use crate::scheme::asked::{Parcel, request, span};
 use crate::scheme::failed::Failed;
+use crate::scheme::geometry::{Named, Numbering};
+use crate::scheme::layout::AskedLayout;
 use crate::scheme::lent::{Lent, lend};
 use crate::scheme::routes::Routes;
 use crate::scheme::thread::attached;
@@ -14,10 +17,10 @@ use std::fmt::{self, Debug, Formatter};
 use std::io;
 use std::sync::Arc;
 use wordline_ftl::{
-    Answers, Collect, Command, DriveInfo, IdleWork, Layout, Memory, Move, Need, Place, ReadSeen, Refusal,
-    Scheme, Tag, View,
+    Answers, Collect, Command, DriveInfo, IdleWork, Layout, Memory, Metrics, Move, Need, Place, ReadSeen,
+    Refusal, Scheme, Span, Tag, View,
 };
-use wordline_units::{CellMode, HostOp, HostRequest, Lpn, PlaneId};
+use wordline_units::{CellMode, HostRequest, Lpn, PlaneId, SectorMask};
 
 /// A scheme whose hooks are methods of an object of Python.
 pub(crate) struct PyScheme {
@@ -25,8 +28,8 @@ pub(crate) struct PyScheme {
     object: Py<PyAny>,
     place: Py<PyAny>,
     answers: Answers,
-    /// Names of its regions, since `layout`.
-    regions: Arc<[String]>,
+    /// What it knows by name, since `layout`.
+    named: Arc<Named>,
     sector: u32,
     logical_pages: u32,
     /// What it has decided beforehand, if it does that.
@@ -39,7 +42,6 @@ pub(crate) struct PyScheme {
 
 /// Where the classes are that hooks are given instances of.
 const FACE: &str = "wordline";
-static REQUEST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static READ_SEEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Decisions that are kept; a scheme that makes a new one for each page has no gain from more.
@@ -54,14 +56,13 @@ impl PyScheme {
     ) -> PyResult<PyScheme> {
         let place = object.getattr("place")?.unbind();
         let decides_beforehand = object.hasattr("routes")?;
-        let regions = Arc::from([]);
         let name = name.to_string();
         Ok(PyScheme {
             name,
             object: object.unbind(),
             place,
             answers,
-            regions,
+            named: Arc::default(),
             sector: 0,
             logical_pages: 0,
             routes: Routes::default(),
@@ -79,7 +80,7 @@ impl PyScheme {
         call: impl FnOnce(Python<'_>, &Bound<'_, Lent>) -> PyResult<T>,
     ) -> T {
         view.answer(attached(|py| {
-            let answered = lend(py, view, &self.regions, |lent| call(py, lent));
+            let answered = lend(py, view, &self.named, |lent| call(py, lent));
             answered.map_err(|e| self.failed.keep(py, e, &self.name, hook, view.now))
         }))
     }
@@ -87,7 +88,7 @@ impl PyScheme {
     /// Ask what is decided beforehand, anew.
     fn renew(&self, py: Python<'_>) -> PyResult<Routes> {
         let answer = self.object.bind(py).call_method0("routes")?;
-        Routes::read(&answer, &self.regions, self.logical_pages)
+        Routes::read(&answer, &self.named, self.logical_pages)
     }
 
     /// Where a decision of Python leads, which is read once.
@@ -98,11 +99,9 @@ impl PyScheme {
         }
         let decision = answer.cast::<Decision>().map_err(|_| {
             let given = answer.repr().map_or_else(|_| "something else".to_string(), |r| r.to_string());
-            crate::error::UserError::new_err(format!(
-                "place() returned {given}\n  allowed: what wordline.to(...) returns"
-            ))
+            UserError::new_err(format!("place() returned {given}\n  allowed: what wordline.to(...) returns"))
         })?;
-        let place = decision.get().place(&self.regions)?;
+        let place = decision.get().place(&self.named)?;
         if read.len() == KEPT {
             read.remove(0);
         }
@@ -118,6 +117,7 @@ impl PyScheme {
         facts.set_item("logical_pages", drive.logical_pages)?;
         facts.set_item("planes", drive.geometry.planes)?;
         facts.set_item("page_bytes", drive.geometry.unit)?;
+        facts.set_item("geometry", Numbering(Arc::new(drive.geometry.clone())))?;
         let modes: Vec<Vec<&str>> = drive
             .geometry
             .media
@@ -155,7 +155,7 @@ impl Clone for PyScheme {
                 object,
                 place,
                 answers: self.answers,
-                regions: Arc::clone(&self.regions),
+                named: Arc::clone(&self.named),
                 sector: self.sector,
                 logical_pages: self.logical_pages,
                 routes: self.routes.clone(),
@@ -177,8 +177,16 @@ impl Clone for PyScheme {
 
 impl Debug for PyScheme {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "PyScheme {{ {:?}, regions: {:?} }}", self.name, self.regions)
+        write!(f, "PyScheme {{ {:?}, regions: {:?} }}", self.name, self.named.regions)
     }
+}
+
+/// What is said of an answer of `split_write` that is none.
+fn not_a_mask(answer: &Bound<'_, PyAny>, whole: &Span) -> PyErr {
+    UserError::new_err(format!(
+        "split_write() returned {answer}\n  allowed: the bits of some of the sectors that are written, {:#b}",
+        whole.mask.0
+    ))
 }
 
 impl Scheme for PyScheme {
@@ -195,9 +203,9 @@ impl Scheme for PyScheme {
             let given = PyScheme::drive(py, drive)?;
             let answer = self.object.bind(py).call_method1("_lay_out", (given,))?;
             let asked: AskedLayout = answer.extract()?;
-            let names = asked.names();
-            let layout = asked.read(drive.spec)?;
-            self.regions = names.into();
+            let geometry = Arc::new(drive.geometry.clone());
+            self.named = Arc::new(Named { regions: asked.names(), geometry: Some(geometry) });
+            let layout = asked.read(drive, &self.named)?;
             self.sector = drive.geometry.sector as u32;
             self.logical_pages = drive.logical_pages;
             if self.decides_beforehand {
@@ -218,35 +226,37 @@ impl Scheme for PyScheme {
             Err(e) => return self.ask("routes", view, |_, _| Err(e)),
         }
         self.ask("place", view, |py, lent| {
-            let asked = Parcel::of(parcel, &self.regions, self.sector);
+            let asked = Parcel::of(parcel, &self.named, self.sector);
             self.placed(self.place.call1(py, (asked, lent))?.bind(py))
         })
     }
 
     fn admit(&mut self, request: &HostRequest, view: &View) -> Tag {
         self.ask("admit", view, |py, lent| {
-            let facts = (
-                request.op.key(),
-                request.op == HostOp::Write,
-                request.lba.0,
-                request.bytes(),
-                request.arrival.0,
-            );
-            let asked = REQUEST.import(py, FACE, "Request")?.call1(facts)?;
+            let asked = self::request(py, request)?;
             Ok(Tag(self.object.bind(py).call_method1("admit", (asked, lent))?.extract()?))
         })
     }
 
     fn make_room(&mut self, parcel: &wordline_ftl::Parcel, view: &View, out: &mut Vec<Move>) {
         self.ask("make_room", view, |py, lent| {
-            let asked = Parcel::of(parcel, &self.regions, self.sector);
+            let asked = Parcel::of(parcel, &self.named, self.sector);
             let moves: Vec<AskedMove> =
                 self.object.bind(py).call_method1("make_room", (asked, lent))?.extract()?;
             for m in moves {
-                out.push(m.read(&self.regions)?);
+                out.push(m.read(&self.named)?);
             }
             Ok(())
         });
+    }
+
+    fn split_write(&mut self, whole: &Span, view: &View) -> SectorMask {
+        self.ask("split_write", view, |py, lent| {
+            let answer = self.object.bind(py).call_method1("split_write", (span(py, whole)?, lent))?;
+            let mask: u32 = answer.extract().map_err(|_| not_a_mask(&answer, whole))?;
+            let within = mask != 0 && whole.mask.covers(SectorMask(mask));
+            if within { Ok(SectorMask(mask)) } else { Err(not_a_mask(&answer, whole)) }
+        })
     }
 
     fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
@@ -255,16 +265,16 @@ impl Scheme for PyScheme {
             let asked = READ_SEEN.import(py, FACE, "ReadSeen")?.call1(facts)?;
             let moved: Option<AskedMove> =
                 self.object.bind(py).call_method1("read", (asked, lent))?.extract()?;
-            moved.map(|m| m.read(&self.regions)).transpose()
+            moved.map(|m| m.read(&self.named)).transpose()
         })
     }
 
     fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
         self.ask("collect", view, |py, lent| {
-            let region = self.regions.get(need.region.0 as usize).map(String::as_str);
+            let region = self.named.name_of(need.region);
             let answer = self.object.bind(py).call_method1("collect", (region, need.plane.0, lent))?;
             let collect: Option<AskedCollect> = answer.extract()?;
-            collect.map(|c| c.read(&self.regions)).transpose()
+            collect.map(|c| c.read(&self.named)).transpose()
         })
     }
 
@@ -272,7 +282,7 @@ impl Scheme for PyScheme {
         self.ask("idle", view, |py, lent| {
             let work: Option<AskedIdle> =
                 self.object.bind(py).call_method1("idle", (plane.0, lent))?.extract()?;
-            work.map(|w| w.read(&self.regions)).transpose()
+            work.map(|w| w.read(&self.named)).transpose()
         })
     }
 
@@ -280,7 +290,7 @@ impl Scheme for PyScheme {
         let renewed: Option<Routes> = self.ask("tick", view, |py, lent| {
             let commands: Vec<AskedCommand> =
                 self.object.bind(py).call_method1("tick", (lent,))?.extract()?;
-            commands.iter().try_for_each(|c| c.read(&self.regions, out))?;
+            commands.iter().try_for_each(|c| c.read(&self.named, out))?;
             self.decides_beforehand.then(|| self.renew(py)).transpose()
         });
         if let Some(routes) = renewed {
@@ -302,6 +312,16 @@ impl Scheme for PyScheme {
                 self.failed.keep(py, e, &self.name, "on_trim", wordline_units::SimTime(0));
             }
         });
+    }
+
+    fn metrics(&self) -> Metrics<'_> {
+        type Series = Vec<(String, Vec<[f64; 2]>)>;
+        let followed = attached(|py| {
+            let answer = self.object.bind(py).call_method0("_metrics");
+            let series = answer.and_then(|series| series.extract::<Series>());
+            series.map_err(|e| self.failed.keep(py, e, &self.name, "metrics", wordline_units::SimTime(0)))
+        });
+        followed.unwrap_or_default().into_iter().map(|(name, series)| (name.into(), series.into())).collect()
     }
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {

@@ -5,6 +5,7 @@ use crate::error::{UserError, wrong};
 use crate::scheme::answers::Decision;
 use crate::scheme::asked::bytes_of;
 use crate::scheme::compiled::Compiled;
+use crate::scheme::geometry::Named;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -33,11 +34,7 @@ pub(crate) struct Routes {
 
 impl Routes {
     /// What `routes` of an object has answered.
-    pub(crate) fn read(
-        answer: &Bound<'_, PyAny>,
-        regions: &[String],
-        logical_pages: u32,
-    ) -> PyResult<Routes> {
+    pub(crate) fn read(answer: &Bound<'_, PyAny>, named: &Named, logical_pages: u32) -> PyResult<Routes> {
         let answer = answer.cast::<PyDict>().map_err(|_| {
             wrong("routes() returned no dictionary\n  allowed: places by origin, as in {\"host\": wl.to(\"slc\")}")
         })?;
@@ -50,7 +47,7 @@ impl Routes {
                     "routes() has the origin {origin:?}\n  allowed: {all}"
                 )));
             };
-            rules[at] = Some(Rule::read(&rule, regions, logical_pages)?);
+            rules[at] = Some(Rule::read(&rule, named, logical_pages)?);
         }
         Ok(Routes { rules: Arc::new(rules) })
     }
@@ -90,7 +87,7 @@ impl Routes {
 }
 
 impl Rule {
-    fn read(rule: &Bound<'_, PyAny>, regions: &[String], logical_pages: u32) -> PyResult<Rule> {
+    fn read(rule: &Bound<'_, PyAny>, named: &Named, logical_pages: u32) -> PyResult<Rule> {
         let place = |given: &Bound<'_, PyAny>| -> PyResult<Place> {
             let decision = given.cast::<Decision>().map_err(|_| {
                 wrong(
@@ -98,7 +95,7 @@ impl Rule {
                        wl.Compiled",
                 )
             })?;
-            decision.get().place(regions)
+            decision.get().place(named)
         };
         if rule.hasattr("steps")? {
             let steps: Vec<(u64, Bound<'_, PyAny>)> = rule.getattr("steps")?.extract()?;

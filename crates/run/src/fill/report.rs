@@ -111,7 +111,7 @@ fn conditions<M: Media>(run: &Outcome<M>) -> Conditions {
 
 fn followed<M: Media>(run: &Outcome<M>) -> BTreeMap<String, Vec<[f64; 2]>> {
     let followed = run.device.ftl.scheme().metrics();
-    followed.into_iter().map(|(name, series)| (name.to_string(), series.to_vec())).collect()
+    followed.into_iter().map(|(name, series)| (name.into_owned(), series.into_owned())).collect()
 }
 
 fn memory<M: Media>(run: &Outcome<M>) -> Memory {

@@ -1,0 +1,53 @@
+"""Parts of pages: sectors, and the merge buffer in which they find company."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from wordline import _wordline
+from wordline._wordline import Place
+
+__all__ = ["Span", "into_buffer", "sectors"]
+
+_into_buffer = cache(_wordline.into_buffer)
+
+
+class Span(NamedTuple):
+    """Some sectors of a logical page: the bits of ``mask``, the lowest for the first sector.
+
+    ``offset`` is where they begin within their place on flash, under a map of sectors.
+    """
+
+    lpn: int
+    mask: int
+    offset: int = 0
+
+
+def sectors(mask: int) -> list[int]:
+    """Return the numbers of the sectors whose bits are set, in increasing order."""
+    return [sector for sector in range(mask.bit_length()) if mask >> sector & 1]
+
+
+def into_buffer(key: int = 0, *, gather: str = "as-is", plane: str = "home") -> Place:
+    """Return a place in the merge buffer of `Layout.merges`, for parts of pages.
+
+    They wait there for company, and are placed again as ``sealed`` when their page is full or has
+    waited long enough. A page that the host completes part by part, each while the others wait with
+    the same key, is placed once more as the host's.
+
+    Parameters
+    ----------
+    key
+        0 to 255; what it means, the layout's ``merges`` says.
+    gather, plane
+        As for `to`.
+
+    Raises
+    ------
+    UserError
+        A word is not known.
+    OverflowError
+        The key is not between 0 and 255.
+    """
+    return _into_buffer(key, gather, plane)
