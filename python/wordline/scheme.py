@@ -77,7 +77,7 @@ def to(
     UserError
         A word is not known, or there is no region.
     """
-    return _place(regions, slot, gather, plane, tuple(avoid))
+    return _place(regions, slot, gather, plane, tuple(avoid) if avoid else ())
 
 
 #: Hooks that the engine asks only of a scheme that has them.
