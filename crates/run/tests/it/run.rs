@@ -3,8 +3,11 @@
 #![allow(clippy::print_stdout)]
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use wordline_report::{Reached, Report};
-use wordline_run::{Blame, RunError, RunSpec, Setup, compare, rerun, run};
+use wordline_run::{Blame, Elsewhere, Progress, RunError, RunSpec, Setup, compare, rerun, run};
+use wordline_units::{Face, SimTime};
 
 fn demo(scheme: &str, requests: u64) -> RunSpec {
     RunSpec {
@@ -62,6 +65,49 @@ fn replicas_are_the_runs_of_their_seeds_on_any_number_of_threads() {
     let runs = |i: usize| alone.reports[i].replicas.as_ref().unwrap().runs.iter().map(p50);
     let mean = runs(0).zip(runs(1)).map(|(a, b)| (b / a - 1.0) * 100.0).sum::<f64>() / 3.0;
     assert!((alone.differences_percent[1]["latency_us.write.p50"].mean - mean).abs() < 1e-9);
+}
+
+#[test]
+fn runs_that_are_done_elsewhere_come_to_the_same_and_are_asked_for_only_where_several_go_at_once() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let elsewhere = Elsewhere::new(move |spec, see| {
+        count.fetch_add(1, Ordering::Relaxed);
+        assert!(see(7, SimTime(9)).is_continue());
+        // The other scheme is left to the process that asks.
+        spec.scheme.starts_with("slc-cache").then(|| run(spec, &mut |_| ControlFlow::Continue(())))
+    });
+    let schemes = ["conventional", "slc-cache"].map(str::to_string);
+    let set = vec![("scheme.when_full".to_string(), "wait".to_string())];
+    let spec = RunSpec { replicas: 2, set, elsewhere: Some(elsewhere), ..demo(&schemes[0], 2000) };
+    let setup = Setup::resolve(&spec).unwrap();
+    let mut seen = vec![];
+    let mut on = |threads| {
+        let see = &mut |p: Progress| {
+            seen.push((p.run, p.completed, p.now.0));
+            ControlFlow::Continue(())
+        };
+        compare(&setup, &schemes, threads, see).unwrap()
+    };
+    let alone = on(1);
+    assert_eq!(asked.load(Ordering::Relaxed), 0);
+    assert!(on(2) == alone);
+    assert_eq!(asked.load(Ordering::Relaxed), 4);
+    assert!((0..4).all(|number| seen.contains(&(number, 7, 9))));
+}
+
+#[test]
+fn what_goes_wrong_elsewhere_is_said_as_each_face_says_it() {
+    let said = ["--fit".to_string(), "fit=".to_string()];
+    let wrong = Elsewhere::new(move |_, _| {
+        Some(Err(RunError::Elsewhere { blame: Blame::Refused, said: said.clone() }))
+    });
+    let spec = RunSpec { replicas: 2, elsewhere: Some(wrong), ..demo("conventional", 100) };
+    let setup = Setup::resolve(&spec).unwrap();
+    let schemes = ["conventional".to_string()];
+    let e = compare(&setup, &schemes, 2, &mut |_| ControlFlow::Continue(())).unwrap_err();
+    assert_eq!((e.blame(), e.exit_code()), (Blame::Refused, 2));
+    assert_eq!([e.to_string(), e.on(Face::CommandLine), e.on(Face::Python)], ["--fit", "--fit", "fit="]);
 }
 
 #[test]
