@@ -104,6 +104,14 @@ impl Drive<Flash> {
         folder.commit(&mut device.ftl, now, synced)
     }
 
+    /// After a cut: what its journal has of trims that the cut has undone is no longer so.
+    pub(crate) fn forget_undone_trims(&mut self) {
+        if let Some(device) = &mut self.device {
+            let trims = device.ftl.trims_in_ram();
+            device.ftl.media.set_trims(trims);
+        }
+    }
+
     /// The same at the end.
     pub(crate) fn close(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
         let Some(device) = &mut self.device else { return Ok(()) };
@@ -156,7 +164,12 @@ fn other(then: &Value, now: &Value) -> Option<String> {
             _ => Some(format!("{at} is {then} there and {now} here")),
         }
     }
-    first(String::new(), then, now)
+    // What a user named comes before what follows from it.
+    let named = ["/device/name", "/scheme/spelling", "/seed", "/initial"].into_iter().find_map(|at| {
+        let value = |of: &Value| of.pointer(at).cloned().unwrap_or_default();
+        first(at[1..].replace('/', "."), &value(then), &value(now))
+    });
+    named.or_else(|| first(String::new(), then, now))
 }
 
 impl<M: Recorded> Drive<M> {

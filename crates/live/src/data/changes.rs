@@ -25,17 +25,20 @@ pub(crate) struct Changes {
     pub writes: BTreeMap<u64, Protected>,
     /// Trims, by entry of the trim log.
     pub trims: BTreeMap<u64, u64>,
+    /// Whether those are all, since a power cut has undone others.
+    pub trims_are_all: bool,
 }
 
 impl Changes {
     pub(crate) fn is_empty(&self) -> bool {
-        let Changes { blocks, emptied, pages, trim_pages, writes, trims } = self;
+        let Changes { blocks, emptied, pages, trim_pages, writes, trims, trims_are_all } = self;
         blocks.is_empty()
             && emptied.is_empty()
             && pages.is_empty()
             && trim_pages.is_empty()
             && writes.is_empty()
             && trims.is_empty()
+            && !trims_are_all
     }
 
     /// About how many bytes of data they write, at a page of so many for each.

@@ -32,6 +32,11 @@ impl Flash {
         self.changes.as_deref_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// After a power cut protected RAM holds these trims, and no others.
+    pub(crate) fn set_trims(&mut self, trims: Vec<(u64, u64)>) {
+        self.changed(|c| (c.trims, c.trims_are_all) = (trims.into_iter().collect(), true));
+    }
+
     /// Pages that have changed since.
     pub(crate) fn unwritten(&self) -> usize {
         self.changes.as_ref().map_or(0, |changes| changes.pages.len() + changes.blocks.len())

@@ -209,6 +209,9 @@ impl Folder {
         let wear = self.wear_written.elapsed() >= WEAR_EVERY && !changes.emptied.is_empty();
         let wear = (wear || self.commits == 0).then(|| ftl.worn());
         self.writes.extend(changes.writes.keys());
+        if changes.trims_are_all {
+            self.trims.clear();
+        }
         self.trims.extend(changes.trims.keys());
         let over = self.rows_over(ftl);
         self.transact(&changes, ftl, now, synced, wear.as_ref(), &over, also).map_err(|e| {
@@ -283,6 +286,9 @@ impl Folder {
             let (_, at) = of_key(*id);
             let data = <Flash as wordline_ftl::Media>::sector(page, at, sector);
             t.prepare_cached(NEWEST_WRITE)?.execute(params![id, version, crc32fast::hash(data), data])?;
+        }
+        if changes.trims_are_all {
+            t.execute("DELETE FROM protected_trim", [])?;
         }
         for (entry, version) in &changes.trims {
             t.prepare_cached(NEWEST_TRIM)?.execute([entry, version])?;

@@ -36,6 +36,7 @@ impl Engine {
         self.cached = 0;
         match self.drive.cut() {
             Ok(cut) => {
+                self.drive.forget_undone_trims();
                 self.notes.push(format!(
                     "power cut {} at {} ns: {} requests of the drive lost, {} pages torn; it takes requests again after {} ns",
                     self.cuts.len() + 1,

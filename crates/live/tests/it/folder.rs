@@ -64,13 +64,18 @@ fn a_drive_goes_on_where_it_stopped_with_parts_of_sectors_trims_and_cuts() {
         client.write(700, &[9; 1000]);
         client.ask(TRIM, 0, 8 * SECTOR, 4 * SECTOR as u32, &[]);
         client.flush();
+        client.ask(TRIM, 0, 12 * SECTOR, 4 * SECTOR as u32, &[]);
         drive.ctl("cut");
         let mut client = Client::new(&drive.socket(), true);
+        // A cut may undo a trim that no FLUSH has covered; what it has left stays.
+        let trimmed = client.read(12 * SECTOR, 4 * SECTOR as u32);
+        assert!(trimmed == [0; 4 * 4096] || trimmed == bytes(1).repeat(4));
         client.write(15 * SECTOR, &bytes(2));
         drive.stop();
         let mut wanted = bytes(1).repeat(16);
         wanted[700..1700].fill(9);
         wanted[8 * SECTOR as usize..12 * SECTOR as usize].fill(0);
+        wanted[12 * SECTOR as usize..].copy_from_slice(&trimmed);
         wanted[15 * SECTOR as usize..].copy_from_slice(&bytes(2));
         for _ in 0..2 {
             let drive = served(number, folder.path());

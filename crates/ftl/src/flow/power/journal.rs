@@ -3,6 +3,7 @@
 use crate::flow::power::power_loss_image::{Protected, ProtectedWrite};
 use crate::ftl::Ftl;
 use crate::media::Media;
+use crate::state::trim::AllTrims;
 use wordline_units::{Lpn, SectorMask};
 
 impl<M: Media> Ftl<M> {
@@ -13,6 +14,11 @@ impl<M: Media> Ftl<M> {
         let is_unlogged = |entry| trims.unlogged.contains_key(&entry);
         self.state.staging.find(lpn).is_some()
             || !trims.unlogged.is_empty() && trims.entries(lpn, all).any(is_unlogged)
+    }
+
+    /// Trims that stand in RAM alone: entries of the trim log, and their versions.
+    pub fn trims_in_ram(&self) -> Vec<(u64, u64)> {
+        self.state.trims.kept(AllTrims::Kept)
     }
 
     /// The page behind the last of all, those of the drive's own tables among them.
