@@ -7,6 +7,7 @@ import json
 import pickle
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -766,3 +767,76 @@ def test_raro_in_python_moves_what_the_one_in_rust_moves(heat):
     programs = runs[0].to_dict()["flash"]["programs"]
     assert programs["migration"]["program"] > 0
     assert programs["gc"]["program"] > 0
+
+
+def made(**hooks):
+    """Return a scheme with these hooks over a plain SLC cache."""
+    plain = {
+        "layout": lambda self, drive: replace(wl.Layout.slc_cache(drive), tick_every_writes=10),
+        "place": lambda self, p, view: wl.to("slc", "dense"),
+    }
+    return type("Made", (wl.Scheme,), plain | hooks)
+
+
+RESTS = {"device": "fair-tlc", "workload": "bursty:bursts=5,quiet=1s", "requests": 300}
+
+
+@pytest.mark.parametrize(
+    ("hook", "answer", "allowed"),
+    [
+        ("idle", [1], "a wordline.Move, a wordline.Collect, or None"),
+        ("admit", 1000, "a whole number from 0 to 255"),
+        ("admit", None, "a whole number from 0 to 255"),
+        ("tick", None, "a list of wordline.SetQuota and wordline.Move, which may be empty"),
+        ("make_room", 7, "a list of wordline.Move"),
+    ],
+)
+def test_what_a_hook_must_not_return_is_told_with_what_it_may(hook, answer, allowed):
+    with pytest.raises(wl.UserError) as told:
+        wl.run(**RESTS, scheme=made(**{hook: lambda *_: answer}))
+    assert f"{hook}() returned {answer!r}\n  allowed: {allowed}" in str(told.value)
+
+
+def test_a_state_that_would_not_come_back_as_it_is_is_told_at_the_end_of_a_run():
+    def place(self, p, view):
+        self.seen[p.lpn] = 1
+        return wl.to("dense")
+
+    with pytest.raises(wl.UserError, match=r"Made.seen has the key \d+, which .* would lose"):
+        wl.run(**RESTS, scheme=made(seen=wl.State({}), place=place))
+    with pytest.raises(wl.UserError, match=r"Made.seen holds set, which"):
+        wl.run(**RESTS, scheme=made(seen=wl.State([{"a": {1}}])))
+    kept = made(seen=wl.State({"a": [1, {"b": None}], "c": "d"}))
+    assert wl.run(**RESTS, scheme=kept).result_hash
+
+
+def test_a_method_that_is_nearly_a_hook_is_warned_of():
+    with pytest.warns(UserWarning, match="Made.on_idle is no hook, .* did you mean idle"):
+        wl.run(**RESTS, scheme=made(on_idle=lambda self, plane, view: None))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wl.run(**RESTS, scheme=made(places=lambda self: 1, idle=lambda self, plane, view: None))
+
+
+def test_a_report_of_a_class_is_done_again_on_the_command_line(tmp_path, capfd):
+    file = tmp_path / "first.py"
+    file.write_text(
+        "import wordline as wl\n\n\nclass First(wl.Scheme):\n"
+        "    def layout(self, drive):\n        return wl.Layout.slc_cache(drive)\n\n"
+        "    def place(self, p, view):\n        return wl.to('slc', 'dense')\n"
+    )
+    report = tmp_path / "one.json"
+    report.write_text(wl.run(**RESTS, scheme=f"py:{file}#First").json)
+    again = ["wordline", "rerun", str(report)]
+    assert wl._wordline.main([*again, "--class", f"py:{file}#First"]) == 0
+    assert "the same result" in capfd.readouterr().err
+    assert wl._wordline.main(again) == 2
+    assert "--class py:FILE#CLASS gives" in capfd.readouterr().err
+    with pytest.raises(wl.UserError, match="no report's JSON; of a file, give its text"):
+        wl.rerun(str(report))
+
+
+def test_a_class_without_a_tick_runs_where_the_layout_asks_for_ticks():
+    plain = {"layout": lambda self, drive: wl.Layout.slc_cache(drive)}
+    done = wl.run(device="consumer-qlc", workload="uniform", requests=5000, scheme=made(**plain))
+    assert done.result_hash

@@ -453,6 +453,10 @@ def rerun(
         As for `run`.
     """
     text = report.json if isinstance(report, Report) else report
+    if not text.lstrip().startswith("{"):
+        raise _wordline.UserError(
+            f"rerun({text[:80]!r}): this is no report's JSON; of a file, give its text"
+        )
     where = None if workload is None else os.fspath(workload)
     spelling.check_sources(json.loads(text), classes)
     return Report(_wordline.rerun(text, where, at_once(threads), progress, list(classes)))

@@ -24,11 +24,13 @@ import json
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from functools import cache
 from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
+from warnings import warn
 
 from wordline import _wordline
 from wordline._wordline import Parcel, Place, UserError, View
@@ -395,6 +397,12 @@ class Scheme(ABC):
         return cls(**values)
 
     def _lay_out(self, drive: DriveInfo) -> Layout:
+        for name, meant in _misspelt(type(self)):
+            warn(
+                f"{type(self).__name__}.{name} is no hook, and is never asked; "
+                f"did you mean {meant}?",
+                stacklevel=2,
+            )
         laid_out = self.layout(drive)
         if not isinstance(laid_out, Layout):
             raise UserError(f"layout() returned {laid_out!r}; return a wordline.Layout")
@@ -406,6 +414,7 @@ class Scheme(ABC):
             self.seed(seed)
 
     def _metrics(self) -> list[tuple[str, list[tuple[float, float]]]]:
+        self._saved()  # asked at the end of a run: what could not be saved is told even so
         followed = self.metrics() if hasattr(self, "metrics") else {}
         try:
             found = [(name, [(float(x), float(y)) for x, y in s]) for name, s in followed.items()]
@@ -425,10 +434,14 @@ class Scheme(ABC):
         return other
 
     def _saved(self) -> str:
-        try:
-            return json.dumps({k: _written(v) for k, v in self._learnt.items()}, sort_keys=True)
-        except TypeError as e:
-            raise UserError(f"{type(self).__name__} cannot be saved: {e}") from e
+        for name, value in self._learnt.items():
+            if what := _lost(value):
+                raise UserError(
+                    f"{type(self).__name__}.{name} {what}, which a drive that is saved or forked "
+                    "would lose\n  allowed: what JSON holds, with keys of text, or an array of "
+                    "numpy by itself"
+                )
+        return json.dumps({k: _written(v) for k, v in self._learnt.items()}, sort_keys=True)
 
     def _restore(self, text: str) -> bool:
         found = json.loads(text)
@@ -436,6 +449,31 @@ class Scheme(ABC):
             return False
         self._learnt.update({name: _read(value) for name, value in found.items()})
         return True
+
+
+def _misspelt(cls: type[Scheme]) -> list[tuple[str, str]]:
+    """Return methods of a class that are nearly called like a hook that it lacks, and the hook."""
+    hooks = [h for h in (*_HOOKS, "seed", "metrics", "routes") if not hasattr(cls, h)]
+    own = [n for n, f in vars(cls).items() if inspect.isfunction(f) and not n.startswith("_")]
+    plain = {name: name.removeprefix("on_").removesuffix("_hook") for name in own}
+    close = {name: get_close_matches(word, hooks, 1, 0.85) for name, word in plain.items()}
+    return [(name, found[0]) for name, found in close.items() if found]
+
+
+def _lost(value: Any) -> str | None:
+    """Say what of a value would not come back as it is; nothing if all does."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return None
+    if isinstance(value, dict):
+        key = next((key for key in value if not isinstance(key, str)), None)
+        return f"has the key {key!r}" if key is not None else _first(map(_lost, value.values()))
+    if isinstance(value, (list, tuple)):
+        return _first(map(_lost, value))
+    return None if _written(value) is not value else f"holds {type(value).__name__}"
+
+
+def _first(found: Iterable[str | None]) -> str | None:
+    return next(filter(None, found), None)
 
 
 def _written(value: Any) -> Any:
@@ -513,7 +551,7 @@ def check(
     Parameters
     ----------
     scheme
-        The class; its parameters have their defaults.
+        The class, with the defaults of its parameters, or an instance with others.
     cases
         How many drives.
     power_cuts

@@ -181,6 +181,10 @@ def of_report(report: Mapping[str, Any]) -> list[type[Scheme]]:
 _IN_PYTHON = ("sweep", "atlas", "reproduce", "model")
 
 
+#: Options behind which a class of Python may stand.
+_TAKES_CLASSES = ("--scheme", "--class")
+
+
 def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
     """Return arguments of the command line with classes of Python as the native half names them.
 
@@ -197,10 +201,10 @@ def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
     classes: dict[type[Scheme], None] = {}
     for argument in arguments:
         option, equals, value = argument.partition("=")
-        is_joined = option == "--scheme" and bool(equals)
+        is_joined = option in _TAKES_CLASSES and bool(equals)
         text = value if is_joined else argument
-        if is_joined or (found and found[-1] == "--scheme"):
+        if is_joined or (found and found[-1] in _TAKES_CLASSES):
             text, own = resolved(text)
             classes.update(dict.fromkeys(own))
-        found.append(f"--scheme={text}" if is_joined else text)
+        found.append(f"{option}={text}" if is_joined else text)
     return found, list(classes)

@@ -1,1 +1,1 @@
-"""Schemes in Python to begin with: each is one of Rust's, and comes to the same bits."""
+"""Schemes in Python to begin with: those that Rust has come to the same bits."""

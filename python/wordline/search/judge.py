@@ -24,7 +24,7 @@ def judge(
     device: str | os.PathLike[str],
     workloads: Sequence[str | os.PathLike[str]],
     objectives: Sequence[str],
-    against: str = "conventional",
+    against: AnyScheme = "conventional",
     seeds: int = 5,
     seed: int = FIRST_SEED,
     requests: int | None = None,
@@ -86,7 +86,7 @@ def judge(
     asked = {
         "seal": seal,
         "scheme": spelling.text(scheme),
-        "against": against,
+        "against": spelling.text(against),
         "workloads": [os.fspath(w) for w in workloads],
         "seeds": list(range(seed, seed + seeds)),
         "objectives": list(objectives),

@@ -191,6 +191,9 @@ pub(crate) struct RerunArgs {
     /// Where the trace is now, if it is not where the report found it
     #[arg(long, value_name = "FILE")]
     pub(crate) workload: Option<String>,
+    /// A class of Python that the report's scheme is of; of the wordline command that pip installs
+    #[arg(long = "class", value_name = "py:FILE#CLASS")]
+    pub(crate) classes: Vec<String>,
     /// Write the new report as JSON to a file, or with - to standard output
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
@@ -219,6 +222,9 @@ pub(crate) struct WhyArgs {
     /// Where the trace is now, if it is not where the report found it
     #[arg(long, value_name = "FILE")]
     pub(crate) workload: Option<String>,
+    /// A class of Python that the report's scheme is of; of the wordline command that pip installs
+    #[arg(long = "class", value_name = "py:FILE#CLASS")]
+    pub(crate) classes: Vec<String>,
     /// Write a timeline of what happened while the first of them was in the drive, as `run --timeline` does
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,

@@ -17,5 +17,6 @@ def test_the_same_seed_gives_the_same_bits():
 
 
 def test_its_parameter_does_something():
+    # Where the class gets other parameters, name one of them here.
     runs = [wl.run(scheme=MyScheme(threshold=size), **HOW) for size in (0, wl.MiB)]
     assert len({r.result_hash for r in runs}) == 2

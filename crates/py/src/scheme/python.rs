@@ -182,6 +182,18 @@ impl Debug for PyScheme {
 }
 
 /// What is said of an answer of `split_write` that is none.
+/// What a hook has answered, if it is what is allowed.
+fn answered<'py, T: FromPyObjectOwned<'py>>(
+    hook: &str,
+    allowed: &str,
+    answer: &Bound<'py, PyAny>,
+) -> PyResult<T> {
+    answer.extract().map_err(|_| {
+        let given = answer.repr().map_or_else(|_| "something".to_string(), |text| text.to_string());
+        UserError::new_err(format!("{hook}() returned {given}\n  allowed: {allowed}"))
+    })
+}
+
 fn not_a_mask(answer: &Bound<'_, PyAny>, whole: &Span) -> PyErr {
     UserError::new_err(format!(
         "split_write() returned {answer}\n  allowed: the bits of some of the sectors that are written, {:#b}",
@@ -234,15 +246,16 @@ impl Scheme for PyScheme {
     fn admit(&mut self, request: &HostRequest, view: &View) -> Tag {
         self.ask("admit", view, |py, lent| {
             let asked = self::request(py, request)?;
-            Ok(Tag(self.object.bind(py).call_method1("admit", (asked, lent))?.extract()?))
+            let answer = self.object.bind(py).call_method1("admit", (asked, lent))?;
+            answered("admit", "a whole number from 0 to 255", &answer).map(Tag)
         })
     }
 
     fn make_room(&mut self, parcel: &wordline_ftl::Parcel, view: &View, out: &mut Vec<Move>) {
         self.ask("make_room", view, |py, lent| {
             let asked = Parcel::of(parcel, &self.named, self.sector);
-            let moves: Vec<AskedMove> =
-                self.object.bind(py).call_method1("make_room", (asked, lent))?.extract()?;
+            let answer = self.object.bind(py).call_method1("make_room", (asked, lent))?;
+            let moves: Vec<AskedMove> = answered("make_room", "a list of wordline.Move", &answer)?;
             for m in moves {
                 out.push(m.read(&self.named)?);
             }
@@ -263,8 +276,8 @@ impl Scheme for PyScheme {
         self.ask("read", view, |py, lent| {
             let facts = (seen.lpn.0, seen.ppn.0, seen.mode.key(), seen.retries);
             let asked = READ_SEEN.import(py, FACE, "ReadSeen")?.call1(facts)?;
-            let moved: Option<AskedMove> =
-                self.object.bind(py).call_method1("read", (asked, lent))?.extract()?;
+            let answer = self.object.bind(py).call_method1("read", (asked, lent))?;
+            let moved: Option<AskedMove> = answered("read", "a wordline.Move, or None", &answer)?;
             moved.map(|m| m.read(&self.named)).transpose()
         })
     }
@@ -273,24 +286,30 @@ impl Scheme for PyScheme {
         self.ask("collect", view, |py, lent| {
             let region = self.named.name_of(need.region);
             let answer = self.object.bind(py).call_method1("collect", (region, need.plane.0, lent))?;
-            let collect: Option<AskedCollect> = answer.extract()?;
+            let collect: Option<AskedCollect> = answered("collect", "a wordline.Collect, or None", &answer)?;
             collect.map(|c| c.read(&self.named)).transpose()
         })
     }
 
     fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
         self.ask("idle", view, |py, lent| {
-            let work: Option<AskedIdle> =
-                self.object.bind(py).call_method1("idle", (plane.0, lent))?.extract()?;
+            let answer = self.object.bind(py).call_method1("idle", (plane.0, lent))?;
+            let allowed = "a wordline.Move, a wordline.Collect, or None";
+            let work: Option<AskedIdle> = answered("idle", allowed, &answer)?;
             work.map(|w| w.read(&self.named)).transpose()
         })
     }
 
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
         let renewed: Option<Routes> = self.ask("tick", view, |py, lent| {
-            let commands: Vec<AskedCommand> =
-                self.object.bind(py).call_method1("tick", (lent,))?.extract()?;
-            commands.iter().try_for_each(|c| c.read(&self.named, out))?;
+            let object = self.object.bind(py);
+            // A ready-made layout may ask for ticks that the class has no use for.
+            if object.hasattr("tick")? {
+                let answer = object.call_method1("tick", (lent,))?;
+                let allowed = "a list of wordline.SetQuota and wordline.Move, which may be empty";
+                let commands: Vec<AskedCommand> = answered("tick", allowed, &answer)?;
+                commands.iter().try_for_each(|c| c.read(&self.named, out))?;
+            }
             self.decides_beforehand.then(|| self.renew(py)).transpose()
         });
         if let Some(routes) = renewed {

@@ -111,10 +111,18 @@ pub(crate) fn setup_of(
         Some(_) => Some(text("/initial/state/file", "initial.state.file")?),
         None => None,
     };
+    let scheme = text("/scheme/spelling", "scheme.spelling")?;
+    if config.pointer("/scheme/sources").is_some()
+        && let Err(e) = registry.layers(&scheme)
+    {
+        // Python has found its classes before it comes here.
+        let hint = "it is a class of Python, which --class py:FILE#CLASS gives (of the wordline command that pip installs)";
+        return Err(RunError::Input(format!("{e}\n  hint: {hint}")));
+    }
     let spec = RunSpec {
         device: if report.device.spelling.is_empty() { &device.name } else { &report.device.spelling }
             .clone(),
-        scheme: text("/scheme/spelling", "scheme.spelling")?,
+        scheme,
         workload: moved(&recorded_workload, config, workload),
         // Worked into the recorded device already: they only say how it was asked for.
         set: changes(report),
