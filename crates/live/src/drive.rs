@@ -104,19 +104,19 @@ impl Drive<Flash> {
         folder.commit(&mut device.ftl, now, synced)
     }
 
+    /// The same at the end.
+    pub(crate) fn close(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
+        let Some(device) = &mut self.device else { return Ok(()) };
+        let now = device.now();
+        folder.end(&mut device.ftl, now)
+    }
+
     /// After a cut: what its journal has of trims that the cut has undone is no longer so.
     pub(crate) fn forget_undone_trims(&mut self) {
         if let Some(device) = &mut self.device {
             let trims = device.ftl.trims_in_ram();
             device.ftl.media.set_trims(trims);
         }
-    }
-
-    /// The same at the end.
-    pub(crate) fn close(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
-        let Some(device) = &mut self.device else { return Ok(()) };
-        let now = device.now();
-        folder.end(&mut device.ftl, now)
     }
 
     /// Keep the drive as it is, with what is under way.

@@ -17,6 +17,7 @@ fn a_session_run_again_has_the_result_of_the_live_run() {
         let served = Served::new(ServeSpec {
             session: Some(kept.clone()),
             write_cache: 65_536,
+            data: (scale == "0").then(|| folder.path().join("data")),
             ..spec("slc-cache", scale)
         });
         let mut rng = Rng(7);
@@ -31,6 +32,7 @@ fn a_session_run_again_has_the_result_of_the_live_run() {
                     _ => client.ask(WRITE, 0, offset, length, &vec![round; length as usize]),
                 };
             }
+            served.ctl(["inject slow-die die=1 factor=7", "inject retire block=5", "stats"][round as usize]);
             served.ctl("cut");
         }
         let given = served.stop();
