@@ -422,3 +422,21 @@ fn what_was_answered_is_there_after_a_kill_at_any_moment() {
         kill_again_and_again(number, rounds, seed + number as u64);
     }
 }
+
+#[test]
+fn what_waits_for_the_disk_is_what_was_asked_to() {
+    for (always_sync, synced) in [(false, 1), (true, 6)] {
+        let folder = tempfile::tempdir().unwrap();
+        let drive = Served::new(ServeSpec { always_sync, ..drive(1, folder.path(), "0") });
+        let mut client = Client::new(&drive.socket(), true);
+        let count = |what: &str| drive.ctl("stats")["drive"]["folder"][what].as_u64().unwrap();
+        let before = count("syncs");
+        for i in 0..5 {
+            client.write(i * SECTOR, &bytes(i));
+        }
+        assert!(count("commits") >= 5);
+        client.flush();
+        assert!(count("syncs") - before >= synced, "{always_sync}");
+        assert!(always_sync || count("syncs") - before == synced);
+    }
+}
