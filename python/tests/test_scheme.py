@@ -840,3 +840,17 @@ def test_a_class_without_a_tick_runs_where_the_layout_asks_for_ticks():
     plain = {"layout": lambda self, drive: wl.Layout.slc_cache(drive)}
     done = wl.run(device="consumer-qlc", workload="uniform", requests=5000, scheme=made(**plain))
     assert done.result_hash
+
+
+def test_what_a_scheme_follows_is_drawn_as_it_was_told():
+    pairs = [(0, 1.0), (64, 3.0), (200, 2.0)]
+    following = made(metrics=lambda self: {"share": pairs})
+    both = wl.compare(**RESTS, schemes=["slc-cache", following])
+    at = both.plot.followed("share")
+    assert [line.get_label() for line in at.lines] == ["made"]
+    assert list(zip(*at.lines[0].get_data(), strict=True)) == pairs
+    assert at.lines[0].get_drawstyle() == "steps-post"
+    with pytest.raises(wl.UserError, match="name='wear': allowed are share"):
+        both.plot.followed("wear")
+    with pytest.raises(wl.UserError, match="no scheme here has metrics"):
+        both[0].plot.followed("share")

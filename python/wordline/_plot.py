@@ -104,6 +104,35 @@ class Plot:
         at.set_ylim(bottom=0)
         return self._legend(at)
 
+    def followed(self, name: str, *, ax: Axes | None = None) -> Axes:
+        """Draw what schemes have followed by their ``metrics``, over the pages that the host wrote.
+
+        Parameters
+        ----------
+        name
+            As a scheme calls it; schemes that have not followed it are left out.
+        ax
+            Axes to draw on.
+
+        Raises
+        ------
+        UserError
+            No scheme has followed that; the message has what they have.
+        """
+        of = [(label, report.to_dict().get("followed", {})) for label, report in self._named()]
+        known = dict.fromkeys(n for _, followed in of for n in followed)
+        if name not in known:
+            allowed = ", ".join(known) or "none: no scheme here has metrics"
+            raise _wordline.UserError(f"name={name!r}: allowed are {allowed}")
+        at = _axes(ax)
+        inks = self._inks()
+        for label, followed in of:
+            if pairs := followed.get(name):
+                pages, values = zip(*pairs, strict=True)
+                at.step(pages, values, where="post", color=inks[label], label=label, linewidth=1.2)
+        at.set(xlabel="pages that the host wrote", ylabel=name)
+        return self._legend(at)
+
     def waf(self, *, ax: Axes | None = None) -> Axes:
         """Draw what was programmed for each byte of the host, by what it was for."""
         at = _axes(ax)
