@@ -842,13 +842,23 @@ def test_a_class_without_a_tick_runs_where_the_layout_asks_for_ticks():
     assert done.result_hash
 
 
+class Following(wl.Scheme):
+    def layout(self, drive):
+        return wl.Layout.slc_cache(drive)
+
+    def place(self, p, view):
+        return wl.to("slc", "dense")
+
+    def metrics(self):
+        return {"share": [(0, 1.0), (64, 3.0), (200, 2.0)]}
+
+
 def test_what_a_scheme_follows_is_drawn_as_it_was_told():
-    pairs = [(0, 1.0), (64, 3.0), (200, 2.0)]
-    following = made(metrics=lambda self: {"share": pairs})
-    both = wl.compare(**RESTS, schemes=["slc-cache", following])
+    both = wl.compare(**RESTS, schemes=["slc-cache", Following])
     at = both.plot.followed("share")
-    assert [line.get_label() for line in at.lines] == ["made"]
-    assert list(zip(*at.lines[0].get_data(), strict=True)) == pairs
+    assert [line.get_label() for line in at.lines] == ["following"]
+    drawn = list(zip(*at.lines[0].get_data(), strict=True))
+    assert drawn == [(0, 1.0), (64, 3.0), (200, 2.0)]
     assert at.lines[0].get_drawstyle() == "steps-post"
     with pytest.raises(wl.UserError, match="name='wear': allowed are share"):
         both.plot.followed("wear")
