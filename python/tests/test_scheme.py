@@ -864,3 +864,18 @@ def test_what_a_scheme_follows_is_drawn_as_it_was_told():
         both.plot.followed("wear")
     with pytest.raises(wl.UserError, match="no scheme here has metrics"):
         both[0].plot.followed("share")
+
+
+def test_a_hook_that_a_check_has_never_asked_is_warned_of():
+    def never(self, view):
+        raise RuntimeError
+
+    def layout(self, drive):
+        return replace(wl.Layout.slc_cache(drive), tick_every_writes=1_000_000)
+
+    with pytest.warns(UserWarning, match=r"Made\.tick was never asked on these small drives"):
+        wl.check(made(layout=layout, tick=never), cases=10, power_cuts=2, states=0)
+    asked = made(tick=lambda self, view: [], admit=lambda self, request, view: 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wl.check(asked, cases=10, power_cuts=2, states=0)

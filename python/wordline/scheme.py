@@ -525,7 +525,7 @@ class Checked(NamedTuple):
 
 
 def check(
-    scheme: type[Scheme],
+    scheme: type[Scheme] | Scheme,
     *,
     cases: int = 200,
     power_cuts: int = 50,
@@ -569,11 +569,24 @@ def check(
         comes as it is, with the seed as a note.
     UserError
         The scheme takes none of the drives that are drawn.
+
+    Warns
+    -----
+    UserWarning
+        A hook that the class has was never asked.
     """
     counts = {"cases": cases, "power_cuts": power_cuts, "states": states}
     if min(counts.values()) < 0 or not any(counts.values()) or not 0 <= seed < 2**64:
         told = ", ".join(f"{name}={count}" for name, count in {**counts, "seed": seed}.items())
         raise UserError(f"{told}: at least one of the first three, and a seed below 2**64")
     with interpreted():
-        found = _wordline.check(scheme, seed, *counts.values())
+        *found, asked = _wordline.check(scheme, seed, *counts.values())
+    cls = scheme if isinstance(scheme, type) else type(scheme)
+    # Of a class that decides beforehand `place` need not be asked, and a trim comes without a view.
+    for hook in (h for h in _HOOKS if h != "on_trim" and hasattr(cls, h) and h not in asked):
+        warn(
+            f"{cls.__name__}.{hook} was never asked on these small drives, so that nothing is said "
+            "of it; check the class with settings by which it is, too",
+            stacklevel=2,
+        )
     return Checked(cases, seed, *found)

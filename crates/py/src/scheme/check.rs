@@ -5,6 +5,7 @@ use crate::scheme::Failed;
 use crate::scheme::entry::alone;
 use crate::signal::apart;
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use wordline_explore::{Limits, Shape};
 use wordline_schemes::Registry;
@@ -12,7 +13,8 @@ use wordline_swarm::{Failure, Swarm, promised_pages};
 
 /// Run a class on random drives, each held to a plain array and to a ledger of the flash, and on further ones whose power
 /// is cut now and then; then go through so many states of a drive of a few blocks, whatever may happen next. Returns how
-/// many drives were drawn that it refused, how often the power was cut, and how many states were gone through.
+/// many drives were drawn that it refused, how often the power was cut, how many states were gone through, and how often
+/// each hook was asked.
 #[pyfunction]
 pub(crate) fn check(
     py: Python<'_>,
@@ -21,8 +23,9 @@ pub(crate) fn check(
     cases: u64,
     power_cuts: u64,
     states: usize,
-) -> PyResult<(u64, u64, usize)> {
+) -> PyResult<(u64, u64, usize, BTreeMap<&'static str, u64>)> {
     let (registry, failed) = alone(&scheme)?;
+    failed.count();
     let swarm = Swarm::over(&registry);
     let seeds = |count: u64| (0..count).map(|i| seed.wrapping_add(i));
     let (mut refused, mut cuts) = (0, 0);
@@ -43,7 +46,7 @@ pub(crate) fn check(
         cuts += judged(py, &failed, tally, replay)?.cuts;
     }
     let gone_through = if states > 0 { every_order(py, &registry, &failed, states)? } else { 0 };
-    Ok((refused, cuts, gone_through))
+    Ok((refused, cuts, gone_through, failed.asked()))
 }
 
 /// Go through states of the smallest drive that a class takes, and of which it can promise the host all; of a class that

@@ -1,12 +1,17 @@
-//! What is raised in a scheme of Python, kept for the caller.
+//! What is raised in a scheme of Python, kept for the caller; and how often its hooks were asked, where that is counted.
 
 use pyo3::prelude::*;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use wordline_units::SimTime;
 
 /// What a hook has raised: the first thing, since all that follows may come of it.
 #[derive(Default)]
-pub(crate) struct Failed(Mutex<Option<PyErr>>);
+pub(crate) struct Failed {
+    first: Mutex<Option<PyErr>>,
+    /// How often each hook was asked, once that is counted.
+    asked: OnceLock<Mutex<BTreeMap<&'static str, u64>>>,
+}
 
 impl Failed {
     /// Keep an exception with a note of where it was raised; says in short what it is.
@@ -34,12 +39,32 @@ impl Failed {
         self.first().get_or_insert(e);
     }
 
+    /// Count from now on how often each hook is asked.
+    pub(crate) fn count(&self) {
+        self.asked.get_or_init(Mutex::default);
+    }
+
+    /// A hook is asked.
+    #[inline]
+    pub(crate) fn note(&self, hook: &'static str) {
+        if let Some(asked) = self.asked.get() {
+            *asked.lock().unwrap_or_else(PoisonError::into_inner).entry(hook).or_default() += 1;
+        }
+    }
+
+    /// How often each hook was asked since that is counted.
+    pub(crate) fn asked(&self) -> BTreeMap<&'static str, u64> {
+        let asked =
+            self.asked.get().map(|asked| asked.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        asked.unwrap_or_default()
+    }
+
     /// What was raised.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.first().take()
     }
 
     fn first(&self) -> MutexGuard<'_, Option<PyErr>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -75,10 +75,11 @@ impl PyScheme {
     /// Ask a hook with a view; what is raised is kept, and the run ends.
     fn ask<T: wordline_ftl::Answer>(
         &self,
-        hook: &str,
+        hook: &'static str,
         view: &View<'_>,
         call: impl FnOnce(Python<'_>, &Bound<'_, Lent>) -> PyResult<T>,
     ) -> T {
+        self.failed.note(hook);
         view.answer(attached(|py| {
             let answered = lend(py, view, &self.named, |lent| call(py, lent));
             answered.map_err(|e| self.failed.keep(py, e, &self.name, hook, view.now))
