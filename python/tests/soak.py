@@ -200,7 +200,8 @@ def hour(wordline: str, seconds: int, clients: int) -> None:
     words += ["--iodepth=4", "--rate_iops=150", "--time_based", f"--runtime={seconds}", "--thread"]
     words += ["--verify=crc32c", "--verify_backlog=64", "--group_reporting", "--output-format=json"]
     words += [f"--numjobs={clients}", "--size=64m", "--offset_increment=64m", "--name=w"]
-    client = subprocess.Popen(words, stdout=-1, text=True)
+    # Where it leaves the state of its verification.
+    client = subprocess.Popen(words, stdout=-1, text=True, cwd=folder)
     resident: list[tuple[float, int]] = []
     begun = time.monotonic()
     while client.poll() is None:

@@ -414,7 +414,7 @@ class Scheme(ABC):
             self.seed(seed)
 
     def _metrics(self) -> list[tuple[str, list[tuple[float, float]]]]:
-        self._saved()  # asked at the end of a run: what could not be saved is told even so
+        self._check_learnt()  # asked at the end of a run: told even where nothing is saved
         followed = self.metrics() if hasattr(self, "metrics") else {}
         try:
             found = [(name, [(float(x), float(y)) for x, y in s]) for name, s in followed.items()]
@@ -433,7 +433,8 @@ class Scheme(ABC):
         object.__setattr__(other, "_learnt", copy.deepcopy(self._learnt))
         return other
 
-    def _saved(self) -> str:
+    def _check_learnt(self) -> None:
+        """Refuse what a drive that is saved or forked would lose."""
         for name, value in self._learnt.items():
             if what := _lost(value):
                 raise UserError(
@@ -441,6 +442,9 @@ class Scheme(ABC):
                     "would lose\n  allowed: what JSON holds, with keys of text, or an array of "
                     "numpy by itself"
                 )
+
+    def _saved(self) -> str:
+        self._check_learnt()
         return json.dumps({k: _written(v) for k, v in self._learnt.items()}, sort_keys=True)
 
     def _restore(self, text: str) -> bool:

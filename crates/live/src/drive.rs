@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use wordline_ftl::{Checked, Label, Media, Metadata, Recorded, StateFile};
 use wordline_run::{Filled, RunSpec, Setup, unnamed};
-use wordline_sim::{Completion, Device, NoProbe};
+use wordline_sim::{Completion, Device, NoProbe, PoweredOff};
 use wordline_units::{BlockId, DieId, HostRequest, SimTime};
 
 /// What a power cut did.
@@ -84,11 +84,7 @@ impl Drive<Flash> {
         let mut off = device.power_cut();
         off.image = off.image.found(media, protected, wear);
         off.at = now;
-        let setup = &drive.setup;
-        let scheme = setup.spec.registry.build(&drive.scheme).map_err(|e| wrong(e.to_string()))?;
-        let device = Device::power_on(&setup.device, &setup.geometry, scheme, off)
-            .map_err(|e| wrong(format!("the drive does not recover: {e}")))?;
-        drive.device = Some(device);
+        drive.power_on(off).map_err(wrong)?;
         Ok(drive)
     }
 
@@ -271,16 +267,20 @@ impl<M: Recorded> Drive<M> {
         let off = device.power_cut();
         let torn_pages = off.image.media.metadata().torn(self.setup.geometry.slot_shift).len();
         let (lost, protected_pages) = (off.lost.len(), off.image.protected_pages().count());
+        self.power_on(off)?;
+        Ok(Cut { at, lost, torn_pages, protected_pages, ready: self.now() })
+    }
+
+    /// Give the power back.
+    fn power_on(&mut self, off: PoweredOff<NoProbe, M>) -> Result<(), Stopped> {
         let scheme = self.setup.spec.registry.build(&self.scheme).map_err(|e| e.to_string())?;
-        let device = Device::power_on(&self.setup.device, &self.setup.geometry, scheme, off)
+        let mut device = Device::power_on(&self.setup.device, &self.setup.geometry, scheme, off)
             .map_err(|e| format!("the drive does not recover from a power cut: {e}"))?;
-        let mut device = device;
         for (die, factor) in &self.slow {
             device.slow_die(*die, *factor);
         }
-        let cut = Cut { at, lost, torn_pages, protected_pages, ready: device.now() };
         self.device = Some(device);
-        Ok(cut)
+        Ok(())
     }
 
     /// Let the drive come to rest. Returns the hash of the result and the log.

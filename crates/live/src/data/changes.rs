@@ -5,7 +5,9 @@ use std::sync::Arc;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
 /// Sectors that a logical page has at most, and parts that a physical one has.
-pub(crate) const SECTORS: u64 = 32;
+const SECTORS: u64 = 32;
+/// The last part.
+pub(crate) const LAST_PART: usize = SECTORS as usize - 1;
 
 /// A sector in protected RAM: its version, and the page in which its bytes lie.
 pub(crate) type Protected = (u64, Arc<[u8]>);
@@ -62,7 +64,7 @@ impl Changes {
     pub(crate) fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &Arc<[u8]>) {
         for sector in mask.iter() {
             let new = || (version, Arc::clone(page));
-            let at = self.writes.entry(key(lpn, sector)).or_insert_with(new);
+            let at = self.writes.entry(row_id(lpn.0, sector as usize)).or_insert_with(new);
             if at.0 <= version {
                 *at = new();
             }
@@ -70,14 +72,14 @@ impl Changes {
     }
 }
 
-/// A sector of a logical page, as one number.
-pub(crate) fn key(lpn: Lpn, sector: u32) -> u64 {
-    u64::from(lpn.0) * SECTORS + u64::from(sector)
+/// The number of a row: of a sector of a logical page, or of a part of a physical one.
+pub(crate) fn row_id(page: u32, part: usize) -> u64 {
+    u64::from(page) * SECTORS + part as u64
 }
 
-/// The logical page of such a number, and the sector in it.
-pub(crate) fn of_key(key: u64) -> (Lpn, u32) {
-    (Lpn((key / SECTORS) as u32), (key % SECTORS) as u32)
+/// The page of such a number, and the sector or part of it.
+pub(crate) fn of_row_id(id: u64) -> (u32, u32) {
+    ((id / SECTORS) as u32, (id % SECTORS) as u32)
 }
 
 #[cfg(test)]
@@ -104,7 +106,8 @@ mod tests {
         changes.protect(Lpn(3), SectorMask(0b11), 5, &page(5));
         changes.protect(Lpn(3), SectorMask(0b10), 4, &page(4));
         changes.protect(Lpn(3), SectorMask(0b01), 6, &page(6));
-        let found: Vec<_> = changes.writes.iter().map(|(at, (v, page))| (of_key(*at), *v, page[0])).collect();
-        assert_eq!(found, [((Lpn(3), 0), 6, 6), ((Lpn(3), 1), 5, 5)]);
+        let found: Vec<_> =
+            changes.writes.iter().map(|(at, (v, page))| (of_row_id(*at), *v, page[0])).collect();
+        assert_eq!(found, [((3, 0), 6, 6), ((3, 1), 5, 5)]);
     }
 }

@@ -1,6 +1,6 @@
 //! The folder of a drive: its lock, its database, what is written into it and read from it.
 
-use crate::data::changes::{Changes, SECTORS, of_key};
+use crate::data::changes::{Changes, LAST_PART, of_row_id, row_id};
 use crate::data::flash::Flash;
 use crate::data::pages::{DATABASE, Pages};
 use crate::data::rows::{APPLICATION, FORMAT, TABLES, runs};
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use wordline_ftl::{Ftl, Recorded, Worn};
-use wordline_units::{BlockId, Ppn, SimTime};
+use wordline_ftl::{Ftl, Recorded};
+use wordline_units::{BlockId, Lpn, Ppn, SimTime};
 
 /// The file that says that a server is at work.
 const LOCK: &str = "lock";
@@ -44,6 +44,17 @@ pub(crate) struct NotWritten {
     pub why: String,
     /// There is no room.
     pub is_full: bool,
+}
+
+/// What a commit is about, besides all that has changed.
+#[derive(Clone, Copy, Default)]
+struct Commit<'a> {
+    /// It is on the disk before anything goes on.
+    synced: bool,
+    /// What the drive is, with the first.
+    identity: Option<&'a str>,
+    /// How worn the flash is.
+    with_wear: bool,
 }
 
 /// The folder of a drive that is served.
@@ -180,7 +191,7 @@ impl Folder {
         ftl: &mut Ftl<Flash>,
         now: SimTime,
     ) -> Result<(), NotWritten> {
-        self.write(ftl, now, true, |t| note(t, "drive", &identity))
+        self.write(ftl, now, Commit { synced: true, identity: Some(identity), with_wear: true })
     }
 
     /// Write all that a drive has done, as one: after it the answers may leave. Synced, it is there even where the system
@@ -191,37 +202,35 @@ impl Folder {
         now: SimTime,
         synced: bool,
     ) -> Result<(), NotWritten> {
-        self.write(ftl, now, synced, |_| Ok(()))
+        self.write(ftl, now, Commit { synced, ..Commit::default() })
     }
 
     fn write(
         &mut self,
         ftl: &mut Ftl<Flash>,
         now: SimTime,
-        synced: bool,
-        also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+        mut commit: Commit<'_>,
     ) -> Result<(), NotWritten> {
         let changes = ftl.media.take_changes();
-        if changes.is_empty() && !synced {
+        if changes.is_empty() && !commit.synced {
             return Ok(());
         }
-        let synced = synced || self.always_syncs;
-        let wear = self.wear_written.elapsed() >= WEAR_EVERY && !changes.emptied.is_empty();
-        let wear = (wear || self.commits == 0).then(|| ftl.worn());
+        commit.synced |= self.always_syncs;
+        commit.with_wear |= self.wear_written.elapsed() >= WEAR_EVERY && !changes.emptied.is_empty();
         self.writes.extend(changes.writes.keys());
         if changes.trims_are_all {
             self.trims.clear();
         }
         self.trims.extend(changes.trims.keys());
         let over = self.rows_over(ftl);
-        self.transact(&changes, ftl, now, synced, wear.as_ref(), &over, also).map_err(|e| {
+        self.transact(&changes, ftl, now, commit, &over).map_err(|e| {
             let is_full = e.sqlite_error_code() == Some(ErrorCode::DiskFull);
             let mend =
                 if is_full { "make room, and serve it again" } else { "mend that, and serve it again" };
             let place = self.path.join(DATABASE);
             NotWritten { why: format!("{}: it cannot be written: {e}; {mend}", place.display()), is_full }
         })?;
-        if wear.is_some() {
+        if commit.with_wear {
             self.wear_written = Instant::now();
         }
         self.writes.retain(|id| over.0.binary_search(id).is_err());
@@ -235,7 +244,7 @@ impl Folder {
             self.log = 0;
         }
         self.commits += 1;
-        self.syncs += u64::from(synced);
+        self.syncs += u64::from(commit.synced);
         Ok(())
     }
 
@@ -244,30 +253,28 @@ impl Folder {
         if self.writes.len() + self.trims.len() < self.look_at {
             return (vec![], vec![]);
         }
-        let writes = self.writes.iter().filter(|id| !ftl.is_in_ram(of_key(**id).0));
+        let writes = self.writes.iter().filter(|id| !ftl.is_in_ram(Lpn(of_row_id(**id).0)));
         let trims = self.trims.iter().filter(|entry| !ftl.is_in_ram(ftl.page_of_trim(**entry)));
         (writes.copied().collect(), trims.copied().collect())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all that one transaction is about")]
     fn transact(
         &mut self,
         changes: &Changes,
         ftl: &Ftl<Flash>,
         now: SimTime,
-        synced: bool,
-        wear: Option<&Worn>,
+        Commit { synced, identity, with_wear }: Commit<'_>,
         over: &(Vec<u64>, Vec<u64>),
-        also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         self.database.pragma_update(None, "synchronous", if synced { "FULL" } else { "NORMAL" })?;
         let t = self.database.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (block, slot_shift) in &changes.emptied {
-            let places = u64::from(block.0) << slot_shift..u64::from(block.0 + 1) << slot_shift;
-            let pages = (places.start * SECTORS, places.end * SECTORS);
-            t.prepare_cached("DELETE FROM page WHERE id >= ?1 AND id < ?2")?.execute([pages.0, pages.1])?;
-            t.prepare_cached("DELETE FROM trim_page WHERE physical_page >= ?1 AND physical_page < ?2")?
-                .execute([places.start, places.end])?;
+            let first = block.0 << slot_shift;
+            let last = first + ((1 << slot_shift) - 1);
+            t.prepare_cached("DELETE FROM page WHERE id BETWEEN ?1 AND ?2")?
+                .execute([row_id(first, 0), row_id(last, LAST_PART)])?;
+            t.prepare_cached("DELETE FROM trim_page WHERE physical_page BETWEEN ?1 AND ?2")?
+                .execute([first, last])?;
         }
         for (ppn, from) in &changes.pages {
             write_page(&t, &ftl.media, *ppn, *from)?;
@@ -283,7 +290,7 @@ impl Folder {
         }
         let sector = ftl.view().geometry().sector as usize;
         for (id, (version, page)) in &changes.writes {
-            let (_, at) = of_key(*id);
+            let (_, at) = of_row_id(*id);
             let data = <Flash as wordline_ftl::Media>::sector(page, at, sector);
             t.prepare_cached(NEWEST_WRITE)?.execute(params![id, version, crc32fast::hash(data), data])?;
         }
@@ -299,21 +306,21 @@ impl Folder {
         for entry in &over.1 {
             t.prepare_cached("DELETE FROM protected_trim WHERE entry = ?1")?.execute([entry])?;
         }
-        if let Some(wear) = wear {
-            let bytes = postcard::to_stdvec(wear)
+        if with_wear {
+            let bytes = postcard::to_stdvec(&ftl.worn())
                 .map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))?;
             note(&t, "wear", &bytes)?;
         }
         note(&t, "now_ns", &now.0)?;
-        also(&t)?;
+        if let Some(identity) = identity {
+            note(&t, "drive", &identity)?;
+        }
         t.commit()
     }
 
     /// Write how worn the flash is, and let the log go to where it belongs.
     pub(crate) fn end(&mut self, ftl: &mut Ftl<Flash>, now: SimTime) -> Result<(), NotWritten> {
-        self.wear_written = Instant::now();
-        let wear = postcard::to_stdvec(&ftl.worn()).unwrap_or_default();
-        self.write(ftl, now, true, |t| note(t, "wear", &wear))
+        self.write(ftl, now, Commit { synced: true, with_wear: true, identity: None })
     }
 }
 
@@ -361,7 +368,7 @@ fn note(t: &Transaction<'_>, key: &str, value: &dyn rusqlite::ToSql) -> rusqlite
 fn write_page(t: &Transaction<'_>, media: &Flash, ppn: Ppn, from: usize) -> rusqlite::Result<()> {
     for part in from..media.metadata().page(ppn).len() {
         let (oob, data) = media.part(ppn, part);
-        let id = u64::from(ppn.0) * SECTORS + part as u64;
+        let id = row_id(ppn.0, part);
         t.prepare_cached("REPLACE INTO page VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
             id,
             oob.span.lpn.0,

@@ -1,6 +1,6 @@
 //! What is found in the folder of a drive when it is served again.
 
-use crate::data::changes::{SECTORS, key, of_key};
+use crate::data::changes::{of_row_id, row_id};
 use crate::data::flash::Flash;
 use crate::data::folder::Folder;
 use crate::data::rows::{mode, slots};
@@ -62,12 +62,11 @@ impl Folder {
         })?;
         let sql = "SELECT id, logical_page, sectors, offset, version, sequence FROM page ORDER BY id";
         self.each(sql, |row| {
-            let id: u64 = row.get(0)?;
-            let (place, part) = ((id / SECTORS) as u32, id % SECTORS);
+            let (place, part) = of_row_id(row.get(0)?);
             let span = Span { lpn: Lpn(row.get(1)?), mask: SectorMask(row.get(2)?), offset: row.get(3)? };
             let oob = Oob { span, version: row.get(4)?, sequence: row.get(5)? };
             let fits = place >> sizes.slot_shift < sizes.blocks
-                && metadata.page(Ppn(place)).len() as u64 == part
+                && metadata.page(Ppn(place)).len() == part as usize
                 && span.lpn.0 < sizes.pages;
             let noted = fits.then(|| metadata.program(Ppn(place), oob, ()));
             Ok(noted.and_then(Result::ok).ok_or(format!("physical page {place}")))
@@ -89,9 +88,8 @@ impl Folder {
         let wear = wear.map(|bytes| postcard::from_bytes(&bytes)).transpose();
         let wear = wear.map_err(|e| self.unread(&format!("how worn it is: {e}")))?;
         let now = self.noted("now_ns").map_err(broken)?.unwrap_or(0);
-        let sectors = writes.iter().flat_map(|w| w.mask.iter().map(|s| key(w.lpn, s)));
-        let rows = (sectors.collect(), trims.iter().map(|(entry, _)| *entry).collect());
-        self.note_rows(rows.0, rows.1);
+        let sectors = writes.iter().flat_map(|w| w.mask.iter().map(|s| row_id(w.lpn.0, s as usize)));
+        self.note_rows(sectors.collect(), trims.iter().map(|(entry, _)| *entry).collect());
         let media = Flash::of(metadata, Arc::new(self.pages()?));
         Ok(Found { media, writes, trims, wear, now: SimTime(now) })
     }
@@ -100,7 +98,8 @@ impl Folder {
     fn protected_writes(&self, sizes: Sizes) -> Result<Vec<ProtectedWrite<Arc<[u8]>>>, ServeError> {
         let mut rows: Vec<(u64, Lpn, u32, Vec<u8>)> = vec![];
         self.each("SELECT id, version, checksum, data FROM protected_write", |row| {
-            let (lpn, sector) = of_key(row.get(0)?);
+            let (lpn, sector) = of_row_id(row.get(0)?);
+            let lpn = Lpn(lpn);
             let data: Vec<u8> = row.get(3)?;
             let fits = crc32fast::hash(&data) == row.get::<_, u32>(2)? && data.len() == sizes.sector;
             rows.push((row.get(1)?, lpn, sector, data));

@@ -1,6 +1,6 @@
 //! The bytes of a folder's pages, read: as they are now, or as they were when a fork was made.
 
-use crate::data::changes::SECTORS;
+use crate::data::changes::row_id;
 use crate::lock;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ impl Pages {
 
     /// The bytes of a page's part.
     pub(crate) fn read(&self, ppn: Ppn, part: usize) -> Result<Arc<[u8]>, MediaError> {
-        let id = u64::from(ppn.0) * SECTORS + part as u64;
+        let id = row_id(ppn.0, part);
         let place = || format!("physical page {}", ppn.0);
         let mend = "take the folder from a copy, or write the page anew";
         let database = lock(&self.database);

@@ -1,11 +1,11 @@
 //! What is left when the power is cut: nothing that was flushed is lost, and each sector is as some write left it.
 
 use crate::client::{Client, FLUSH, READ, WRITE};
+use crate::ledger::{Ledger, SECTOR};
 use crate::support::{Rng, Served, from_environment, spec};
 use std::collections::BTreeMap;
 use wordline_live::ServeSpec;
 
-const SECTOR: u64 = 4096;
 const SECTORS: u64 = 64;
 
 /// A drive whose volatile cache answers writes, so slow that nothing reaches flash by itself within a test.
@@ -13,58 +13,10 @@ fn cached() -> Served {
     Served::new(ServeSpec { write_cache: 1 << 20, ..spec("conventional", "100000") })
 }
 
-/// What each sector may hold: stamps of writes, from the last that was flushed on.
-struct Ledger {
-    stamp: u64,
-    written: Vec<Vec<u64>>,
-}
-
-fn bytes(stamp: u64) -> Vec<u8> {
-    stamp.to_be_bytes().repeat((SECTOR / 8) as usize)
-}
-
-impl Ledger {
-    fn new() -> Ledger {
-        Ledger { stamp: 0, written: vec![vec![0]; SECTORS as usize] }
-    }
-
-    /// The bytes of the next write, of some sectors.
-    fn next(&mut self, first: u64, count: u64) -> Vec<u8> {
-        let mut data = vec![];
-        for sector in first..first + count {
-            self.stamp += 1;
-            self.written[sector as usize].push(self.stamp);
-            data.extend(bytes(self.stamp));
-        }
-        data
-    }
-
-    fn flushed(&mut self) {
-        for stamps in &mut self.written {
-            stamps.drain(..stamps.len() - 1);
-        }
-    }
-
-    /// Compare with what is found, which holds from then on. Returns what is wrong.
-    fn compare(&mut self, found: &[u8]) -> Option<String> {
-        for (sector, (found, may)) in found.chunks(SECTOR as usize).zip(&mut self.written).enumerate() {
-            let stamp = u64::from_be_bytes(found[..8].try_into().unwrap());
-            if found != bytes(stamp) {
-                return Some(format!("sector {sector} is torn"));
-            }
-            if !may.contains(&stamp) {
-                return Some(format!("sector {sector} holds {stamp}, and only {may:?} can be"));
-            }
-            *may = vec![stamp];
-        }
-        None
-    }
-}
-
 /// Write, flush at times, cut the power, and look. With `true` flushes lie. Returns the first thing that is wrong.
 fn cut_again_and_again(lies: bool, rounds: u64, seed: u64) -> (Option<String>, u64) {
     let served = cached();
-    let mut ledger = Ledger::new();
+    let mut ledger = Ledger::new(SECTORS);
     let mut rng = Rng(seed);
     let mut lost = 0;
     for round in 0..rounds {
@@ -73,7 +25,7 @@ fn cut_again_and_again(lies: bool, rounds: u64, seed: u64) -> (Option<String>, u
         for _ in 0..1 + rng.below(30) {
             let count = 1 + rng.below(4);
             let first = rng.below(SECTORS - count);
-            let data = ledger.next(first, count);
+            let data = ledger.write(first, count);
             client.write(first * SECTOR, &data);
             if rng.below(12) == 0 {
                 if lies {

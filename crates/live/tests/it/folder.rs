@@ -1,6 +1,7 @@
 //! A drive in a folder is there when its server has ended, however that was: killed at any moment, cut, or stopped.
 
 use crate::client::{Client, FLUSH, READ, TRIM, WRITE};
+use crate::ledger::{Ledger, SECTOR, bytes};
 use crate::support::{Rng, Served, from_environment, spec};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wordline_live::{Address, ServeSpec, Server};
 
-const SECTOR: u64 = 4096;
 /// Four pages of the drives here have as many.
 const PAGE: u64 = 4;
 const SECTORS: u64 = 256;
@@ -256,13 +256,13 @@ fn a_server_that_is_killed() {
     std::thread::sleep(Duration::from_secs(600));
 }
 
-struct Server9 {
+struct Killable {
     child: Child,
     socket: PathBuf,
 }
 
-impl Server9 {
-    fn new(folder: &Path, number: usize) -> Server9 {
+impl Killable {
+    fn new(folder: &Path, number: usize) -> Killable {
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["folder::a_server_that_is_killed", "--exact", "--nocapture", "--quiet"])
             .env("WORDLINE_FOLDER", folder)
@@ -270,7 +270,7 @@ impl Server9 {
             .stdout(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        let mut server = Server9 { child, socket: within(folder, "d.sock") };
+        let mut server = Killable { child, socket: within(folder, "d.sock") };
         let begun = Instant::now();
         while std::os::unix::net::UnixStream::connect(&server.socket).is_err() {
             assert_eq!(server.child.try_wait().unwrap(), None, "the server has ended by itself");
@@ -286,90 +286,47 @@ impl Server9 {
     }
 }
 
-impl Drop for Server9 {
+impl Drop for Killable {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn bytes(stamp: u64) -> Vec<u8> {
-    stamp.to_be_bytes().repeat((SECTOR / 8) as usize)
-}
-
-/// What a request does to sectors: writes stamps from one on, or zeroes.
+/// A write or a trim of sectors.
 #[derive(Clone, Copy)]
 struct Asked {
     first: u64,
     count: u64,
-    stamp: Option<u64>,
+    is_trim: bool,
 }
 
-/// What each sector may hold.
-struct Ledger {
-    stamp: u64,
-    may: Vec<Vec<u64>>,
-}
-
-impl Ledger {
-    fn new() -> Ledger {
-        Ledger { stamp: 0, may: vec![vec![0]; SECTORS as usize] }
+/// The next request, if it touches none that is under way, and the data of a write.
+fn next(ledger: &mut Ledger, rng: &mut Rng, busy: &BTreeMap<u64, Asked>) -> Option<(Asked, Vec<u8>)> {
+    let is_trim = rng.below(8) == 0;
+    let (grain, count) = if is_trim { (PAGE, PAGE * (1 + rng.below(2))) } else { (1, 1 + rng.below(6)) };
+    let first = rng.below(SECTORS - count) / grain * grain;
+    if busy.values().any(|b| b.first < first + count && first < b.first + b.count) {
+        return None;
     }
-
-    fn ask(&mut self, rng: &mut Rng, busy: &BTreeMap<u64, Asked>) -> Option<(Asked, Vec<u8>)> {
-        let is_trim = rng.below(8) == 0;
-        let count = if is_trim { PAGE * (1 + rng.below(2)) } else { 1 + rng.below(6) };
-        let first =
-            rng.below(SECTORS - count) / if is_trim { PAGE } else { 1 } * if is_trim { PAGE } else { 1 };
-        if busy.values().any(|b| b.first < first + count && first < b.first + b.count) {
-            return None;
-        }
-        let stamp = (!is_trim).then_some(self.stamp + 1);
-        let mut data = vec![];
-        for sector in first..first + count {
-            let value = if is_trim {
-                0
-            } else {
-                self.stamp += 1;
-                self.stamp
-            };
-            self.may[sector as usize].push(value);
-            data.extend(bytes(value));
-        }
-        Some((Asked { first, count, stamp }, if is_trim { vec![] } else { data }))
+    let asked = Asked { first, count, is_trim };
+    if is_trim {
+        ledger.trim(first, count);
+        return Some((asked, vec![]));
     }
-
-    fn answered(&mut self, asked: Asked) {
-        for (i, sector) in (asked.first..asked.first + asked.count).enumerate() {
-            self.may[sector as usize] = vec![asked.stamp.map_or(0, |stamp| stamp + i as u64)];
-        }
-    }
-
-    fn compare(&mut self, found: &[u8]) -> Result<(), String> {
-        for (sector, (found, may)) in found.chunks(SECTOR as usize).zip(&mut self.may).enumerate() {
-            let stamp = u64::from_be_bytes(found[..8].try_into().unwrap());
-            if found != bytes(stamp) {
-                return Err(format!("sector {sector} is torn"));
-            }
-            if !may.contains(&stamp) {
-                return Err(format!("sector {sector} holds {stamp}, and only {may:?} can be"));
-            }
-            *may = vec![stamp];
-        }
-        Ok(())
-    }
+    Some((asked, ledger.write(first, count)))
 }
 
 /// Ask at random, eight at a time, and kill the server after so many answers and a moment. Returns the answers.
-fn ask_until_killed(server: Server9, ledger: &mut Ledger, rng: &mut Rng) -> u64 {
+fn ask_until_killed(server: Killable, ledger: &mut Ledger, rng: &mut Rng) -> u64 {
     let mut client = Client::new(&server.socket, true);
     let mut busy: BTreeMap<u64, Asked> = BTreeMap::new();
     let (least, mut answers) = (rng.below(200), 0);
     while answers < least {
         while busy.len() < 8 {
-            if let Some((asked, data)) = ledger.ask(rng, &busy) {
+            if let Some((asked, data)) = next(ledger, rng, &busy) {
                 let (offset, length) = (asked.first * SECTOR, (asked.count * SECTOR) as u32);
-                let kind = if asked.stamp.is_some() { WRITE } else { TRIM };
+                let kind = if asked.is_trim { TRIM } else { WRITE };
                 busy.insert(client.send(kind, rng.below(16) as u16 / 15, offset, length, &data), asked);
             }
             if rng.below(40) == 0 {
@@ -379,7 +336,7 @@ fn ask_until_killed(server: Server9, ledger: &mut Ledger, rng: &mut Rng) -> u64 
         let reply = client.reply(|_| 0).unwrap();
         assert_eq!(reply.error, 0);
         if let Some(asked) = busy.remove(&reply.cookie) {
-            ledger.answered(asked);
+            ledger.settled(asked.first, asked.count);
         }
         answers += 1;
     }
@@ -388,7 +345,7 @@ fn ask_until_killed(server: Server9, ledger: &mut Ledger, rng: &mut Rng) -> u64 
     // What had left before the kill was answered.
     while let Some(reply) = client.reply(|_| 0) {
         if let Some(asked) = busy.remove(&reply.cookie) {
-            ledger.answered(asked);
+            ledger.settled(asked.first, asked.count);
         }
     }
     answers
@@ -397,13 +354,13 @@ fn ask_until_killed(server: Server9, ledger: &mut Ledger, rng: &mut Rng) -> u64 
 /// Kill a server again and again, each time in the midst of its work, and look.
 fn kill_again_and_again(number: usize, rounds: u64, seed: u64) {
     let folder = tempfile::tempdir().unwrap();
-    let (mut ledger, mut rng) = (Ledger::new(), Rng(seed));
+    let (mut ledger, mut rng) = (Ledger::new(SECTORS), Rng(seed));
     let mut answers = 0;
     for round in 0..rounds {
-        answers += ask_until_killed(Server9::new(folder.path(), number), &mut ledger, &mut rng);
-        let server = Server9::new(folder.path(), number);
+        answers += ask_until_killed(Killable::new(folder.path(), number), &mut ledger, &mut rng);
+        let server = Killable::new(folder.path(), number);
         let found = Client::new(&server.socket, true).read(0, (SECTORS * SECTOR) as u32);
-        if let Err(wrong) = ledger.compare(&found) {
+        if let Some(wrong) = ledger.compare(&found) {
             let kept = folder.keep();
             panic!("{:?}, seed {seed}, round {round}: {wrong}; see {}", DRIVES[number], kept.display());
         }

@@ -9,6 +9,7 @@ mod cuts;
 mod folder;
 mod forks;
 mod hostile;
+mod ledger;
 mod reads;
 mod session;
 mod support;
