@@ -53,7 +53,7 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, epoch: u64, tell: &dyn Fn(&B
         Ok(None) => return,
         Err(broken) => return tell(&broken),
     };
-    let outbox = Arc::new(Outbox::new(Arc::clone(socket), agreed, epoch));
+    let outbox = Arc::new(Outbox::new(Arc::clone(socket), Arc::clone(&shared.statistics), agreed, epoch));
     std::thread::scope(|scope| {
         let sender = std::thread::Builder::new().name("wordline-send".to_string());
         let listened = sender
@@ -87,7 +87,12 @@ fn listen(shared: &Arc<Shared>, outbox: &Arc<Outbox>, socket: &Socket) -> Result
     let mut batch: Vec<(Request, Vec<u8>)> = vec![];
     loop {
         let Some(request) = incoming.request()? else {
-            if !batch.is_empty() && !shared.submit(outbox, &mut batch) || !incoming.fill(socket)? {
+            if !batch.is_empty() && !shared.submit(outbox, &mut batch) {
+                return Ok(());
+            }
+            // A client that has all its answers may ask again at once; whoever looks for that need not be woken up.
+            let spin = if outbox.is_idle() { shared.spin } else { Duration::ZERO };
+            if !incoming.fill(socket, spin)? {
                 return Ok(());
             }
             continue;
@@ -123,12 +128,12 @@ impl Incoming {
         Ok(Some(request))
     }
 
-    /// Wait for more. Returns whether there is any.
-    fn fill(&mut self, mut socket: &Socket) -> Result<bool, Broken> {
+    /// Wait for more, for so long without going to sleep. Returns whether there is any.
+    fn fill(&mut self, socket: &Socket, spin: Duration) -> Result<bool, Broken> {
         self.bytes.copy_within(self.from..self.to, 0);
         self.to -= self.from;
         self.from = 0;
-        let read = socket.read(&mut self.bytes[self.to..])?;
+        let read = socket.read_within(spin, &mut self.bytes[self.to..])?;
         if read == 0 && self.to > 0 {
             return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
         }

@@ -14,34 +14,21 @@ impl Given {
         &self.0
     }
 
-    /// A table: a row for each kind of request and percentile.
+    /// A table: a row for each kind of request and percentile; and another of quiet seconds, if there were others.
     pub fn to_text(&self) -> String {
-        let mut text = String::new();
-        let head = ["", "requests", "failed", "", "modelled us", "delivered us", "behind us", "late"];
-        let mut rows: Vec<[String; 8]> = vec![head.map(str::to_string)];
-        let number = |v: &Value| v.as_f64().map_or("-".to_string(), |n| format!("{n:.1}"));
-        for (verb, _) in VERBS {
-            let of = &self.0["served"][verb];
-            if of.is_null() {
-                continue;
-            }
-            let mut first = [verb.to_string(), of["requests"].to_string(), of["failed"].to_string()];
-            for (share, _) in SHARES {
-                let l = &of["latency"][share];
-                let [verb, requests, failed] = std::mem::take(&mut first);
-                let times = [&l["modelled_us"], &l["delivered_us"], &l["behind_us"]].map(number);
-                let [modelled, delivered, behind] = times;
-                let late = l["late_from_here"].to_string();
-                rows.push([verb, requests, failed, share.to_string(), modelled, delivered, behind, late]);
-            }
-        }
-        let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
-        let widths: [usize; 8] = std::array::from_fn(width);
-        for row in rows.iter().filter(|_| rows.len() > 1) {
-            let cells = row.iter().zip(widths).enumerate().map(|(i, (cell, width))| {
-                if i == 0 || i == 3 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-            });
-            let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        let mut text = table(&self.0["served"]);
+        let quiet = &self.0["quiet"];
+        let [seconds, disturbed] =
+            ["seconds", "disturbed_seconds"].map(|key| quiet[key].as_u64().unwrap_or(0));
+        if disturbed > 0 && self.0["time_scale"].as_f64() != Some(0.0) {
+            let ms = quiet["longest_wait_us"].as_f64().unwrap_or(0.0) / 1e3;
+            let of = seconds + disturbed;
+            let _ = writeln!(
+                text,
+                "in {disturbed} of {of} seconds the machine kept a thread waiting for 1 ms or more, at most {ms:.1} ms; in the \
+                 other {seconds}:"
+            );
+            text += &table(&quiet["served"]);
         }
         for cut in self.0["drive"]["cuts"].as_array().into_iter().flatten() {
             let ms = |key: &str| cut[key].as_f64().unwrap_or(0.0) / 1e6;
@@ -61,4 +48,36 @@ impl Given {
         };
         text
     }
+}
+
+/// Rows for each kind of request and percentile; nothing where nothing was served.
+fn table(served: &Value) -> String {
+    let mut text = String::new();
+    let head = ["", "requests", "failed", "", "modelled us", "delivered us", "behind us", "late"];
+    let mut rows: Vec<[String; 8]> = vec![head.map(str::to_string)];
+    let number = |v: &Value| v.as_f64().map_or("-".to_string(), |n| format!("{n:.1}"));
+    for (verb, _) in VERBS {
+        let of = &served[verb];
+        if of.is_null() {
+            continue;
+        }
+        let mut first = [verb.to_string(), of["requests"].to_string(), of["failed"].to_string()];
+        for (share, _) in SHARES {
+            let l = &of["latency"][share];
+            let [verb, requests, failed] = std::mem::take(&mut first);
+            let times = [&l["modelled_us"], &l["delivered_us"], &l["behind_us"]].map(number);
+            let [modelled, delivered, behind] = times;
+            let late = l["late_from_here"].to_string();
+            rows.push([verb, requests, failed, share.to_string(), modelled, delivered, behind, late]);
+        }
+    }
+    let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 8] = std::array::from_fn(width);
+    for row in rows.iter().filter(|_| rows.len() > 1) {
+        let cells = row.iter().zip(widths).enumerate().map(|(i, (cell, width))| {
+            if i == 0 || i == 3 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    text
 }

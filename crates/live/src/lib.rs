@@ -7,6 +7,7 @@
 //! a fault of the map is wrong data that a client sees.
 
 mod address;
+mod canary;
 mod clock;
 mod connection;
 mod control;

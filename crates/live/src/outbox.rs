@@ -6,12 +6,14 @@ use crate::lock;
 use crate::protocol::handshake::Agreed;
 use crate::protocol::reply::Reply;
 use crate::socket::Socket;
+use crate::statistics::{Served, Statistics};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 use std::collections::VecDeque;
 use std::io::IoSlice;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Requests of one connection that may be under way.
 const MOST_REQUESTS: usize = 1024;
@@ -25,15 +27,24 @@ pub(crate) struct Outbox {
     pub agreed: Agreed,
     /// The number of power cuts at which its connection began: it does not outlive the next.
     pub epoch: u64,
-    socket: std::sync::Arc<Socket>,
+    socket: Arc<Socket>,
+    /// Told of each answer that leaves.
+    statistics: Arc<Mutex<Statistics>>,
     state: Mutex<State>,
     changed: Condvar,
 }
 
+/// A reply on its way.
+struct Leaving {
+    reply: Reply,
+    /// Bytes that its request counts for.
+    bytes: usize,
+    served: Served,
+}
+
 #[derive(Default)]
 struct State {
-    /// With the bytes that each stands for.
-    queue: VecDeque<(Reply, usize)>,
+    queue: VecDeque<Leaving>,
     /// Bytes of the first that have been sent.
     sent: usize,
     /// The socket takes no more now.
@@ -46,8 +57,18 @@ struct State {
 }
 
 impl Outbox {
-    pub(crate) fn new(socket: std::sync::Arc<Socket>, agreed: Agreed, epoch: u64) -> Outbox {
-        Outbox { agreed, epoch, socket, state: Mutex::default(), changed: Condvar::new() }
+    pub(crate) fn new(
+        socket: Arc<Socket>,
+        statistics: Arc<Mutex<Statistics>>,
+        agreed: Agreed,
+        epoch: u64,
+    ) -> Outbox {
+        Outbox { agreed, epoch, socket, statistics, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Whether nothing is under way: what comes next, the client asks.
+    pub(crate) fn is_idle(&self) -> bool {
+        lock(&self.state).requests == 0
     }
 
     /// Whether a request with so many bytes can be taken without waiting; it then counts as under way.
@@ -75,11 +96,11 @@ impl Outbox {
         taken
     }
 
-    /// Put a reply in the queue of a request that counts for so many bytes.
-    pub(crate) fn push(&self, reply: Reply, bytes: usize) {
+    /// Put the reply in the queue of a request that counts for so many bytes.
+    pub(crate) fn push(&self, reply: Reply, bytes: usize, served: Served) {
         let mut state = lock(&self.state);
         if !state.closed {
-            state.queue.push_back((reply, bytes));
+            state.queue.push_back(Leaving { reply, bytes, served });
         }
     }
 
@@ -93,11 +114,12 @@ impl Outbox {
 
     fn send_some(&self, state: &mut State) {
         state.stuck = false;
+        let mut left = vec![];
         while !state.queue.is_empty() && !state.closed {
             let mut skip = state.sent;
             let mut parts = [IoSlice::new(&[]); TOGETHER * 2];
             let mut used = 0;
-            for part in state.queue.iter().take(TOGETHER).flat_map(|(reply, _)| reply.parts()) {
+            for part in state.queue.iter().take(TOGETHER).flat_map(|leaving| leaving.reply.parts()) {
                 let rest = part.get(skip..).unwrap_or(&[]);
                 skip = skip.saturating_sub(part.len());
                 if !rest.is_empty() {
@@ -106,8 +128,10 @@ impl Outbox {
                 }
             }
             let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            // An answer leaves when the system is given it: it may then let the client go first, and this thread wait.
+            let now = Instant::now();
             match sendmsg(&*self.socket, &parts[..used], &mut SendAncillaryBuffer::default(), flags) {
-                Ok(sent) => state.has_sent(sent),
+                Ok(sent) => state.has_sent(sent, |served| left.push((served, now))),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     state.stuck = true;
@@ -118,6 +142,9 @@ impl Outbox {
                     self.socket.shut();
                 }
             }
+        }
+        if !left.is_empty() {
+            lock(&self.statistics).note(&left);
         }
         // The thread that sends on, or the one that waits for room: neither is woken for nothing.
         if state.stuck || state.closed || std::mem::take(&mut state.full) {
@@ -153,15 +180,15 @@ impl State {
         self.requests == 0 || self.requests < MOST_REQUESTS && self.bytes + bytes <= MOST_BYTES
     }
 
-    fn has_sent(&mut self, bytes: usize) {
+    /// So many bytes of the queue have been sent; whose last are among them, `tell` is told of.
+    fn has_sent(&mut self, bytes: usize, mut tell: impl FnMut(Served)) {
         self.sent += bytes;
-        while let Some((reply, owed)) = self.queue.front()
-            && self.sent >= reply.len()
-        {
-            self.sent -= reply.len();
+        while self.queue.front().is_some_and(|leaving| self.sent >= leaving.reply.len()) {
+            let Some(leaving) = self.queue.pop_front() else { return };
+            self.sent -= leaving.reply.len();
             self.requests = self.requests.saturating_sub(1);
-            self.bytes = self.bytes.saturating_sub(*owed);
-            self.queue.pop_front();
+            self.bytes = self.bytes.saturating_sub(leaving.bytes);
+            tell(leaving.served);
         }
     }
 

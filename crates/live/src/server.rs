@@ -1,6 +1,7 @@
 //! The server: its listeners, its threads, its end.
 
 use crate::address::Address;
+use crate::canary;
 use crate::connection;
 use crate::control;
 use crate::data::flash::Flash;
@@ -140,6 +141,8 @@ impl Server {
         let mut server = Server { shared, threads: vec![], addresses, paths };
         let shared = Arc::clone(&server.shared);
         server.spawn("wordline-pace", move || shared.pace())?;
+        let shared = Arc::clone(&server.shared);
+        server.spawn("wordline-canary", move || canary::watch(&shared))?;
         for listener in listeners {
             let shared = Arc::clone(&server.shared);
             server.spawn("wordline-accept", move || accept(&shared, &listener))?;

@@ -15,7 +15,7 @@ use crate::protocol::handshake::Export;
 use crate::protocol::request::Request;
 use crate::socket::Socket;
 use crate::spec::ServeSpec;
-use crate::statistics::{Served, Statistics};
+use crate::statistics::Statistics;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -46,11 +46,11 @@ pub(crate) struct Shared {
     /// The same while it spins.
     woken: AtomicBool,
     /// How long before an instant it stops sleeping and spins.
-    spin: Duration,
+    pub spin: Duration,
     pub export: Export,
     /// What the system grants it.
     granted: Granted,
-    pub statistics: Mutex<Statistics>,
+    pub statistics: Arc<Mutex<Statistics>>,
     pub connections: Mutex<Vec<(u64, Arc<Socket>)>>,
     pub next_connection: AtomicU64,
     pub log: Log,
@@ -80,7 +80,7 @@ impl Shared {
             spin: spec.spin,
             export,
             granted,
-            statistics: Mutex::default(),
+            statistics: Arc::default(),
             connections: Mutex::default(),
             next_connection: AtomicU64::new(1),
             log,
@@ -147,11 +147,9 @@ impl Shared {
         if out.is_empty() {
             return;
         }
-        let mut served: Vec<Served> = Vec::with_capacity(out.len());
         let mut sending: Vec<Arc<Outbox>> = vec![];
         for delivery in out {
-            delivery.outbox.push(delivery.reply, delivery.bytes);
-            served.push(delivery.served);
+            delivery.outbox.push(delivery.reply, delivery.bytes, delivery.served);
             if !sending.iter().any(|o| Arc::ptr_eq(o, &delivery.outbox)) {
                 sending.push(delivery.outbox);
             }
@@ -159,7 +157,6 @@ impl Shared {
         for outbox in sending {
             outbox.send();
         }
-        lock(&self.statistics).note(&served, Instant::now());
     }
 
     /// End all connections.
@@ -300,13 +297,18 @@ impl Shared {
     /// Everything there is to tell, as JSON.
     pub(crate) fn to_json(&self) -> Value {
         let (drive, scale) = self.with_engine(|engine| (engine.to_json(), engine.clock.scale()));
+        let (served, quiet) = {
+            let statistics = lock(&self.statistics);
+            (statistics.to_json(scale), statistics.quiet_to_json(scale))
+        };
         json!({
             "export": self.export.name,
             "wall_s": self.begun.elapsed().as_secs_f64(),
             "time_scale": scale.factor(),
             "connections": lock(&self.connections).len(),
             "host": { "io_flusher": self.granted.io_flusher, "memory_locked": self.granted.locked },
-            "served": lock(&self.statistics).to_json(scale),
+            "served": served,
+            "quiet": quiet,
             "drive": drive,
             "snapshots": lock(&self.snapshots).keys().collect::<Vec<_>>(),
             "forks": lock(&self.forks).len(),

@@ -1,10 +1,12 @@
 //! A connection's socket, of either kind.
 
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A connection's socket. Several threads use it at once.
 #[derive(Debug)]
@@ -20,6 +22,21 @@ impl Socket {
             Socket::Unix(s) => s.shutdown(Shutdown::Both),
             Socket::Tcp(s) => s.shutdown(Shutdown::Both),
         };
+    }
+
+    /// Read what comes, for so long without going to sleep, and sleeping after that.
+    pub(crate) fn read_within(mut self: &Socket, spin: Duration, into: &mut [u8]) -> io::Result<usize> {
+        if !spin.is_zero() {
+            let begun = Instant::now();
+            while begun.elapsed() < spin {
+                match recv(self, &mut *into, RecvFlags::DONTWAIT) {
+                    // Whoever else has work goes first: the client, perhaps.
+                    Err(Errno::AGAIN | Errno::INTR) => std::thread::yield_now(),
+                    done => return Ok(done?.1),
+                }
+            }
+        }
+        self.read(into)
     }
 
     /// How long a read and a write may take.

@@ -1,4 +1,5 @@
-//! What clients were given: how long the model says a request takes, how long it took, and how late answers were.
+//! What clients were given: how long the model says a request takes, how long it took, and how late answers were; and of
+//! that what fell into seconds in which the machine let its threads run.
 
 use crate::clock::TimeScale;
 use crate::protocol::request::Verb;
@@ -9,6 +10,10 @@ use wordline_units::SimDuration;
 
 /// An answer is late that leaves so long after its instant.
 pub const LATE: Duration = Duration::from_micros(50);
+
+/// A second in which the machine kept a thread waiting for so long is disturbed: how late answers were then says nothing of
+/// the server.
+pub const DISTURBED: Duration = Duration::from_millis(1);
 
 /// Shares of the requests at which latencies are told.
 pub(crate) const SHARES: [(&str, f64); 5] =
@@ -51,18 +56,28 @@ struct OfVerb {
     behind: Histogram,
 }
 
+/// Requests of some seconds.
+#[derive(Clone, Debug, Default)]
+struct Requests([OfVerb; VERBS.len()]);
+
 /// Counts and latencies of all requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Statistics {
-    verbs: [OfVerb; VERBS.len()],
+    /// Of the second that has not ended.
+    now: Requests,
+    /// Of quiet seconds, and of disturbed ones, and how many there were.
+    quiet: (Requests, u64),
+    disturbed: (Requests, u64),
+    /// For how long the machine has kept a thread waiting at most.
+    longest: Duration,
 }
 
 impl Statistics {
-    /// Answers that left at an instant.
-    pub(crate) fn note(&mut self, served: &[Served], left: Instant) {
-        for s in served {
+    /// Answers, and when each has left.
+    pub(crate) fn note(&mut self, served: &[(Served, Instant)]) {
+        for (s, left) in served {
             let Some(at) = VERBS.iter().position(|(_, verb)| *verb == s.verb) else { continue };
-            let of = &mut self.verbs[at];
+            let of = &mut self.now.0[at];
             of.requests += 1;
             if s.failed {
                 of.failed += 1;
@@ -82,8 +97,54 @@ impl Statistics {
         }
     }
 
+    /// A second ends, in which the machine has kept a thread waiting for so long at most.
+    pub(crate) fn end_second(&mut self, longest: Duration) {
+        self.longest = self.longest.max(longest);
+        let (requests, seconds) = if longest < DISTURBED { &mut self.quiet } else { &mut self.disturbed };
+        requests.add(&self.now);
+        *seconds += 1;
+        self.now = Requests::default();
+    }
+
     /// All of it, latencies in microseconds.
     pub(crate) fn to_json(&self, scale: TimeScale) -> Value {
+        let mut all = self.now.clone();
+        all.add(&self.quiet.0);
+        all.add(&self.disturbed.0);
+        all.to_json(scale)
+    }
+
+    /// How many seconds the machine has disturbed, and what was served in the others.
+    pub(crate) fn quiet_to_json(&self, scale: TimeScale) -> Value {
+        json!({
+            "seconds": self.quiet.1,
+            "disturbed_seconds": self.disturbed.1,
+            "longest_wait_us": self.longest.as_nanos() as f64 / 1e3,
+            "served": self.quiet.0.to_json(scale),
+        })
+    }
+}
+
+impl OfVerb {
+    fn add(&mut self, other: &OfVerb) {
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.failed += other.failed;
+        self.modelled.add(&other.modelled);
+        self.delivered.add(&other.delivered);
+        self.late.add(&other.late);
+        self.behind.add(&other.behind);
+    }
+}
+
+impl Requests {
+    fn add(&mut self, other: &Requests) {
+        for (of, other) in self.0.iter_mut().zip(&other.0) {
+            of.add(other);
+        }
+    }
+
+    fn to_json(&self, scale: TimeScale) -> Value {
         let of = |of: &OfVerb| {
             let mut latency = Map::new();
             for (name, share) in SHARES {
@@ -109,7 +170,7 @@ impl Statistics {
                 "latency": latency,
             })
         };
-        let verbs = VERBS.iter().zip(&self.verbs);
+        let verbs = VERBS.iter().zip(&self.0);
         let used = verbs.filter(|(_, v)| v.requests > 0);
         used.map(|((name, _), v)| (name.to_string(), of(v))).collect::<Map<_, _>>().into()
     }
@@ -142,7 +203,7 @@ mod tests {
             let modelled = nanoseconds(modelled);
             let served =
                 Served { verb: Verb::Read, bytes: 4096, failed: false, arrived: begin, modelled, due };
-            statistics.note(&[served], left);
+            statistics.note(&[(served, left)]);
         }
         let told = statistics.to_json(TimeScale::REAL);
         let read = &told["read"];
@@ -150,5 +211,29 @@ mod tests {
         let late = |share: &str| read["latency"][share]["late_from_here"].as_u64();
         assert_eq!([late("p50"), late("p99"), late("max")], [Some(10), Some(2), Some(1)]);
         assert!(told.get("write").is_none());
+    }
+
+    #[test]
+    fn seconds_in_which_the_machine_was_away_are_counted_apart_and_lose_nothing() {
+        let mut statistics = Statistics::default();
+        let begin = Instant::now();
+        let mut second = |behind_us: u64, longest: Duration| {
+            let modelled = Duration::from_micros(100);
+            let left = begin + modelled + Duration::from_micros(behind_us);
+            let (due, modelled) = (Some(begin + modelled), nanoseconds(modelled));
+            let served =
+                Served { verb: Verb::Read, bytes: 4096, failed: false, arrived: begin, modelled, due };
+            statistics.note(&[(served, left)]);
+            statistics.end_second(longest);
+        };
+        second(3, Duration::from_micros(999));
+        second(40, DISTURBED);
+        second(5, Duration::ZERO);
+        let quiet = statistics.quiet_to_json(TimeScale::REAL);
+        let counts = ["seconds", "disturbed_seconds"].map(|key| quiet[key].as_u64());
+        assert_eq!((counts, quiet["longest_wait_us"].as_f64()), ([Some(2), Some(1)], Some(1000.0)));
+        let behind = |of: &Value| of["read"]["latency"]["max"]["behind_us"].as_f64().unwrap().round();
+        assert_eq!((behind(&quiet["served"]), behind(&statistics.to_json(TimeScale::REAL))), (5.0, 40.0));
+        assert_eq!(statistics.to_json(TimeScale::REAL)["read"]["requests"], 3);
     }
 }

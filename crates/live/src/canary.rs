@@ -1,0 +1,32 @@
+//! Whether the machine lets a thread run when it should. A server among busy neighbours answers late for reasons that are not
+//! its own; what a thread that does nothing but sleep and look at the clock has lost tells the two apart.
+
+use crate::clock::TimeScale;
+use crate::lock;
+use crate::shared::Shared;
+use std::num::NonZeroU64;
+use std::time::{Duration, Instant};
+
+/// How long it sleeps at once: less than what is told apart.
+const NAP: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Sleep and look, and say each second how long the longest delay was, until the server stops.
+pub(crate) fn watch(shared: &Shared) {
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    while !shared.is_stopping() {
+        // Where the drive takes no time, nothing can be late.
+        let takes_time = shared.with_engine(|engine| engine.clock.scale()) != TimeScale::NONE;
+        let begun = Instant::now();
+        let mut longest = Duration::ZERO;
+        let mut last = begun;
+        while last.duration_since(begun) < SECOND && !shared.is_stopping() {
+            let nap = if takes_time { NAP } else { SECOND / 20 };
+            std::thread::sleep(nap);
+            let now = Instant::now();
+            longest = longest.max(now.duration_since(last).saturating_sub(nap));
+            last = now;
+        }
+        lock(&shared.statistics).end_second(longest);
+    }
+}
