@@ -113,9 +113,9 @@ impl Server {
         let granted = host::ask();
         let name = drive.setup().device.name.clone();
         let description = format!("{} under {}", drive.setup().device.description, drive.scheme());
-        let engine = Engine::new(drive, folder, spec.time_scale, spec.write_cache);
+        let engine = Engine::new(drive, folder, spec);
         let preferred = u32::try_from(engine.units.sector).unwrap_or(4096).max(512);
-        let export = Export { name, description, size: engine.size, preferred };
+        let export = Export { name, description, size: engine.size, preferred, read_only: spec.read_only };
         let mut listeners = vec![];
         let (mut addresses, mut paths) = (vec![], vec![]);
         for address in &spec.addresses {

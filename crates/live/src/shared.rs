@@ -257,6 +257,7 @@ impl Shared {
                 addresses: vec![asked.at],
                 control: asked.control,
                 time_scale: asked.time_scale.unwrap_or(scale),
+                read_only: false,
                 session: None,
                 data: None,
                 ..self.spec.clone()

@@ -21,6 +21,8 @@ pub struct ServeSpec {
     pub spin: Duration,
     /// Bytes of a volatile cache that answers writes before they are on flash; 0 for none.
     pub write_cache: u64,
+    /// Nobody may write to it. Forks of it may be written to.
+    pub read_only: bool,
     /// A folder for the drive's bytes, which else are in RAM alone.
     pub data: Option<PathBuf>,
     /// With it, whether every answer waits until the system has written the drive to its disk, and not only those to a

@@ -37,7 +37,11 @@ pub(crate) struct ServeArgs {
     /// were not flushed [default: as the device acknowledges, which a power cut does not undo]
     #[arg(long, value_name = "SIZE")]
     pub(crate) write_cache: Option<Bytes>,
-    /// How long before an instant a thread stops sleeping and spins, so that an answer leaves in time; 0ns never spins
+    /// Refuse what would change it: WRITE, TRIM and WRITE_ZEROES. Its forks can be written to
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// How long before an instant a thread stops sleeping and spins, so that an answer leaves in time, and for how long one
+    /// that has answered everything looks for more before it sleeps; 0ns never spins
     #[arg(long, value_name = "TIME", default_value = "50us")]
     pub(crate) spin: SimDuration,
     /// Change a key of the device (gc.trigger=free_blocks:5%) or of the scheme (scheme.when_full=wait)

@@ -43,6 +43,7 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         time_scale: args.time_scale,
         spin: Duration::from_nanos(args.spin.0),
         write_cache: args.write_cache.map_or(0, |b| b.0),
+        read_only: args.read_only,
         data: args.data.clone(),
         always_sync: args.sync == Sync::Reply,
         session: args.session.clone(),

@@ -12,6 +12,7 @@ use crate::pieces::{Rest, Units};
 use crate::protocol::numbers::{NbdError, flag};
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Request, Verb};
+use crate::spec::ServeSpec;
 use crate::statistics::Served;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -36,6 +37,8 @@ pub(crate) struct Engine {
     pub folder: Option<Folder>,
     /// Bytes of the drive.
     pub size: u64,
+    /// Nobody may write to it.
+    pub read_only: bool,
     pub commands: FxHashMap<u64, Command>,
     pub next_command: u64,
     /// What each request of the drive is for, by its number.
@@ -62,21 +65,17 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(
-        drive: Drive<Flash>,
-        folder: Option<Folder>,
-        scale: TimeScale,
-        write_cache: u64,
-    ) -> Engine {
+    pub(crate) fn new(drive: Drive<Flash>, folder: Option<Folder>, spec: &ServeSpec) -> Engine {
         let setup = drive.setup();
         let units = Units { sector: setup.device.sector.0, page: setup.device.unit.0 };
         let size = setup.device.logical_bytes() / units.page * units.page;
         Engine {
-            clock: Clock::new(scale, Instant::now(), drive.now()),
+            clock: Clock::new(spec.time_scale, Instant::now(), drive.now()),
             drive,
             units,
             folder,
             size,
+            read_only: spec.read_only,
             commands: FxHashMap::default(),
             next_command: 0,
             asked: FxHashMap::default(),
@@ -84,7 +83,7 @@ impl Engine {
             blocked: VecDeque::new(),
             faults: Faults::default(),
             armed: vec![],
-            write_cache,
+            write_cache: spec.write_cache,
             cached: 0,
             failed_behind: 0,
             cuts: vec![],
@@ -112,7 +111,7 @@ impl Engine {
             return false;
         }
         let agreed = outbox.agreed;
-        let verb = match request.check(self.size, agreed.structured, agreed.allocation) {
+        let verb = match request.check(self.size, self.read_only, agreed) {
             Ok(verb) => verb,
             Err((error, why)) => {
                 self.answer_at_once(

@@ -19,6 +19,8 @@ pub(crate) struct Export {
     pub size: u64,
     /// What is best read and written at once, in bytes: a power of two.
     pub preferred: u32,
+    /// Nobody may write to it.
+    pub read_only: bool,
 }
 
 /// What the two sides have agreed on.
@@ -177,9 +179,10 @@ impl Export {
 
     /// Transmission flags.
     fn flags(&self, agreed: Agreed) -> u16 {
-        let always = can::HAS_FLAGS | can::FLUSH | can::FUA | can::TRIM | can::WRITE_ZEROES | can::MULTI_CONN;
+        let always = can::HAS_FLAGS | can::FLUSH | can::FUA | can::MULTI_CONN;
+        let writes = if self.read_only { can::READ_ONLY } else { can::TRIM | can::WRITE_ZEROES };
         // "NBD_FLAG_SEND_DF [...] MUST be set" where structured replies were agreed on, and not otherwise.
-        if agreed.structured { always | can::DF } else { always }
+        always | writes | if agreed.structured { can::DF } else { 0 }
     }
 
     /// Everything that was asked of the export, and what is always told.

@@ -44,7 +44,13 @@ impl Write for Client<'_> {
 
 /// What a server of a drive of so many bytes hears of a client that sends `sent`, from the handshake on.
 pub fn hear(sent: &[u8], size: u64) -> Heard {
-    let export = Export { name: "drive".into(), description: "A drive".into(), size, preferred: 4096 };
+    let export = Export {
+        name: "drive".into(),
+        description: "A drive".into(),
+        size,
+        preferred: 4096,
+        read_only: false,
+    };
     let mut client = Client { sent, answered: 0 };
     let mut heard = Heard::default();
     let outcome = handshake(&mut client, &export);
@@ -65,7 +71,7 @@ fn listen(mut sent: &[u8], agreed: Agreed, size: u64, heard: &mut Heard) -> Resu
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         };
         sent = rest;
-        match request.check(size, agreed.structured, agreed.allocation) {
+        match request.check(size, false, agreed) {
             Ok(Verb::Disconnect) => return Ok(()),
             Ok(Verb::Flush) => heard.asked.push(0..0),
             Ok(_) => heard.asked.push(request.offset..request.offset + u64::from(request.length)),

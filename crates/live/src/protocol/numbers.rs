@@ -52,6 +52,7 @@ pub(crate) mod info {
 /// Transmission flags: what an export can do.
 pub(crate) mod can {
     pub(crate) const HAS_FLAGS: u16 = 1;
+    pub(crate) const READ_ONLY: u16 = 1 << 1;
     pub(crate) const FLUSH: u16 = 1 << 2;
     pub(crate) const FUA: u16 = 1 << 3;
     pub(crate) const TRIM: u16 = 1 << 5;
@@ -100,6 +101,8 @@ pub(crate) const BASE_ALLOCATION: &str = "base:allocation";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(crate) enum NbdError {
+    /// The export cannot be written to.
+    NotPermitted = 1,
     /// The drive cannot bring or keep the data.
     Io = 5,
     /// The request is wrong.

@@ -1,6 +1,7 @@
 //! Requests ("Request message"): 28 bytes, and the data of a write behind them.
 
 use crate::error::Broken;
+use crate::protocol::handshake::Agreed;
 use crate::protocol::numbers::{MAX_PAYLOAD, NbdError, REQUEST, command, flag};
 
 /// Bytes of a request without its data.
@@ -72,16 +73,16 @@ impl Request {
         self.flags & flag != 0
     }
 
-    /// What is wrong with it on a drive of so many bytes, in words for the client.
+    /// What is wrong with it on a drive of so many bytes, which perhaps nobody may write to, in words for the client.
     ///
     /// # Errors
     /// The error for the client, and why.
-    pub(crate) fn check(&self, size: u64, structured: bool, allocation: bool) -> Result<Verb, Refused> {
+    pub(crate) fn check(&self, size: u64, read_only: bool, agreed: Agreed) -> Result<Verb, Refused> {
         let Some(verb) = self.verb else {
             return Err((NbdError::Invalid, "there is no such request".into()));
         };
         let allowed = match verb {
-            Verb::Read if structured => flag::DF | flag::FUA,
+            Verb::Read if agreed.structured => flag::DF | flag::FUA,
             Verb::BlockStatus => flag::REQ_ONE | flag::FUA,
             Verb::WriteZeroes => flag::FUA | flag::NO_HOLE,
             _ => flag::FUA,
@@ -93,8 +94,11 @@ impl Request {
         if matches!(verb, Verb::Flush | Verb::Disconnect) {
             return Ok(verb);
         }
-        if verb == Verb::BlockStatus && !allocation {
+        if verb == Verb::BlockStatus && !agreed.allocation {
             return Err((NbdError::Invalid, "block status without base:allocation agreed on".into()));
+        }
+        if read_only && matches!(verb, Verb::Write | Verb::WriteZeroes | Verb::Trim) {
+            return Err((NbdError::NotPermitted, "the drive is served read-only".into()));
         }
         if self.length == 0 {
             return Err((NbdError::Invalid, "a request without a length".into()));
@@ -154,7 +158,7 @@ mod tests {
         let size = 1 << 20;
         let check = |flags, kind, offset, length| {
             let r = request(&head(flags, kind, offset, length)).unwrap();
-            r.check(size, true, false).map_err(|(e, _)| e)
+            r.check(size, false, Agreed { structured: true, allocation: false }).map_err(|(e, _)| e)
         };
         assert_eq!(check(0, 0, 0, size as u32), Ok(Verb::Read));
         assert_eq!(check(0, 0, 1, size as u32), Err(NbdError::Invalid));
@@ -168,5 +172,15 @@ mod tests {
         assert_eq!(check(0, 7, 0, 512), Err(NbdError::Invalid), "no context was agreed on");
         assert_eq!(check(0, 9, 0, 512), Err(NbdError::Invalid));
         assert_eq!(check(0, 3, 0, 0), Ok(Verb::Flush));
+    }
+
+    #[test]
+    fn a_drive_that_is_served_read_only_is_read_and_flushed_and_not_changed() {
+        let check = |kind| {
+            let r = request(&head(0, kind, 0, if kind == 3 { 0 } else { 512 })).unwrap();
+            r.check(1 << 20, true, Agreed { structured: true, allocation: true }).map_err(|(e, _)| e)
+        };
+        assert_eq!([0, 3, 7].map(check), [Ok(Verb::Read), Ok(Verb::Flush), Ok(Verb::BlockStatus)]);
+        assert_eq!([1, 4, 6].map(check), [Err(NbdError::NotPermitted); 3]);
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::support::{Served, spec};
 use std::process::{Command, Output};
+use wordline_live::ServeSpec;
 
 fn there(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
@@ -71,6 +72,25 @@ fn nbdcopy_brings_back_what_it_took_and_nbdinfo_sees_the_holes() {
     for line in ["can_multi_conn: true", "can_fua: true", "can_trim: true", "using structured packets"] {
         assert!(info.contains(line), "{line} is not in {info}");
     }
+}
+
+#[test]
+fn a_read_only_drive_says_so_and_its_fork_is_written_to() {
+    if !there("nbdinfo") || !there("qemu-io") {
+        return;
+    }
+    let served = Served::new(ServeSpec { read_only: true, ..spec("conventional", "0") });
+    let folder = served.folder.path();
+    let info = text(&run("nbdinfo", &[&served.uri()], folder).stdout);
+    for line in ["is_read_only: true", "can_trim: false", "can_zero: false", "can_flush: true"] {
+        assert!(info.contains(line), "{line} is not in {info}");
+    }
+    let fork = served.ctl(&format!("fork nbd=unix:{}", folder.join("fork.sock").display()));
+    let orders = ["-c", "write -P 7 0 64k", "-c", "read -P 7 0 64k"];
+    run("qemu-io", &[&["-f", "raw", fork["fork"].as_str().unwrap()], &orders[..]].concat(), folder);
+    let orders = ["-r", "-c", "read -P 0 0 64k"];
+    run("qemu-io", &[&["-f", "raw", &served.uri()], &orders[..]].concat(), folder);
+    assert!(served.ctl("stats")["served"].get("write").is_none());
 }
 
 #[test]

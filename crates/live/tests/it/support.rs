@@ -37,6 +37,7 @@ pub fn spec(scheme: &str, scale: &str) -> ServeSpec {
         time_scale: scale.parse().unwrap(),
         spin: Duration::ZERO,
         write_cache: 0,
+        read_only: false,
         data: None,
         always_sync: false,
         session: None,
