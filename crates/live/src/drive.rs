@@ -59,33 +59,17 @@ impl Drive<Flash> {
     pub(crate) fn in_folder(run: &RunSpec, folder: &mut Folder) -> Result<Drive<Flash>, ServeError> {
         let at = folder.path().display().to_string();
         let wrong = |what: String| ServeError::Input(format!("--data {at}: {what}"));
-        let identity = Setup::identity(run)?;
-        let Some(then) = folder.identity()? else {
+        if folder.identity()?.is_none() {
             let media = Flash::of(Metadata::default(), Arc::new(folder.pages()?));
             let mut drive = Drive::over(run, media)?;
             let device = drive.working().map_err(&wrong)?;
             let now = device.now();
             folder
-                .begin(&identity.to_string(), &mut device.ftl, now)
+                .begin(&Setup::identity(run)?.to_string(), &mut device.ftl, now)
                 .map_err(|e| ServeError::Machine(e.why))?;
             return Ok(drive);
-        };
-        let then = serde_json::from_str(&then)
-            .map_err(|e| wrong(format!("what drive it is cannot be read: {e}")))?;
-        if let Some(other) = other(&then, &identity) {
-            let hint = "serve it as it was, or in another folder";
-            return Err(wrong(format!("it holds another drive: {other}\n  hint: {hint}")));
         }
-        // What it held at time 0 is arithmetic, and so made anew; all else is found.
-        let mut drive = Drive::over(run, Flash::default())?;
-        let Some(device) = drive.device.take() else { return Ok(drive) };
-        let Found { media, writes, trims, wear, now } = folder.find(Sizes::of(&device.ftl))?;
-        let protected = device.ftl.protected(writes, trims);
-        let mut off = device.power_cut();
-        off.image = off.image.found(media, protected, wear);
-        off.at = now;
-        drive.power_on(off).map_err(wrong)?;
-        Ok(drive)
+        Drive::found(run, folder, Flash::default(), |found| found)
     }
 
     /// Pages that have changed and are not in its folder.
@@ -182,6 +166,34 @@ impl<M: Recorded> Drive<M> {
         let scheme = setup.spelling(&run.scheme)?;
         let device = wordline_run::device_over(&setup, &scheme, NoProbe, media)?;
         Ok(Drive { setup, scheme, device: Some(device), slow: vec![], log: None })
+    }
+
+    /// A drive as it is found in a folder, by the model's recovery; `over` is what it would be made of without, `taken` what of
+    /// it this drive has.
+    pub(crate) fn found(
+        run: &RunSpec,
+        folder: &mut Folder,
+        over: M,
+        taken: impl FnOnce(Found<Flash>) -> Found<M>,
+    ) -> Result<Drive<M>, ServeError> {
+        let at = folder.path().display().to_string();
+        let wrong = |what: String| ServeError::Input(format!("--data {at}: {what}"));
+        let then = serde_json::from_str(&folder.identity()?.unwrap_or_default())
+            .map_err(|e| wrong(format!("what drive it is cannot be read: {e}")))?;
+        if let Some(other) = other(&then, &Setup::identity(run)?) {
+            let hint = "serve it as it was, or in another folder";
+            return Err(wrong(format!("it holds another drive: {other}\n  hint: {hint}")));
+        }
+        // What it held at time 0 is arithmetic, and so made anew; all else is found.
+        let mut drive = Drive::over(run, over)?;
+        let Some(device) = drive.device.take() else { return Ok(drive) };
+        let Found { media, writes, trims, wear, now } = taken(folder.find(Sizes::of(&device.ftl))?);
+        let protected = device.ftl.protected(writes, trims);
+        let mut off = device.power_cut();
+        off.image = off.image.found(media, protected, wear);
+        off.at = now;
+        drive.power_on(off).map_err(wrong)?;
+        Ok(drive)
     }
 
     /// What it is asked is written from now on.

@@ -1,5 +1,7 @@
 //! A session once more, without clients, bytes or wall time: does the same come out?
 
+use crate::data::folder::Folder;
+use crate::data::found::Found;
 use crate::drive::Drive;
 use crate::error::ServeError;
 use crate::session::{Event, Recorded};
@@ -29,8 +31,13 @@ pub struct SessionRerun {
 /// When the folder holds no whole session, or the drive of then cannot be made or stops.
 pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, ServeError> {
     let mut session = Recorded::open(folder)?;
-    let mut drive: Drive<Metadata> =
-        Drive::over(&session.header.clone().into_run(over), Metadata::default())?;
+    let run = session.header.clone().into_run(over);
+    let mut drive: Drive<Metadata> = match &session.served_before {
+        None => Drive::over(&run, Metadata::default())?,
+        Some(path) => {
+            Drive::found(&run, &mut Folder::open(path, false)?, Metadata::default(), Found::without_bytes)?
+        }
+    };
     let stopped = |what: String| ServeError::Machine(format!("{}: {what}", folder.display()));
     let (mut requests, mut cuts) = (0, 0);
     while let Some(event) = session.next()? {

@@ -81,22 +81,16 @@ impl Server {
     pub fn start(spec: &ServeSpec, log: Log) -> Result<Server, ServeError> {
         let folder = spec.data.as_deref().map(|folder| Folder::open(folder, spec.always_sync));
         let mut folder = folder.transpose()?;
-        let is_old = folder.as_ref().map(Folder::identity).transpose()?.flatten().is_some();
-        if let (true, Some(session)) = (is_old, &spec.session) {
-            let what =
-                "a session begins with a new drive, and the folder of --data has one that has been served";
-            let hint = "leave one of the two out";
-            return Err(ServeError::Input(format!(
-                "--session {}: {what}\n  hint: {hint}",
-                session.display()
-            )));
-        }
+        let is_new = folder.as_ref().map(Folder::identity).transpose()?.flatten().is_none();
         let mut drive = match &mut folder {
             None => Drive::over(&spec.run, Flash::default())?,
             Some(folder) => Drive::in_folder(&spec.run, folder)?,
         };
-        drive
-            .record(spec.session.as_deref().map(|folder| SessionLog::create(folder, &spec.run)).transpose()?);
+        let session = spec
+            .session
+            .as_deref()
+            .map(|session| SessionLog::create(session, &spec.run, folder.as_ref().filter(|_| !is_new)));
+        drive.record(session.transpose()?);
         Server::over(drive, folder, spec, log)
     }
 

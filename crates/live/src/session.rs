@@ -3,7 +3,9 @@
 //! `session.txt`: a line of JSON that says what was served, then a line each:
 //! `submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES` (times in nanoseconds of the drive, addresses and lengths in blocks of 512
 //! bytes), `cut AT`, `slow AT DIE FACTOR` and `retire AT BLOCK`. `report.json`: the statistics, and the hash of the result.
+//! `drive/`: of a drive that had been served before, the folder as it was, without the bytes of its pages.
 
+use crate::data::folder::Folder;
 use crate::error::ServeError;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -18,6 +20,9 @@ const SCHEMA: &str = "wordline-session/1";
 const EVENTS: &str = "session.txt";
 /// The file of what came out.
 const REPORT: &str = "report.json";
+
+/// Where a drive that had been served before stands as it was when the session began, without its bytes.
+const DRIVE: &str = "drive";
 
 /// What was served.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -75,7 +80,11 @@ pub(crate) struct SessionLog {
 
 impl SessionLog {
     /// Begin one in a folder, which is made where there is none.
-    pub(crate) fn create(folder: &Path, run: &RunSpec) -> Result<SessionLog, ServeError> {
+    pub(crate) fn create(
+        folder: &Path,
+        run: &RunSpec,
+        served_before: Option<&Folder>,
+    ) -> Result<SessionLog, ServeError> {
         let path = folder.join(EVENTS);
         let wrong = |e: io::Error| {
             ServeError::Input(format!(
@@ -90,6 +99,9 @@ impl SessionLog {
                 "--session {}: there is a session in this folder\n  allowed: a new or an empty folder",
                 folder.display()
             )));
+        }
+        if let Some(drive) = served_before {
+            drive.copy_without_bytes(&folder.join(DRIVE))?;
         }
         let mut file = BufWriter::new(File::create(&path).map_err(wrong)?);
         let header = serde_json::to_string(&Header::of(run)).map_err(|e| wrong(e.into()))?;
@@ -141,6 +153,8 @@ impl SessionLog {
 /// A session that is read.
 pub(crate) struct Recorded {
     pub header: Header,
+    /// The folder of a drive that had been served before.
+    pub served_before: Option<PathBuf>,
     path: PathBuf,
     lines: io::Lines<BufReader<File>>,
     line: u64,
@@ -180,7 +194,8 @@ impl Recorded {
         let Some(result_hash) = value["result_hash"].as_str().map(str::to_string) else {
             return Err(ServeError::Input(format!("{}: it has no result_hash", report.display())));
         };
-        Ok(Recorded { header, path, lines, line: 1, result_hash })
+        let served_before = Some(folder.join(DRIVE)).filter(|drive| drive.exists());
+        Ok(Recorded { header, served_before, path, lines, line: 1, result_hash })
     }
 
     /// The next event; nothing at the end.
@@ -232,13 +247,13 @@ mod tests {
     fn a_session_is_read_as_it_was_written() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunSpec::new("demo-8gb", "slc-cache", "uniform");
-        let mut log = SessionLog::create(folder.path(), &run).unwrap();
+        let mut log = SessionLog::create(folder.path(), &run, None).unwrap();
         let request = HostRequest::new(HostOp::Write, 8, 16).at(SimTime(70));
         let request = HostRequest { attributes: Attributes::FUA, ..request };
         let planted = [Event::Slow(SimTime(85), DieId(2), 3), Event::Retire(SimTime(86), BlockId(7))];
         let events = [Event::Submit(SimTime(80), request), planted[0], planted[1], Event::Cut(SimTime(90))];
         events.iter().for_each(|e| log.note(e));
-        assert!(SessionLog::create(folder.path(), &run).is_err(), "a session is never written over");
+        assert!(SessionLog::create(folder.path(), &run, None).is_err(), "a session is never written over");
         log.end(&serde_json::json!({ "result_hash": "abc" })).unwrap();
         assert!(is_session(folder.path()));
         let mut read = Recorded::open(folder.path()).unwrap();

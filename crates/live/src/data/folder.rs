@@ -173,6 +173,24 @@ impl Folder {
         (self.writes, self.trims) = (writes, trims);
     }
 
+    /// Copy it into a new folder, without the bytes of pages: all that a drive starts from.
+    pub(crate) fn copy_without_bytes(&self, to: &Path) -> Result<(), ServeError> {
+        drop(Folder::open(to, false)?);
+        let copied = || -> rusqlite::Result<()> {
+            let at = to.join(DATABASE);
+            self.database.execute("ATTACH ?1 AS copy", [at.to_string_lossy()])?;
+            for table in ["drive", "block", "trim_page", "protected_write", "protected_trim"] {
+                self.database.execute(&format!("INSERT INTO copy.{table} SELECT * FROM main.{table}"), [])?;
+            }
+            self.database.execute_batch(
+                "INSERT INTO copy.page SELECT id, logical_page, sectors, offset, version, sequence, NULL, NULL
+                    FROM main.page;
+                DETACH copy;",
+            )
+        };
+        copied().map_err(|e| sql(to, "it cannot be written", &e))
+    }
+
     /// Its pages, as they are whenever they are asked for.
     pub(crate) fn pages(&self) -> Result<Pages, ServeError> {
         Pages::open(&self.path).map_err(|e| sql(&self.path, "it cannot be read", &e))

@@ -7,17 +7,28 @@ use crate::data::rows::{mode, slots};
 use crate::error::ServeError;
 use std::sync::Arc;
 use wordline_ftl::{
-    BlockFound, BlockHeader, Ftl, Media, Metadata, Oob, ProtectedWrite, RegionId, Span, Worn,
+    BlockFound, BlockHeader, Ftl, Media, Metadata, Oob, ProtectedWrite, Recorded, RegionId, Span, Worn,
 };
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask, SimTime};
 
 /// A drive as it was at the last commit.
-pub(crate) struct Found {
-    pub media: Flash,
-    pub writes: Vec<ProtectedWrite<Arc<[u8]>>>,
+pub(crate) struct Found<M: Media> {
+    pub media: M,
+    pub writes: Vec<ProtectedWrite<M::Page>>,
     pub trims: Vec<(u64, u64)>,
     pub wear: Option<Worn>,
     pub now: SimTime,
+}
+
+impl Found<Flash> {
+    /// The same without bytes: for a drive that nobody reads.
+    pub(crate) fn without_bytes(self) -> Found<Metadata> {
+        let Found { media, writes, trims, wear, now } = self;
+        let write =
+            |ProtectedWrite { lpn, mask, version, .. }| ProtectedWrite { lpn, mask, page: (), version };
+        let writes = writes.into_iter().map(write).collect();
+        Found { media: media.metadata().clone(), writes, trims, wear, now }
+    }
 }
 
 /// Sizes of the drive that is served, which the folder must fit.
@@ -31,7 +42,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    pub(crate) fn of(ftl: &Ftl<Flash>) -> Sizes {
+    pub(crate) fn of<M: Media>(ftl: &Ftl<M>) -> Sizes {
         let (view, pages) = (ftl.view(), ftl.end_of_pages());
         let geometry = view.geometry();
         Sizes {
@@ -50,7 +61,7 @@ impl Folder {
     }
 
     /// All that is in the folder but the bytes of pages, and those in protected RAM.
-    pub(crate) fn find(&mut self, sizes: Sizes) -> Result<Found, ServeError> {
+    pub(crate) fn find(&mut self, sizes: Sizes) -> Result<Found<Flash>, ServeError> {
         let mut metadata = Metadata::default();
         let broken = |e: rusqlite::Error| self.unread(&e.to_string());
         self.each("SELECT * FROM block", |row| {

@@ -153,8 +153,6 @@ fn a_folder_that_is_not_this_drives_is_refused_and_stays_as_it_is() {
     other.run.set.push(("capacity.logical".to_string(), "32MiB".to_string()));
     let said = refused(other);
     assert!(said.contains("it holds another drive: device.") && said.contains("another folder"), "{said}");
-    let session = ServeSpec { session: Some(path.join("session")), ..new.clone() };
-    assert!(refused(session).contains("a session begins with a new drive"));
 
     std::fs::create_dir(path.join("mine")).unwrap();
     std::fs::write(path.join("mine/letter.txt"), "dear").unwrap();

@@ -46,6 +46,46 @@ fn a_session_run_again_has_the_result_of_the_live_run() {
 }
 
 #[test]
+fn a_session_of_a_drive_that_was_served_before_begins_with_it_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |session: Option<&str>| ServeSpec {
+        data: Some(folder.path().join("data")),
+        session: session.map(|name| folder.path().join(name)),
+        ..spec("sector", "0")
+    };
+    let work = |served: &Served, seed: u64| {
+        let mut rng = Rng(seed);
+        let mut client = Client::new(&served.socket(), true);
+        for _ in 0..600 {
+            let (offset, length) = (rng.below(4 << 20), 1 + rng.below(20_000) as u32);
+            match rng.below(8) {
+                0 => client.ask(TRIM, 0, offset, length, &[]),
+                1 => client.ask(READ, 0, offset, length, &[]),
+                _ => client.ask(WRITE, 0, offset, length, &vec![seed as u8; length as usize]),
+            };
+        }
+    };
+    let served = Served::new(at(None));
+    work(&served, 1);
+    served.stop();
+    for (round, name) in ["second", "third"].into_iter().enumerate() {
+        let served = Served::new(at(Some(name)));
+        work(&served, 2 + round as u64);
+        served.ctl("cut");
+        work(&served, 9 + round as u64);
+        served.stop();
+        let kept = folder.path().join(name);
+        let bytes = |at: &std::path::Path| std::fs::metadata(at.join("drive.sqlite")).unwrap().len();
+        assert!(4 * bytes(&kept.join("drive")) < bytes(&folder.path().join("data")), "data were copied");
+    }
+    // Whatever has become of the drive since.
+    for name in ["third", "second"] {
+        let again = rerun_session(&folder.path().join(name), over()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((again.again, again.cuts), (again.recorded, 1), "{name}");
+    }
+}
+
+#[test]
 fn what_is_no_session_is_named_with_what_is_allowed() {
     let folder = tempfile::tempdir().unwrap();
     let error = |folder: &std::path::Path| rerun_session(folder, over()).unwrap_err().to_string();
