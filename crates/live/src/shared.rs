@@ -106,12 +106,20 @@ impl Shared {
     pub(crate) fn submit(&self, outbox: &Arc<Outbox>, requests: &mut Vec<(Request, Vec<u8>)>) -> bool {
         let arrived = Instant::now();
         let mut engine = lock(&self.engine);
-        let cuts = engine.epoch();
+        let mut cuts = engine.epoch();
         let mut is_open = true;
         for (request, data) in requests.drain(..) {
             is_open = is_open && engine.submit(outbox, request, data, arrived);
+            // Whoever has the lock answers what is due meanwhile: the pacing thread waits for it.
+            let now = Instant::now();
+            if engine.next_due().is_some_and(|due| due <= now) {
+                engine.pump(now);
+                self.leave(engine, cuts);
+                engine = lock(&self.engine);
+                cuts = engine.epoch();
+            }
         }
-        engine.pump(arrived);
+        engine.pump(Instant::now());
         self.leave(engine, cuts);
         is_open
     }
