@@ -78,10 +78,10 @@ impl Drive<Flash> {
     }
 
     /// Write what the drive has done into its folder.
-    pub(crate) fn commit(&mut self, folder: &mut Folder, synced: bool) -> Result<(), NotWritten> {
+    pub(crate) fn commit(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
         let Some(device) = &mut self.device else { return Ok(()) };
         let now = device.now();
-        folder.commit(&mut device.ftl, now, synced)
+        folder.commit(&mut device.ftl, now)
     }
 
     /// The same at the end.

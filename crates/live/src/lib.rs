@@ -31,6 +31,7 @@ mod shared;
 mod socket;
 mod spec;
 mod statistics;
+mod syncing;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -35,7 +35,7 @@ pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, Serve
     let mut drive: Drive<Metadata> = match &session.served_before {
         None => Drive::over(&run, Metadata::default())?,
         Some(path) => {
-            Drive::found(&run, &mut Folder::open(path, false)?, Metadata::default(), Found::without_bytes)?
+            Drive::found(&run, &mut Folder::open(path)?, Metadata::default(), Found::without_bytes)?
         }
     };
     let stopped = |what: String| ServeError::Machine(format!("{}: {what}", folder.display()));

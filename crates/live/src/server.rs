@@ -17,6 +17,7 @@ use crate::session::SessionLog;
 use crate::shared::{Forked, Log, Shared};
 use crate::socket::Socket;
 use crate::spec::ServeSpec;
+use crate::syncing::Syncing;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::net::TcpListener;
@@ -79,7 +80,7 @@ impl Server {
     /// # Errors
     /// When the drive cannot be made, or not be served there.
     pub fn start(spec: &ServeSpec, log: Log) -> Result<Server, ServeError> {
-        let folder = spec.data.as_deref().map(|folder| Folder::open(folder, spec.always_sync));
+        let folder = spec.data.as_deref().map(Folder::open);
         let mut folder = folder.transpose()?;
         let is_new = folder.as_ref().map(Folder::identity).transpose()?.flatten().is_none();
         let mut drive = match &mut folder {
@@ -107,6 +108,10 @@ impl Server {
         let granted = host::ask();
         let name = drive.setup().device.name.clone();
         let description = format!("{} under {}", drive.setup().device.description, drive.scheme());
+        let syncing = match &folder {
+            Some(folder) => Some(Syncing::new(folder.log()?, spec.always_sync)),
+            None => None,
+        };
         let engine = Engine::new(drive, folder, spec);
         let preferred = u32::try_from(engine.units.sector).unwrap_or(4096).max(512);
         let export = Export { name, description, size: engine.size, preferred, read_only: spec.read_only };
@@ -131,10 +136,12 @@ impl Server {
             listeners.push(Listener::Control(unix(path)?));
             paths.push(path.clone());
         }
-        let shared = Arc::new(Shared::new(engine, export, granted, (spec, Server::forked), log));
+        let shared = Arc::new(Shared::new(engine, syncing, export, granted, (spec, Server::forked), log));
         let mut server = Server { shared, threads: vec![], addresses, paths };
         let shared = Arc::clone(&server.shared);
         server.spawn("wordline-pace", move || shared.pace())?;
+        let shared = Arc::clone(&server.shared);
+        server.spawn("wordline-sync", move || shared.sync())?;
         let shared = Arc::clone(&server.shared);
         server.spawn("wordline-canary", move || canary::watch(&shared))?;
         for listener in listeners {

@@ -16,6 +16,7 @@ use crate::protocol::request::Request;
 use crate::socket::Socket;
 use crate::spec::ServeSpec;
 use crate::statistics::Statistics;
+use crate::syncing::Syncing;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -41,6 +42,8 @@ pub(crate) type Serve = fn(Drive<Flash>, &ServeSpec, Log) -> Result<Forked, Serv
 /// What all threads of a server have in common.
 pub(crate) struct Shared {
     engine: Mutex<Engine>,
+    /// Answers that wait for the disk of the drive's folder, if it has one.
+    pub syncing: Option<Syncing>,
     /// Something is due before the pacing thread would wake up.
     sooner: Condvar,
     /// The same while it spins.
@@ -68,6 +71,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(
         engine: Engine,
+        syncing: Option<Syncing>,
         export: Export,
         granted: Granted,
         (spec, serve): (&ServeSpec, Serve),
@@ -75,6 +79,7 @@ impl Shared {
     ) -> Shared {
         Shared {
             engine: Mutex::new(engine),
+            syncing,
             sooner: Condvar::new(),
             woken: AtomicBool::new(false),
             spin: spec.spin,
@@ -126,7 +131,7 @@ impl Shared {
 
     /// Unlock, and send what has been answered; after a power cut all connections end.
     fn leave(&self, mut engine: MutexGuard<'_, Engine>, cuts: u64) {
-        let (out, notes) = (std::mem::take(&mut engine.out), std::mem::take(&mut engine.notes));
+        let (mut out, notes) = (std::mem::take(&mut engine.out), std::mem::take(&mut engine.notes));
         let was_cut = engine.epoch() != cuts;
         let due = engine.next_due();
         let sooner = match (due, engine.sleeps_until) {
@@ -141,6 +146,9 @@ impl Shared {
         if sooner {
             self.woken.store(true, Ordering::Release);
             self.sooner.notify_one();
+        }
+        if let Some(syncing) = &self.syncing {
+            syncing.take(&mut out);
         }
         self.send(out);
         for note in notes {
@@ -211,12 +219,26 @@ impl Shared {
         }
     }
 
-    /// Stop the pacing thread and end all connections.
+    /// Write the drive's folder through for those who wait for that, until the server stops.
+    pub(crate) fn sync(&self) {
+        let Some(syncing) = &self.syncing else { return };
+        while let Some((out, failed)) = syncing.next(&self.stopping) {
+            if let Some(why) = failed {
+                self.with_engine(|engine| engine.stop(why));
+            }
+            self.send(out);
+        }
+    }
+
+    /// Stop the threads and end all connections.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.woken.store(true, Ordering::Release);
         drop(lock(&self.engine));
         self.sooner.notify_all();
+        if let Some(syncing) = &self.syncing {
+            syncing.stop();
+        }
         self.disconnect();
     }
 
@@ -305,7 +327,10 @@ impl Shared {
 
     /// Everything there is to tell, as JSON.
     pub(crate) fn to_json(&self) -> Value {
-        let (drive, scale) = self.with_engine(|engine| (engine.to_json(), engine.clock.scale()));
+        let (mut drive, scale) = self.with_engine(|engine| (engine.to_json(), engine.clock.scale()));
+        if let Some(syncing) = &self.syncing {
+            drive["folder"]["syncs"] = syncing.count.load(Ordering::Relaxed).into();
+        }
         let (served, quiet) = {
             let statistics = lock(&self.statistics);
             (statistics.to_json(scale), statistics.quiet_to_json(scale))

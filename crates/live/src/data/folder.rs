@@ -74,11 +74,25 @@ pub(crate) struct Folder {
     wear_written: Instant,
     /// Bytes that were committed since the thread was asked to bring them to where they belong.
     log: u64,
-    /// Whether all commits are synced, and not only those that a FLUSH or FUA waits for.
-    always_syncs: bool,
-    /// Commits since the server began, and those that were synced.
+    /// Commits since the server began.
     pub commits: u64,
-    pub syncs: u64,
+}
+
+/// The log of a database, to be written through while commits go on.
+pub(crate) struct Log {
+    path: PathBuf,
+    file: File,
+}
+
+impl Log {
+    /// All that was committed is on the disk: in the log, or from there where it belongs.
+    pub(crate) fn sync(&self) -> Result<(), NotWritten> {
+        self.file.sync_data().map_err(|e| {
+            let why =
+                format!("{}: it cannot be written: {e}; mend that, and serve it again", self.path.display());
+            NotWritten { why, is_full: e.kind() == io::ErrorKind::StorageFull }
+        })
+    }
 }
 
 fn sql(folder: &Path, what: &str, e: &rusqlite::Error) -> ServeError {
@@ -87,7 +101,7 @@ fn sql(folder: &Path, what: &str, e: &rusqlite::Error) -> ServeError {
 
 impl Folder {
     /// Take the folder, which is made where there is none. Nobody else can as long as it is held.
-    pub(crate) fn open(path: &Path, always_syncs: bool) -> Result<Folder, ServeError> {
+    pub(crate) fn open(path: &Path) -> Result<Folder, ServeError> {
         let wrong = |what: String| ServeError::Input(format!("--data {}: {what}", path.display()));
         let io = |what: &str, e: io::Error| wrong(format!("{what}: {e}"));
         std::fs::create_dir_all(path).map_err(|e| io("the folder cannot be made", e))?;
@@ -154,10 +168,16 @@ impl Folder {
             tidier: Tidier::new(path)
                 .map_err(|e| ServeError::Machine(format!("no thread can be begun: {e}")))?,
             log: 0,
-            always_syncs,
             commits: 0,
-            syncs: 0,
         })
+    }
+
+    /// Its log.
+    pub(crate) fn log(&self) -> Result<Log, ServeError> {
+        let path = self.path.join(format!("{DATABASE}-wal"));
+        let file = File::open(&path)
+            .map_err(|e| ServeError::Machine(format!("{}: it cannot be opened: {e}", path.display())))?;
+        Ok(Log { path, file })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -175,7 +195,7 @@ impl Folder {
 
     /// Copy it into a new folder, without the bytes of pages: all that a drive starts from.
     pub(crate) fn copy_without_bytes(&self, to: &Path) -> Result<(), ServeError> {
-        drop(Folder::open(to, false)?);
+        drop(Folder::open(to)?);
         let copied = || -> rusqlite::Result<()> {
             let at = to.join(DATABASE);
             self.database.execute("ATTACH ?1 AS copy", [at.to_string_lossy()])?;
@@ -212,15 +232,10 @@ impl Folder {
         self.write(ftl, now, Commit { synced: true, identity: Some(identity), with_wear: true })
     }
 
-    /// Write all that a drive has done, as one: after it the answers may leave. Synced, it is there even where the system
-    /// fails.
-    pub(crate) fn commit(
-        &mut self,
-        ftl: &mut Ftl<Flash>,
-        now: SimTime,
-        synced: bool,
-    ) -> Result<(), NotWritten> {
-        self.write(ftl, now, Commit { synced, ..Commit::default() })
+    /// Write all that a drive has done, as one: after it the answers may leave, and when its log is written through, those
+    /// that promise that it is there even where the system fails.
+    pub(crate) fn commit(&mut self, ftl: &mut Ftl<Flash>, now: SimTime) -> Result<(), NotWritten> {
+        self.write(ftl, now, Commit::default())
     }
 
     fn write(
@@ -233,7 +248,6 @@ impl Folder {
         if changes.is_empty() && !commit.synced {
             return Ok(());
         }
-        commit.synced |= self.always_syncs;
         commit.with_wear |= self.wear_written.elapsed() >= WEAR_EVERY && !changes.emptied.is_empty();
         self.writes.extend(changes.writes.keys());
         if changes.trims_are_all {
@@ -262,7 +276,6 @@ impl Folder {
             self.log = 0;
         }
         self.commits += 1;
-        self.syncs += u64::from(commit.synced);
         Ok(())
     }
 

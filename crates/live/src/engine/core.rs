@@ -231,11 +231,10 @@ impl Engine {
     /// last time is acknowledged, and the drive stops: it is there as it was then.
     pub(crate) fn commit(&mut self) {
         let Some(folder) = self.folder.as_mut().filter(|_| self.stopped.is_none()) else { return };
-        let synced = self.out.iter().any(|delivery| delivery.synced);
         if !self.out.iter().any(Delivery::is_promise) && self.drive.unwritten() < UNWRITTEN {
             return;
         }
-        let Err(NotWritten { why, is_full }) = self.drive.commit(folder, synced) else { return };
+        let Err(NotWritten { why, is_full }) = self.drive.commit(folder) else { return };
         let error = if is_full { NbdError::NoSpace } else { NbdError::Io };
         for delivery in &mut self.out {
             delivery.fail(error, &why);

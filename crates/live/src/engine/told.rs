@@ -41,7 +41,7 @@ impl Engine {
     /// What of its folder is told.
     fn folder_to_json(&self) -> Option<Value> {
         let folder = self.folder.as_ref()?;
-        Some(json!({ "path": folder.path(), "commits": folder.commits, "syncs": folder.syncs }))
+        Some(json!({ "path": folder.path(), "commits": folder.commits }))
     }
 }
 
