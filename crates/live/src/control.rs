@@ -50,12 +50,10 @@ fn obey(shared: &Shared, order: Order) -> Value {
             json!({ "read_error": { "from": range.start, "to": range.end, "count": count } })
         }),
         Order::EarlyFlush { count } => shared.with_engine(|engine| {
-            engine.faults.early_flushes = engine.faults.early_flushes.saturating_add(count);
-            json!({ "early_flushes": engine.faults.early_flushes })
+            json!({ "early_flushes": engine.faults.early_flushes.plant(count) })
         }),
         Order::NoSpace { count } => shared.with_engine(|engine| {
-            engine.faults.no_space = engine.faults.no_space.saturating_add(count);
-            json!({ "no_space": engine.faults.no_space })
+            json!({ "no_space": engine.faults.no_space.plant(count) })
         }),
         Order::SlowDie { die, factor } => shared.with_engine(|engine| {
             let dies = engine.drive.setup().geometry.dies;
@@ -69,9 +67,7 @@ fn obey(shared: &Shared, order: Order) -> Value {
         Order::Drop(name) => shared.drop_snapshot(name),
         Order::Fork(fork) => shared.fork(fork),
         Order::Clear => shared.with_engine(|engine| {
-            engine.faults.read_errors.clear();
-            engine.faults.early_flushes = 0;
-            engine.faults.no_space = 0;
+            engine.faults.clear();
             let slow: Vec<DieId> = engine.drive.slow_dies().map(|(die, _)| die).collect();
             for die in slow {
                 if let Err(why) = engine.drive.slow_die(die, 1) {

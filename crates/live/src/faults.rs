@@ -38,18 +38,41 @@ pub(crate) struct ReadError {
     pub left: u64,
 }
 
+/// A fault that is met some times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Times {
+    /// How many more times.
+    pub left: u64,
+    /// How often it has been met.
+    pub met: u64,
+}
+
+impl Times {
+    /// So many times more.
+    pub(crate) fn plant(&mut self, count: u64) -> u64 {
+        self.left = self.left.saturating_add(count);
+        self.left
+    }
+
+    /// Whether it is met now, which is then one time fewer.
+    pub(crate) fn meet(&mut self) -> bool {
+        let met = self.left > 0;
+        self.left -= u64::from(met);
+        self.met += u64::from(met);
+        met
+    }
+}
+
 /// What is planted now.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Faults {
     pub read_errors: Vec<ReadError>,
-    /// Flushes that are acknowledged without being asked of the drive.
-    pub early_flushes: u64,
-    /// Writes that find no space.
-    pub no_space: u64,
-    /// How many of each have been met.
+    /// How many reads have met one.
     pub failed_reads: u64,
-    pub lied_flushes: u64,
-    pub refused_writes: u64,
+    /// Flushes that are acknowledged without being asked of the drive.
+    pub early_flushes: Times,
+    /// Writes that find no space.
+    pub no_space: Times,
 }
 
 impl Faults {
@@ -63,20 +86,11 @@ impl Faults {
         true
     }
 
-    /// Whether a write finds no space, which is then one fewer.
-    pub(crate) fn refuses(&mut self) -> bool {
-        let refuses = self.no_space > 0;
-        self.no_space = self.no_space.saturating_sub(1);
-        self.refused_writes += u64::from(refuses);
-        refuses
-    }
-
-    /// Whether a flush lies, which is then one fewer.
-    pub(crate) fn lies(&mut self) -> bool {
-        let lies = self.early_flushes > 0;
-        self.early_flushes = self.early_flushes.saturating_sub(1);
-        self.lied_flushes += u64::from(lies);
-        lies
+    /// Nothing is planted any more.
+    pub(crate) fn clear(&mut self) {
+        self.read_errors.clear();
+        self.early_flushes.left = 0;
+        self.no_space.left = 0;
     }
 }
 
@@ -86,13 +100,16 @@ mod tests {
 
     #[test]
     fn a_planted_fault_is_met_as_often_as_it_was_asked_for() {
-        let mut faults = Faults { early_flushes: 1, ..Faults::default() };
+        let mut faults = Faults::default();
         faults.read_errors.push(ReadError { range: 4096..8192, left: 2 });
         let reads = [0..4096, 0..4097, 8191..9000, 4096..8192].map(|r| faults.fails(&r));
         assert_eq!(reads, [false, true, true, false]);
-        assert_eq!([faults.lies(), faults.lies()], [true, false]);
-        faults.no_space = 1;
-        assert_eq!([faults.refuses(), faults.refuses()], [true, false]);
-        assert_eq!((faults.failed_reads, faults.lied_flushes), (2, 1));
+        faults.early_flushes.plant(1);
+        assert_eq!([faults.early_flushes.meet(), faults.early_flushes.meet()], [true, false]);
+        faults.no_space.plant(1);
+        assert_eq!(faults.no_space.plant(u64::MAX), u64::MAX);
+        faults.clear();
+        assert!(!faults.no_space.meet());
+        assert_eq!((faults.failed_reads, faults.early_flushes.met), (2, 1));
     }
 }

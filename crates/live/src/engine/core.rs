@@ -135,11 +135,11 @@ impl Engine {
             self.answer_at_once(outbox, &request, arrived, Reply::extents(request.cookie, &extents), false);
             return true;
         }
-        if verb == Verb::Flush && self.faults.lies() {
+        if verb == Verb::Flush && self.faults.early_flushes.meet() {
             self.answer_at_once(outbox, &request, arrived, Reply::done(agreed, request.cookie), false);
             return true;
         }
-        if matches!(verb, Verb::Write | Verb::WriteZeroes) && self.faults.refuses() {
+        if matches!(verb, Verb::Write | Verb::WriteZeroes) && self.faults.no_space.meet() {
             let reply = Reply::error(agreed, request.cookie, NbdError::NoSpace, "no space, as was planted");
             self.answer_at_once(outbox, &request, arrived, reply, true);
             return true;
