@@ -12,7 +12,7 @@ from wordline import _wordline
 #: Libraries that a frame can be of, in the order in which they are looked for.
 LIBRARIES = ("polars", "pandas")
 #: Parts of a report that hold no figures of the run as a whole.
-_NOT_FIGURES = ("config", "latency_cdf", "timeline", "replicas")
+_NOT_FIGURES = ("config", "followed", "latency_cdf", "timeline", "replicas")
 
 
 def frame(rows: Sequence[Mapping[str, Any]], library: str | None) -> Any:
@@ -30,7 +30,12 @@ def frame(rows: Sequence[Mapping[str, Any]], library: str | None) -> Any:
     UserError
         The library is not installed, or is another.
     """
-    return importlib.import_module(library_of(library)).DataFrame(columns(rows))
+    return of_columns(columns(rows), library)
+
+
+def of_columns(found: Mapping[str, list[Any]], library: str | None) -> Any:
+    """Return columns as a data frame, as `frame` does."""
+    return importlib.import_module(library_of(library)).DataFrame(dict(found))
 
 
 def library_of(asked: str | None) -> str:

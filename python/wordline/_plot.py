@@ -119,7 +119,7 @@ class Plot:
         UserError
             No scheme has followed that; the message has what they have.
         """
-        of = [(label, report.to_dict().get("followed", {})) for label, report in self._named()]
+        of = [(label, report.followed) for label, report in self._named()]
         known = dict.fromkeys(n for _, followed in of for n in followed)
         if name not in known:
             allowed = ", ".join(known) or "none: no scheme here has metrics"
@@ -127,8 +127,8 @@ class Plot:
         at = _axes(ax)
         inks = self._inks()
         for label, followed in of:
-            if pairs := followed.get(name):
-                pages, values = zip(*pairs, strict=True)
+            if name in followed:
+                pages, values = followed[name].T
                 at.step(pages, values, where="post", color=inks[label], label=label, linewidth=1.2)
         at.set(xlabel="pages that the host wrote", ylabel=name)
         return self._legend(at)

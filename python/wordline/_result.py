@@ -142,6 +142,53 @@ class Timeline(Figures):
         return value
 
 
+class Followed(Figures):
+    """What a scheme has followed by itself, by name.
+
+    Each series is an array of ``float64``, shape ``(n, 2)``: pages that the host wrote, and the
+    value from then on.
+    """
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        """Return a series.
+
+        Raises
+        ------
+        KeyError
+            The scheme has not followed that.
+        """
+        import numpy as np
+
+        return np.array(self._data[name], dtype=np.float64).reshape(-1, 2)
+
+    def __repr__(self) -> str:
+        """Say what the scheme has followed."""
+        return f"<Followed: {', '.join(self) or 'nothing'}>"
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return a row for each pair of each series.
+
+        Parameters
+        ----------
+        library
+            ``"polars"`` or ``"pandas"``; if not given the first of them that is installed.
+
+        Returns
+        -------
+        polars.DataFrame or pandas.DataFrame
+            Columns ``name``, ``host_page_writes`` and ``value``.
+
+        Raises
+        ------
+        UserError
+            The library is not installed, or is another.
+        """
+        pairs = [(name, pages, value) for name in self for pages, value in self._data[name]]
+        columns = zip(*pairs, strict=True) if pairs else ((), (), ())
+        names = ("name", "host_page_writes", "value")
+        return _frame.of_columns({n: list(c) for n, c in zip(names, columns, strict=True)}, library)
+
+
 class LatencyCdf(NamedTuple):
     """Cumulative distributions of latency, arrays of shape ``(n, 2)``.
 
@@ -295,7 +342,7 @@ class _Shown(ABC):
             Columns ``device``, ``workload``, ``scheme``, ``seed`` and ``result_hash``, then every
             figure of ``report.json`` that is a single number, named by its path, such as
             ``latency_us.write.p99`` or ``waf.total``: units are in the names. Null where a run has
-            no such figure. Series are left out: see ``latency_cdf`` and ``timeline``.
+            no such figure. Series are left out: see ``latency_cdf``, ``timeline`` and ``followed``.
 
         Raises
         ------
@@ -368,6 +415,8 @@ class Report(_Read, _Shown):
         Distributions of latency, shape ``(n, 2)``: microseconds, fraction.
     timeline : Timeline
         The run in bins of ``bin_s`` seconds; arrays of shape ``(bins,)``.
+    followed : Followed
+        What the scheme has followed, by name; arrays of shape ``(n, 2)``.
     replicas : Replicas or None
         The run repeated with other seeds, if it was. All other figures are of its own seed alone.
     """
@@ -419,6 +468,11 @@ class Report(_Read, _Shown):
     def timeline(self) -> Timeline:
         """The run in bins of ``bin_s`` seconds; arrays of shape ``(bins,)``."""
         return Timeline(self._data["timeline"])
+
+    @property
+    def followed(self) -> Followed:
+        """What the scheme has followed, by name; arrays of shape ``(n, 2)``."""
+        return Followed(self._data.get("followed", {}))
 
     @property
     def replicas(self) -> Replicas | None:

@@ -16,6 +16,7 @@
     us: (x) => scaled(x, [[1e-3, "ns"], [1, "µs"], [1e3, "ms"], [1e6, "s"]]),
     mb_per_s: (x) => (x === 0 ? "0" : scaled(x, [[1e-3, "kB/s"], [1, "MB/s"], [1e3, "GB/s"]])),
     s: (x) => scaled(x, [[1e-6, "µs"], [1e-3, "ms"], [1, "s"], [60, "min"], [3600, "h"], [86400, "d"]]),
+    pages: (x) => Math.round(x).toLocaleString("en") + " pages written",
     "": (x) => three(x),
   };
 
@@ -120,6 +121,8 @@
 
   const crosshair = (plot, svg, runs) => {
     const cdf = svg.dataset.kind === "cdf";
+    // Over pages a value holds until the next; over time it is that of a bin, at its middle.
+    const along = svg.dataset.along || "s", held = along === "pages";
     const unit = show[svg.dataset.unit] || show[""];
     const inks = svg.dataset.inks.split(" ").map((i) => { const [cls, colour] = i.split(":"); return { cls, colour }; });
     const x = scale(svg.dataset.x);
@@ -164,11 +167,11 @@
         for (const [k, v] of [["x1", p], ["x2", p], ["y1", span[0]], ["y2", span[1]]]) line.setAttribute(k, v);
         const lines = runs.map((r, i) => {
           let near = null;
-          for (const row of r.rows) if (near === null || Math.abs(row[0] - at) < Math.abs(near[0] - at)) near = row;
+          for (const row of r.rows) if (near === null || (held ? row[0] <= at : Math.abs(row[0] - at) < Math.abs(near[0] - at))) near = row;
           const values = near.slice(1).map((v) => (v === null ? "–" : unit(v)));
           return [r.name, values.join(", longest "), inks[i]];
         }).filter((_, i) => !hidden.has(String(i)));
-        tip.show(p * zoom, ((span[0] + span[1]) / 2) * zoom, [[show.s(at)], ...lines]);
+        tip.show(p * zoom, ((span[0] + span[1]) / 2) * zoom, [[show[along](at)], ...lines]);
       }
     };
     const hide = () => {

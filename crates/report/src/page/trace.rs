@@ -20,7 +20,7 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
     page.notes("Faults", "", &inspection.refusals.iter().map(refused).collect::<Vec<_>>());
     let figures = trace_figures(inspection, profile);
     for (title, names) in SECTIONS {
-        let shown: Vec<_> = figures.iter().filter(|f| names.contains(&f.name)).cloned().collect();
+        let shown: Vec<_> = figures.iter().filter(|f| names.contains(&&*f.name)).cloned().collect();
         if !shown.is_empty() {
             page.section(title, None);
             page.figures(&shown);

@@ -152,7 +152,7 @@ pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
     };
     let svg = c.finish(&title, &data("bars", &[]));
     Some(Figure {
-        name: "differences",
+        name: "differences".into(),
         title,
         caption:
             "Means of the differences, seed by seed, with their 95 % confidence intervals; an interval that \

@@ -377,7 +377,7 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
         caption.push_str(" The whisker is the 95 % confidence interval of the whole bar.");
     }
     Some(Figure {
-        name: chart.name,
+        name: chart.name.into(),
         title: chart.title.to_string(),
         caption,
         svg: c.finish(chart.title, &data("bars", &[])),

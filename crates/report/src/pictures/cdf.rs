@@ -85,7 +85,7 @@ pub(crate) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
     };
     let grey = if many { format!(" Grey is {}.", cast.labels[cast.baseline]) } else { String::new() };
     Some(Figure {
-        name: requests.name,
+        name: requests.name.into(),
         caption: format!(
             "Further left is faster. The scale is even up to 90%; above, each line is ten times rarer.{grey}{timeless}"
         ),

@@ -74,7 +74,7 @@ pub(crate) fn busy(cast: &Cast) -> Option<Figure> {
     }
     let title = format!("How busy {arrays}s and buses were");
     Some(Figure {
-        name: "busy-dies-and-buses",
+        name: "busy-dies-and-buses".into(),
         caption: format!(
             "From time 0 until the last request had ended: the {arrays}s in the order of their numbers, then \
              the channels' buses. Beside each name, the means."
@@ -156,7 +156,7 @@ fn wear_of(cast: &Cast, mode: &str, name: &'static str) -> Option<Figure> {
     }
     c.text("note", (RIGHT, bottom + 35.0), Anchor::End, "program/erase cycles at the end");
     Some(Figure {
-        name,
+        name: name.into(),
         caption: "How many blocks have been erased how often; the narrower, the more even.".to_string(),
         svg: c.finish(&title, &data("bars", &[])),
         title,
@@ -243,7 +243,7 @@ pub(crate) fn blocks(cast: &Cast) -> Option<Figure> {
     let samples = shown.iter().any(|(_, map)| map.rows.iter().any(|r| r.every > 1));
     let sampled = if samples { " Each cell is one block, which stands for its neighbours." } else { "" };
     Some(Figure {
-        name: "block-map",
+        name: "block-map".into(),
         title: "The blocks over time".to_string(),
         caption: format!(
             "Each row is a plane, in the order of its blocks; the fainter a block, the less of it is live.{sampled} \

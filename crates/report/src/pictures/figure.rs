@@ -1,6 +1,7 @@
 //! A picture as it leaves this room: its drawing, and the data that it shows.
 
 use crate::pictures::svg::escape;
+use std::borrow::Cow;
 
 /// How wide pictures are drawn: as a telephone shows them, with text of 12. Wider screens show more of them side
 /// by side.
@@ -10,7 +11,7 @@ pub(crate) const WIDTH: f64 = 350.0;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
     /// A name for files: `write-latency-cdf`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it shows, in a few words.
     pub title: String,
     /// How to read it, in a sentence.

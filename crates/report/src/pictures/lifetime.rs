@@ -202,7 +202,7 @@ fn totals(lifetimes: &Lifetimes) -> Figure {
         csv.row(&[&s.scheme.name], &[Some(e.mean), e.half_width_95, half]);
     }
     Figure {
-        name: "lifetime-written",
+        name: "lifetime-written".into(),
         title: title.to_string(),
         caption: "Means over the seeds with their 95 % intervals; a ring is the first seed at half the acceleration."
             .to_string(),
@@ -277,7 +277,7 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
         line.iter().for_each(|p| csv.row(&[name], &[Some(p.0), Some(p.1), p.2]));
     }
     Some(Figure {
-        name: aging.name,
+        name: aging.name.into(),
         title: aging.title.to_string(),
         caption: if lifetimes.schemes.iter().any(|s| s.lives.len() > 1) {
             "A line is the mean over the seeds as long as all of them live, the band its 95 % interval."

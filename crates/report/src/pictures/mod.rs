@@ -8,6 +8,7 @@ pub(crate) mod cast;
 pub(crate) mod cdf;
 pub(crate) mod drive;
 pub(crate) mod figure;
+pub(crate) mod followed;
 pub(crate) mod lifetime;
 pub mod palette;
 pub(crate) mod panels;

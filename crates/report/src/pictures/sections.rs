@@ -3,8 +3,9 @@
 use crate::pictures::cast::Cast;
 use crate::pictures::figure::Figure;
 use crate::pictures::svg::footnote;
-use crate::pictures::{against, bars, cdf, drive, time};
+use crate::pictures::{against, bars, cdf, drive, followed, time};
 use crate::schema::comparison::Comparison;
+use crate::words::followed::TITLE;
 use crate::words::names::{stands_for, workload_label};
 
 /// Every picture for which there are data.
@@ -19,12 +20,19 @@ pub(crate) enum Section {
     Latency,
     Programs,
     Time,
+    Followed,
     Drive,
 }
 
 impl Section {
-    pub(crate) const ALL: [Section; 5] =
-        [Section::Differences, Section::Latency, Section::Programs, Section::Time, Section::Drive];
+    pub(crate) const ALL: [Section; 6] = [
+        Section::Differences,
+        Section::Latency,
+        Section::Programs,
+        Section::Time,
+        Section::Followed,
+        Section::Drive,
+    ];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -32,6 +40,7 @@ impl Section {
             Section::Latency => "Latency",
             Section::Programs => "What the programs were for",
             Section::Time => "Over time",
+            Section::Followed => TITLE,
             Section::Drive => "Dies, buses and blocks",
         }
     }
@@ -60,6 +69,7 @@ impl Section {
                 time::throughput(cast, &time::READ),
                 time::overlaid(cast, &time::FREE_BLOCKS),
             ],
+            Section::Followed => followed::followed(cast),
             Section::Drive => {
                 let busy = [&time::BUSY_DIES, &time::BUSY_BUSES].map(|slow| time::overlaid(cast, slow));
                 let wear = drive::wear(cast);
@@ -75,7 +85,7 @@ impl Section {
             }
         }
         // A curve is of one run; bars and points are means.
-        for figure in made.iter_mut().filter(|f| !MEANS.contains(&f.name)) {
+        for figure in made.iter_mut().filter(|f| !MEANS.contains(&&*f.name)) {
             if let Some(seed) = cast.first_seed() {
                 figure.caption.push_str(&format!(" Of the first replica, seed {seed}."));
             }

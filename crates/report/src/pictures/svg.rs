@@ -84,9 +84,15 @@ impl Scale {
 
     /// From 0 to a round number not below `max`, with about `count` steps.
     pub(crate) fn from_zero(max: f64, count: usize, from: f64, to: f64) -> Scale {
-        let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
-        let step = round_step(max, count);
-        Scale { kind: ScaleKind::Linear, min: 0.0, max: (max / step - 1e-9).ceil() * step, from, to }
+        Scale::between(0.0, max, count, from, to)
+    }
+
+    /// From a round number not above `min` to one not below `max`, with about `count` steps.
+    pub(crate) fn between(min: f64, max: f64, count: usize, from: f64, to: f64) -> Scale {
+        let (min, max) = if max > min && (max - min).is_finite() { (min, max) } else { (0.0, 1.0) };
+        let step = round_step(max - min, count);
+        let (min, max) = ((min / step + 1e-9).floor() * step, (max / step - 1e-9).ceil() * step);
+        Scale { kind: ScaleKind::Linear, min, max, from, to }
     }
 
     /// Logarithmic, from a round number not above `min` to one not below `max`.

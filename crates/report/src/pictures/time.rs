@@ -311,7 +311,7 @@ pub(crate) fn throughput(cast: &Cast, rate: &Rate) -> Option<Figure> {
     let mut csv = Csv::new(&format!("scheme,time_s,{}", rate.column));
     rows(&mut csv, cast, &tracks);
     Some(Figure {
-        name: rate.name,
+        name: rate.name.into(),
         title: rate.title.to_string(),
         caption: "All have one scale.".to_string(),
         svg: c.finish(rate.title, &facts),
@@ -353,7 +353,7 @@ pub(crate) fn latency(cast: &Cast, series: &LatencySeries) -> Option<Figure> {
     let mut csv = Csv::new(&format!("scheme,time_s,{}", series.columns));
     rows(&mut csv, cast, &tracks);
     Some(Figure {
-        name: series.name,
+        name: series.name.into(),
         title: series.title.to_string(),
         caption: "The line is the mean of each bin of time, the dots its longest request.".to_string(),
         svg: c.finish(series.title, &facts),
@@ -376,7 +376,7 @@ pub(crate) fn overlaid(cast: &Cast, slow: &Slow) -> Option<Figure> {
     let mut csv = Csv::new(&format!("scheme,time_s,{}", slow.column));
     rows(&mut csv, cast, &tracks);
     Some(Figure {
-        name: slow.name,
+        name: slow.name.into(),
         title: slow.title.to_string(),
         caption: if tracks.len() > TOGETHER {
             format!("{} Grey is {}.", slow.caption, cast.labels[cast.baseline])

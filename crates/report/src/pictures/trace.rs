@@ -55,7 +55,7 @@ fn footprint(p: &Profile) -> Option<Figure> {
     }
     let title = "Footprint over time";
     Some(Figure {
-        name: "footprint-over-time",
+        name: "footprint-over-time".into(),
         title: title.to_string(),
         caption: "Pages of 4 KiB, each counted when it is first touched. Where the curve is flat, the trace stays in what it knows.".to_string(),
         svg: c.finish(title, &data("bars", &[])),
@@ -129,7 +129,7 @@ fn arrivals(p: &Profile) -> Option<Figure> {
     }
     let title = "Arrivals over time";
     Some(Figure {
-        name: "arrivals-over-time",
+        name: "arrivals-over-time".into(),
         title: title.to_string(),
         caption,
         svg: c.finish(title, &data("bars", &[])),
@@ -204,7 +204,7 @@ fn heat(p: &Profile) -> Option<Figure> {
     }
     let title = "Hot spots over time";
     Some(Figure {
-        name: "hot-spots-over-time",
+        name: "hot-spots-over-time".into(),
         title: title.to_string(),
         caption: "Addresses that are never touched take no room. Dark bands are pages that are used again and again, diagonals are scans.".to_string(),
         svg: c.finish(title, &data("bars", &[])),
@@ -262,7 +262,7 @@ fn hit_curve(p: &Profile) -> Option<Figure> {
     let last = curve.last().and_then(|h| h.all).unwrap_or(0.0);
     let title = "LRU hit curve";
     Some(Figure {
-        name: "lru-hit-curve",
+        name: "lru-hit-curve".into(),
         title: title.to_string(),
         caption: format!(
             "No cache hits more than {}: the rest are first touches. {}",
@@ -323,7 +323,7 @@ fn distances(p: &Profile) -> Option<Figure> {
     }
     let first = p.reuse.first.all() as f64 / p.reuse.touches.all().max(1) as f64;
     Some(Figure {
-        name: "reuse-distances",
+        name: "reuse-distances".into(),
         title: title.to_string(),
         caption: format!(
             "Distinct pages between two touches of one page. {} of the touches are first ones and not shown. {}",
@@ -352,7 +352,7 @@ fn sizes(inspection: &Inspection) -> Option<Figure> {
     }
     let mean = |kib: f64| number::significant(kib);
     Some(Figure {
-        name: "request-sizes",
+        name: "request-sizes".into(),
         title: title.to_string(),
         caption: format!(
             "A read has {} KiB on average, a write {} KiB.",
@@ -407,7 +407,7 @@ fn gaps(p: &Profile, inspection: &Inspection) -> Option<Figure> {
     let title = "Times between arrivals";
     let together = at_once as f64 / count as f64;
     Some(Figure {
-        name: "interarrival-cdf",
+        name: "interarrival-cdf".into(),
         title: title.to_string(),
         caption: format!(
             "{} come at the same instant as the one before; the longest pause is {}.",

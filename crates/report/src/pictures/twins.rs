@@ -144,7 +144,7 @@ fn sizes(panels: &[TwinPanel]) -> Figure {
     }
     let title = "Sizes of the twins' requests";
     Figure {
-        name: "twins-sizes",
+        name: "twins-sizes".into(),
         title: title.to_string(),
         caption: "Synthetic twins, not the traces themselves.".to_string(),
         svg: c.finish(title, &data("twins", &[])),
@@ -188,7 +188,7 @@ fn hits(panels: &[TwinPanel]) -> Figure {
     }
     let title = "Write-hit rate of an LRU cache under the twins";
     Figure {
-        name: "twins-hits",
+        name: "twins-hits".into(),
         title: title.to_string(),
         caption: "Synthetic twins, not the traces themselves.".to_string(),
         svg: c.finish(title, &data("twins", &[])),
@@ -234,7 +234,7 @@ fn arrivals(panels: &[TwinPanel]) -> Figure {
     }
     let title = "Arrivals of the twins";
     Figure {
-        name: "twins-arrivals",
+        name: "twins-arrivals".into(),
         title: title.to_string(),
         caption: "Synthetic twins, not the traces themselves.".to_string(),
         svg: c.finish(title, &data("twins", &[])),

@@ -45,7 +45,8 @@ impl Columns {
                 }
             })
             .collect();
-        let stub = rows().map(|r| indent(r).len() + r.label.width()).max().unwrap_or(0);
+        let wide = |r: &Row| name(r).iter().map(|l| indent(r).len() + l.width()).max();
+        let stub = rows().filter_map(wide).max().unwrap_or(0);
         let unit = rows().map(|r| r.unit().sign.width()).max().unwrap_or(0);
         Columns { stub, unit, columns }
     }
@@ -61,8 +62,13 @@ impl Columns {
         for group in groups {
             page.push(Line::of(group.title, Look::Bold));
             for row in &group.rows {
-                let mut line = Line::of(indent(row), Look::Plain);
-                line.add(&row.label, if row.part { Look::Dim } else { Look::Plain });
+                let mut lines = name(row).into_iter().map(|text| {
+                    let mut line = Line::of(indent(row), Look::Plain);
+                    line.add(&text, if row.part { Look::Dim } else { Look::Plain });
+                    line
+                });
+                let mut line = lines.next_back().unwrap_or_default();
+                lines.for_each(|line| page.push(line));
                 line.pad_to(self.stub + 1);
                 line.add(row.unit().sign, Look::Dim);
                 line.pad_to(self.stub + 1 + self.unit);
@@ -135,12 +141,20 @@ impl Column {
 }
 
 /// A longer name above a column is broken into lines.
-const NAME_WIDTH: usize = 14;
+pub(crate) const NAME_WIDTH: usize = 14;
+
+/// A longer name before a row is broken into lines.
+const LABEL_WIDTH: usize = 28;
 
 /// A name in lines of at most `width` columns, without what could move the cursor.
 pub(crate) fn broken(name: &str, width: usize) -> Vec<String> {
     let clean: String = name.chars().filter(|c| !c.is_control()).collect();
     label::lines(&clean, |line| line.width() <= width.max(1))
+}
+
+/// A row's name, in lines if it is a user's long one.
+fn name(row: &Row) -> Vec<String> {
+    broken(&row.label, LABEL_WIDTH)
 }
 
 fn indent(row: &Row) -> &'static str {

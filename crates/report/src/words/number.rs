@@ -115,6 +115,8 @@ pub(crate) enum Quantity {
     Bytes,
     /// An integer, shown exactly while it is short.
     Count,
+    /// Whatever a scheme has followed: integers exactly while they are short.
+    Number,
     /// A part of a whole, 1 for all of it.
     Share,
     /// Joules.
@@ -173,7 +175,7 @@ impl Quantity {
             Quantity::Share => &SHARE,
             Quantity::Energy => &ENERGY,
             Quantity::EnergyPerByte => &PER_BYTE,
-            Quantity::Waf => &NO_UNIT,
+            Quantity::Waf | Quantity::Number => &NO_UNIT,
         }
     }
 
@@ -202,6 +204,9 @@ impl Quantity {
     pub(crate) fn text(self, value: f64, unit: Unit) -> String {
         if self == Quantity::Count && unit.size == 1.0 && value.is_finite() && value >= 0.0 {
             return count(value.round() as u64);
+        }
+        if self == Quantity::Number && value.fract() == 0.0 && (0.0..1e7).contains(&value) {
+            return count(value as u64);
         }
         if self == Quantity::Waf && (0.005..9.995).contains(&value) {
             return format!("{value:.2}");

@@ -6,6 +6,7 @@ use crate::schema::estimate::Estimate;
 use crate::schema::jobs::QueueActivity;
 use crate::schema::report::{Latency, Report};
 use crate::schema::steady::AfterWarmUp;
+use crate::words::followed;
 use crate::words::names::{WAF, cause_title, causes, mode_title, modes, ordered, waf_name};
 use crate::words::number::Quantity;
 use crate::words::row::{Better, Group, Row};
@@ -68,6 +69,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     groups.push(page_types(reports));
     groups.push(after_warm_up(reports));
     groups.push(tables(reports));
+    groups.push(followed::group(reports));
 
     let mut rows =
         vec![Row::new("completed", Quantity::Count, Neither, reports, |r| Some(r.host.completed as f64))];

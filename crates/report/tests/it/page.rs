@@ -190,7 +190,7 @@ fn the_page_shows_every_part() {
 #[test]
 fn figures_have_data_beside_them() {
     let four = figures(&sample::four());
-    let names: Vec<_> = four.iter().map(|f| f.name).collect();
+    let names: Vec<&str> = four.iter().map(|f| &*f.name).collect();
     assert_eq!(
         names,
         [
@@ -249,8 +249,35 @@ fn replicas_bring_whiskers_and_the_differences() {
 }
 
 #[test]
+fn what_schemes_follow_has_a_picture_a_name() {
+    for (count, curves) in [(3, 2), (9, 8)] {
+        let c = sample::followed(count);
+        let all = figures(&c);
+        let followed: Vec<_> = all.iter().filter(|f| f.name.starts_with("followed-")).collect();
+        let names: Vec<&str> = followed.iter().map(|f| &*f.name).collect();
+        assert_eq!(
+            names,
+            ["followed-drift", "followed-hit-rate", "followed-once", "followed-quota-of-1"],
+            "of {count}"
+        );
+        let page = html(&c);
+        assert!(page.contains("<h2>Followed by the scheme</h2>"));
+        for f in &followed {
+            assert_eq!(unbalanced(&f.svg), Ok(()), "{}", f.name);
+            assert!(page.contains(&format!("<figure id=\"{}\">", f.name)), "{}", f.name);
+            assert!(f.csv.starts_with("scheme,host_page_writes,value\n"), "{}", f.csv);
+            let drawn = if f.name == "followed-once" { 1 } else { curves };
+            assert_eq!(f.svg.matches("class=\"line ").count(), drawn, "{}", f.name);
+        }
+        assert!(visible(&page).contains("quota, of &lt;1&gt;"));
+        assert!(followed[1].csv.lines().count() > 900 * curves, "files have all points");
+    }
+    assert!(!html(&sample::two()).contains("Followed by the scheme"));
+}
+
+#[test]
 fn a_picture_without_data_is_left_out() {
-    let names = |c: &Comparison| figures(c).iter().map(|f| f.name).collect::<Vec<_>>();
+    let names = |c: &Comparison| figures(c).into_iter().map(|f| f.name.into_owned()).collect::<Vec<_>>();
     assert!(names(&sample::without_reads()).iter().all(|n| !n.starts_with("read")));
     assert_eq!(
         names(&sample::without_pictures()),

@@ -366,6 +366,19 @@ pub fn four() -> Comparison {
     Comparison::new([CONVENTIONAL, SLC_CACHE, HIERARCHY, IPS].iter().map(report).collect())
 }
 
+/// So many schemes of which all but the first have followed something by themselves.
+pub fn followed(count: usize) -> Comparison {
+    let mut c = Comparison::new((0..4).flat_map(|_| four().reports).take(count).collect());
+    for (i, r) in c.reports.iter_mut().enumerate().skip(1) {
+        let rate = (0..900).map(|n| [n as f64 * 10.0, 0.5 + 0.4 * (n as f64 / 90.0 + i as f64).sin()]);
+        r.followed.insert("hit rate".into(), rate.collect());
+        r.followed.insert("quota, of <1>".into(), vec![[0.0, 12.0], [6_000.0, 40_000.0], [9_000.0, 8.0]]);
+        r.followed.insert("drift".into(), vec![[0.0, -2e-5], [9_000.0, -1e-5]]);
+    }
+    c.reports[1].followed.insert("once".into(), vec![[4_096.0, 7.0]]);
+    c
+}
+
 /// A workload that only writes.
 pub fn without_reads() -> Comparison {
     let mut c = two();
@@ -534,6 +547,8 @@ pub fn all() -> Vec<(&'static str, Comparison)> {
         ("empty", empty()),
         ("of nothing", Comparison::new(Vec::new())),
         ("not finite", not_finite()),
+        ("followed", followed(3)),
+        ("followed by many", followed(9)),
         ("hostile", hostile()),
     ]
 }
@@ -559,6 +574,7 @@ pub fn hostile() -> Comparison {
         r.host.failed.insert(evil.clone(), 0);
         r.waf = Waf::new(&r.flash.program_bytes, r.host.write_page_bytes);
         r.capacity.regions[0].name.clone_from(&evil);
+        r.followed.insert(evil.clone(), vec![[0.0, 1.0], [9.0, 2.0]]);
         for kind in &mut r.block_map.legend {
             (kind.region, kind.mode) = (format!("{evil};|"), format!("{evil};|"));
         }

@@ -160,6 +160,22 @@ fn more_schemes_than_fit_become_rows() {
 }
 
 #[test]
+fn what_schemes_follow_is_told_with_its_last_value_and_its_mean() {
+    let text = table(&sample::followed(3), plain(100));
+    let group = text.split_once("\nFollowed by the scheme\n").unwrap().1;
+    let cells = |label: &str| -> Vec<&str> {
+        group.lines().find_map(|l| l.trim_start().strip_prefix(label)).unwrap().split_whitespace().collect()
+    };
+    assert_eq!(cells("quota, of <1>"), ["–", "8", "8"]);
+    assert_eq!(cells("once"), ["–", "7", "–"]);
+    let mean = group.lines().skip_while(|l| !l.contains("quota, of <1>")).nth(1).unwrap();
+    assert_eq!(mean.split_whitespace().collect::<Vec<_>>(), ["mean", "–", "13,300", "13,300"]);
+    let many = table(&sample::followed(9), plain(100));
+    assert!(many.lines().any(|l| l.contains("drift") && l.contains("hit rate")), "{many}");
+    assert!(!table(&sample::two(), plain(100)).contains("Followed"));
+}
+
+#[test]
 fn colour_changes_nothing_but_the_look() {
     let reports = sample::two().reports;
     let coloured = table(&Comparison::new(reports.clone()), TerminalStyle { colour: true, width: 80 });
