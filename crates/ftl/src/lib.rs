@@ -56,5 +56,6 @@ pub use state::refresh::Due;
 pub use state::request::{Effect, Fault, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
 pub use state::times::ArrayTime;
 pub use state::trim::trim_log_pages;
+pub use state::without_effect::AnswersWithoutEffect;
 pub use view::View;
 pub use wordline_hooks::hooks;

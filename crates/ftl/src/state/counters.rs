@@ -3,6 +3,7 @@
 
 use crate::state::cause::Cause;
 use crate::state::refresh::Due;
+use crate::state::without_effect::AnswersWithoutEffect;
 use serde::{Deserialize, Serialize};
 use wordline_device::DeviceSpec;
 use wordline_flash::{MOST_RETRIES, Retries, SlotClass};
@@ -144,6 +145,8 @@ pub struct Counters {
     pub premature_units: u64,
     /// What errors have cost reads; `None` where none are modelled.
     pub errors: Option<ReadErrors>,
+    /// What a scheme asked for and was not done, by why; no hash has it.
+    pub without_effect: AnswersWithoutEffect,
     /// Energy by cause; `None` where the device gives none. It follows from the operations, so no hash has it.
     pub energy: Option<[EnergyUsed; Cause::COUNT]>,
 }

@@ -44,4 +44,5 @@ pub(crate) mod times;
 pub(crate) mod trim;
 pub(crate) mod victim;
 pub(crate) mod wear;
+pub(crate) mod without_effect;
 pub(crate) mod write_buffer;

@@ -104,6 +104,9 @@ pub struct Report {
     /// What the scheme has followed through the run: names, and host page writes with the value from then on.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub followed: BTreeMap<String, Vec<[f64; 2]>>,
+    /// Moves and collections that the scheme asked for and that were not done, by why; absent where there were none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub without_effect: BTreeMap<String, u64>,
     /// Memory that the engine holds.
     pub memory: Memory,
     /// How fast the engine was: depends on the machine, and is not part of the result.
@@ -205,6 +208,7 @@ impl PartialEq for Report {
             lost_blocks,
             lifetime,
             followed,
+            without_effect,
             memory,
             speed: _,
             hints,
@@ -243,6 +247,7 @@ impl PartialEq for Report {
             && *lost_blocks == other.lost_blocks
             && *lifetime == other.lifetime
             && *followed == other.followed
+            && *without_effect == other.without_effect
             && *memory == other.memory
             && *hints == other.hints
             && *result_hash == other.result_hash

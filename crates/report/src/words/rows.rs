@@ -10,6 +10,7 @@ use crate::words::followed;
 use crate::words::names::{WAF, cause_title, causes, mode_title, modes, ordered, waf_name};
 use crate::words::number::Quantity;
 use crate::words::row::{Better, Group, Row};
+use std::collections::BTreeSet;
 
 /// Every row that says something about at least one of the runs.
 pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
@@ -70,6 +71,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     groups.push(after_warm_up(reports));
     groups.push(tables(reports));
     groups.push(followed::group(reports));
+    groups.push(without_effect(reports));
 
     let mut rows =
         vec![Row::new("completed", Quantity::Count, Neither, reports, |r| Some(r.host.completed as f64))];
@@ -303,6 +305,19 @@ fn page_types(reports: &[Report]) -> Group {
         Row::new("type as asked", Quantity::Share, Higher, reports, |r| types(r)?.as_asked),
     ];
     Group { title: "Writes by slowest page", rows }
+}
+
+/// What schemes asked for and was not done: of moves and of collections, each with why.
+fn without_effect(reports: &[Report]) -> Group {
+    let all: BTreeSet<&str> =
+        reports.iter().flat_map(|r| r.without_effect.keys()).map(String::as_str).collect();
+    let row = |why: &&str| {
+        let (what, why_not) = why.split_once('_').unwrap_or(("", why));
+        let label = format!("{what}: {}", why_not.replace('_', " "));
+        let times = |r: &Report| Some(r.without_effect.get(*why).copied().unwrap_or(0) as f64);
+        Row::new(&label, Quantity::Count, Better::Neither, reports, times)
+    };
+    Group { title: "Answers without effect", rows: all.iter().map(row).collect() }
 }
 
 /// What was measured after the warm-up of those runs that have settled.

@@ -259,6 +259,7 @@ pub fn report(c: &Character) -> Report {
         begun_steady: None,
         lifetime: None,
         followed: BTreeMap::new(),
+        without_effect: BTreeMap::new(),
         idle: None,
         steady_state: None,
         replicas: None,

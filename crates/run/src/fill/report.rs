@@ -58,6 +58,7 @@ pub(crate) fn report<M: Media>(run: &Outcome<M>) -> Report {
         lost_blocks: lost_blocks(run),
         lifetime: lifetime(run, counters, simulated_s),
         followed: followed(run),
+        without_effect: counters.without_effect.all().map(|(why, n)| (why.to_string(), n)).collect(),
         memory: memory(run),
         speed: speed(run, counters),
         hints: vec![],

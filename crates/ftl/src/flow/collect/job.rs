@@ -13,6 +13,7 @@ use crate::state::cause::Cause;
 use crate::state::job::{GcReason, Job};
 use crate::state::op::{Class, Op, OpKind, Owner};
 use crate::state::request::Effect;
+use crate::state::without_effect::WithoutEffect;
 use wordline_device::GcClass;
 use wordline_units::{BlockId, PlaneId, SectorMask};
 
@@ -60,17 +61,48 @@ impl<M: Media> Ftl<M> {
         block: Option<BlockId>,
         why: GcReason,
     ) -> bool {
+        self.try_job(region, plane, block, why).is_ok()
+    }
+
+    /// The same of what a scheme has asked for.
+    pub(crate) fn begin_asked_job(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        block: Option<BlockId>,
+        why: GcReason,
+    ) -> bool {
+        let began = self.try_job(region, plane, block, why);
+        if let Err(Some(why_not)) = began {
+            self.state.counters.without_effect.count(why_not);
+        }
+        began.is_ok()
+    }
+
+    /// Begin to empty a block, or say why not; nothing of what is illegal, and of a drive that has worn out.
+    fn try_job(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        block: Option<BlockId>,
+        why: GcReason,
+    ) -> Result<(), Option<WithoutEffect>> {
         let idle = matches!(why, GcReason::Idleness(_));
         if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
             let what = format!("collect region {} in plane {plane}", region.0);
             self.illegal(what, "the region has no blocks there".into());
-            return false;
+            return Err(None);
         }
         let mut together = self.state.superblock_planes(region, plane).map(PlaneId);
-        if together.any(|p| self.state.at(region, p).job.is_some()) || self.worn_out().is_some() {
-            return false;
+        if together.any(|p| self.state.at(region, p).job.is_some()) {
+            return Err(Some(WithoutEffect::CollectAlreadyUnderWay));
         }
-        let Some(victim) = block.or_else(|| self.state.best_victim(region, plane)) else { return false };
+        if self.worn_out().is_some() {
+            return Err(None);
+        }
+        let Some(victim) = block.or_else(|| self.state.best_victim(region, plane)) else {
+            return Err(Some(WithoutEffect::CollectNoVictim));
+        };
         let info = self.state.blocks[victim.index()];
         let eligible = || {
             let closes = why != GcReason::Shortage && info.phase == Phase::Open;
@@ -81,19 +113,21 @@ impl<M: Media> Ftl<M> {
         {
             let state = format!("block {victim} is {:?} in region {}", info.phase, info.region);
             self.illegal(format!("collect block {victim} of region {}", region.0), state);
-            return false;
+            return Err(None);
         }
         if info.writers > 0 {
-            return false; // a frontier, whose last program is still under way
+            // A frontier, whose last program is still under way.
+            return Err(Some(WithoutEffect::CollectStillWritten));
         }
         if self.state.has_superblocks(region) && !self.state.is_victim(region, plane, victim) {
-            return false; // other blocks of it are still being written
+            // Other blocks of it are still being written.
+            return Err(Some(WithoutEffect::CollectStillWritten));
         }
         // Moving a block that is live nearly throughout gains nothing where its pages come back to the
         // same pool; a cache passes them on.
         let wanted = matches!(why, GcReason::Levelling | GcReason::Due | GcReason::Joining);
         if !wanted && !self.state.gains(region, victim) && !self.evicts(region, plane, victim) {
-            return false;
+            return Err(Some(WithoutEffect::CollectGainsNothing));
         }
         let die = self.state.geometry.die_of(plane);
         let held = match why {
@@ -102,7 +136,8 @@ impl<M: Media> Ftl<M> {
             GcReason::Levelling | GcReason::Due | GcReason::Joining => false,
         };
         if idle && held && self.has_job(die) {
-            return false; // it might need what the holder would lock out
+            // It might need what the holder would lock out.
+            return Err(Some(WithoutEffect::CollectDieBusy));
         }
         if idle {
             self.idle_jobs.begin(die);
@@ -133,7 +168,7 @@ impl<M: Media> Ftl<M> {
             self.state.counters.collections += u64::from(why != GcReason::Due);
         }
         members.for_each(|(plane, _)| self.step_job(region, plane));
-        true
+        Ok(())
     }
 
     pub(crate) fn job_class(&self, region: RegionId, plane: PlaneId, job: &Job) -> Class {

@@ -59,8 +59,10 @@ impl<M: Media> Ftl<M> {
                 return;
             }
         }
-        let Collect { region, block } = chosen.unwrap_or(Collect { region, block: None });
-        self.begin_job(region, plane, block, GcReason::Shortage);
+        match chosen {
+            Some(Collect { region, block }) => self.begin_asked_job(region, plane, block, GcReason::Shortage),
+            None => self.begin_job(region, plane, None, GcReason::Shortage),
+        };
     }
 
     /// A block with slots left takes no more programs; they are lost until it is erased.

@@ -37,7 +37,7 @@ impl<M: Media> Ftl<M> {
                 }
                 IdleWork::Collect(c, grain) => {
                     self.grant(c.region, plane)
-                        || self.begin_job(c.region, plane, c.block, GcReason::Idleness(grain))
+                        || self.begin_asked_job(c.region, plane, c.block, GcReason::Idleness(grain))
                 }
             };
             if began {

@@ -11,6 +11,7 @@ use crate::state::job::MoveReason;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::program_buffer::WriteStream;
 use crate::state::state::State;
+use crate::state::without_effect::WithoutEffect;
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
@@ -52,7 +53,9 @@ impl<M: Media> Ftl<M> {
             return None;
         }
         if self.state.has_full_buffer(region) {
-            if !waits.is_none() {
+            if waits.is_none() {
+                self.state.counters.without_effect.count(WithoutEffect::MoveFullBuffer);
+            } else {
                 self.moves.waiting.push_back((m, waits));
             }
             return None;
@@ -66,6 +69,11 @@ impl<M: Media> Ftl<M> {
         let there = if valid { self.state.map.still_at(span, m.seen) } else { SectorMask::EMPTY };
         if there.is_empty() || !self.moves.under_way.insert(m.lpn) {
             self.state.counters.moves_dropped += 1;
+            self.state.counters.without_effect.count(match (valid, there.is_empty()) {
+                (false, _) => WithoutEffect::MoveNoSuchPage,
+                (true, true) => WithoutEffect::MovePageElsewhere,
+                (true, false) => WithoutEffect::MoveAlreadyUnderWay,
+            });
             if !waits.is_none() {
                 self.awaited(waits);
             }
@@ -127,6 +135,7 @@ impl<M: Media> Ftl<M> {
             self.leave_buffer(id);
             self.state.ops.remove(id);
             self.state.counters.moves_dropped += 1;
+            self.state.counters.without_effect.count(WithoutEffect::MoveOverwritten);
             return Next::MoveDropped { lpn: read.lpn, from: read.ppn, idle: read.idle, waits };
         }
         self.state.ops.remove(id);

@@ -9,6 +9,7 @@ use crate::state::admission::Claim;
 use crate::state::cause::Cause;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::Effect;
+use crate::state::without_effect::WithoutEffect;
 use wordline_units::PlaneId;
 
 /// What becomes of a program that finds no slot in its plane.
@@ -75,6 +76,7 @@ impl<M: Media> Ftl<M> {
                 Owner::Job(region) => self.give_up_page(region, self.plane_of(from), in_window),
                 Owner::Move(waits) => {
                     self.state.counters.moves_dropped += 1;
+                    self.state.counters.without_effect.count(WithoutEffect::MoveNoRoom);
                     self.end_move(lpn, from, idle, waits);
                 }
                 _ => self.internal(format!("a program of {owner:?} was given up like a move")),
@@ -265,6 +267,7 @@ impl<M: Media> Ftl<M> {
         let held = std::mem::take(&mut self.moves.waiting);
         for (_, waits) in &held {
             self.state.counters.moves_dropped += 1;
+            self.state.counters.without_effect.count(WithoutEffect::MoveNoRoom);
             self.awaited(*waits);
         }
         !held.is_empty()
