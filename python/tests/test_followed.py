@@ -52,7 +52,7 @@ def test_the_page_and_the_table_have_it(both):
     assert "<b>%" not in page
     assert "hit rate, &lt;b&gt;%" in page
     group = str(both).split("\nFollowed by the scheme\n")[1]
-    assert group.split("\n  hit rate, <b>%")[1].split("\n")[0].split() == ["–", "0.750"]
+    assert group.split("\n  hit rate, <b>%")[1].split("\n")[0].split() == ["\u2013", "0.750"]
     assert "Followed by the scheme" in str(both[1])
 
 

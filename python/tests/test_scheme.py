@@ -340,7 +340,7 @@ def test_a_class_without_place_is_no_scheme():
     [
         ("py:none.py#X", "there is no such file"),
         (f"py:{__file__}#Nobody", "has no scheme 'Nobody'; say .* with one of .*SmallFirst"),
-        ("py:#Gone", "was typed into another interpreter"),
+        ("py:#Gone", "was typed into an interpreter or a notebook"),
     ],
 )
 def test_a_spelling_that_leads_nowhere(spelling, message):

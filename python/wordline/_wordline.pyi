@@ -81,6 +81,12 @@ def lifetime(
 def lives(
     asked: dict[str, Any], schemes: Sequence[str], life: dict[str, Any]
 ) -> list[tuple[int, int, int]]: ...
+def one_life(
+    asked: dict[str, Any],
+    scheme: str,
+    life: dict[str, Any],
+    progress: Callable[[int, float, float], bool],
+) -> str: ...
 def lives_together(
     asked: dict[str, Any], schemes: Sequence[str], life: dict[str, Any], alone: Sequence[str]
 ) -> str: ...

@@ -10,7 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 from wordline import _wordline, spelling
@@ -29,21 +29,22 @@ def importable(classes: Sequence[type[Scheme]]) -> bool:
 
     The caller's script would begin once more there.
     """
+    if spelling.is_loading():
+        return False
     return all(
-        cls.__module__ != "__main__"
-        and "<locals>" not in cls.__qualname__
-        and Path(spelling.text(cls).removeprefix(spelling.PREFIX).partition("#")[0]).is_file()
+        cls.__module__ != "__main__" and not spelling.typed(cls).startswith(f"{spelling.PREFIX}#")
         for cls in classes
     )
 
 
 class Process:
-    """A run of one seed in a process of its own.
+    """A run of one seed, or a life, in a process of its own.
 
     Parameters
     ----------
     asked
-        What the native half takes of it, all but the classes.
+        What the native half takes of it, all but the classes: with ``life`` of a life, with
+        ``report`` of a run that is done again.
     scheme
         Its scheme, as the native half spells it.
     classes
@@ -54,7 +55,7 @@ class Process:
         self, asked: Mapping[str, Any], scheme: str, classes: Sequence[type[Scheme]]
     ) -> None:
         """Begin it, apart from signals of the terminal: the caller ends it."""
-        self._last = (0, 0.0)
+        self._last: tuple[float, ...] = (0.0, 0.0)
         self._process = subprocess.Popen(
             _PROGRAM,
             stdin=subprocess.PIPE,
@@ -63,17 +64,18 @@ class Process:
             start_new_session=True,
         )
         assert self._process.stdin is not None
-        with self._process.stdin as pipe:
-            pickle.dump((dict(asked), spelling.of_classes(scheme, classes)), pipe)
+        pickle.dump((dict(asked), spelling.of_classes(scheme, classes)), self._process.stdin)
+        self._process.stdin.flush()
 
-    def hear(self) -> tuple[int, float] | str | BaseException:
+    def hear(self) -> tuple[float, ...] | str | BaseException:
         """Wait for what it says next.
 
         Returns
         -------
         tuple, str or BaseException
-            How many requests are completed at which simulated time in seconds; or in the end its
-            report as JSON, or what was raised.
+            How many requests are completed at which simulated time in seconds, or of a life how
+            many passes have ended, the drive writes in them, and the share of it that is used up;
+            or in the end what it comes to as JSON, or what was raised.
         """
         assert self._process.stdout is not None
         word, _, rest = self._process.stdout.readline().decode().strip().partition(" ")
@@ -81,12 +83,18 @@ class Process:
             found: str | BaseException = pickle.loads(base64.b64decode(rest))
             return found
         if word == "at":
-            completed, now = rest.split()
-            self._last = (int(completed), float(now))
+            self._last = tuple(map(float, rest.split()))
         elif word != "beat":
             code = self._process.wait()
             return Fault(f"the process of a run ended with {code} and said nothing")
         return self._last
+
+    def stop(self) -> None:
+        """Ask a life to stop where it is, and to tell what was lived until then."""
+        assert self._process.stdin is not None
+        if not self._process.stdin.closed:
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
 
     def end(self) -> None:
         """End it, whether it is done or not."""
@@ -94,6 +102,7 @@ class Process:
         self._process.wait()
         assert self._process.stdout is not None
         self._process.stdout.close()
+        self.stop()
 
 
 def show(error: BaseException) -> None:
@@ -112,7 +121,7 @@ def _main() -> None:
     asked, scheme = pickle.load(sys.stdin.buffer)
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a scheme prints is not ours
-    lock, done = threading.Lock(), threading.Event()
+    lock, done, stopped = threading.Lock(), threading.Event(), threading.Event()
 
     def say(*words: object) -> None:
         try:
@@ -125,12 +134,31 @@ def _main() -> None:
         while not done.wait(_BEAT):
             say("beat")
 
-    threading.Thread(target=beat, daemon=True).start()
+    def listen() -> None:
+        os.read(0, 1)  # nothing comes any more, but that the other end is closed
+        stopped.set()
+
+    def life_at(*far: float) -> bool:
+        say("at", *far)
+        return stopped.is_set()
+
+    for talks in (beat, listen):
+        threading.Thread(target=talks, daemon=True).start()
     found: str | BaseException
     try:
         native, classes = spelling.resolved(scheme)
+        life = asked.pop("life", None)
         wanted = {**asked, "classes": classes}
-        [found] = _wordline.compare(wanted, [native], 1, lambda _, *at: say("at", *at))
+
+        def run_at(_: int, *far: float) -> None:
+            say("at", *far)
+
+        if "report" in asked:
+            found = _wordline.rerun(asked["report"], asked["workload"], 1, run_at, classes)
+        elif life is not None:
+            found = _wordline.one_life(wanted, native, life, life_at)
+        else:
+            [found] = _wordline.compare(wanted, [native], 1, run_at)
     except BaseException as e:
         found = _told(e)
     done.set()

@@ -372,15 +372,33 @@ class Scheme(ABC):
     def _about(cls) -> dict[str, Any]:
         if missing := sorted(cls.__abstractmethods__):
             raise UserError(f"{cls.__name__} has no method {missing[0]}(), which every scheme has")
+        from wordline import spelling
+
         text, sha256 = source(cls)
         params = [(p.name, p.text(p.default), p.about) for p in cls._params().values()]
         return {
             "name": cls._name(),
+            "typed": spelling.typed(cls),
             "title": (inspect.getdoc(cls) or "a scheme in Python").split("\n")[0].rstrip("."),
             "docs": text,
+            "described": cls._described(),
             "parameters": [*params, ("source", sha256[:16], "hash of the class's source")],
             "hooks": [hook for hook in _HOOKS if hasattr(cls, hook)],
         }
+
+    @classmethod
+    def _described(cls) -> str:
+        """Say what the docstring says, and what of a class the engine does not know."""
+        says = "\n".join(inspect.cleandoc(cls.__doc__ or "").split("\n")[1:]).strip("\n")
+        own = {
+            "routes": "It decides beforehand, by origin, size or page (routes).",
+            "seed": "It draws random numbers (seed).",
+            "metrics": "It follows something, for the report (metrics).",
+        }
+        more = [line for hook, line in own.items() if hasattr(cls, hook)]
+        if learns := ", ".join(cls._states()):
+            more.append(f"It learns: {learns}.")
+        return "\n".join([*([says, ""] if says else []), *more])
 
     @classmethod
     def _parse(cls, key: str, text: str) -> Any:

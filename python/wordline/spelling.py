@@ -31,12 +31,25 @@ def _loaded(file: str) -> Any:
         raise UserError(f"{PREFIX}{file}: this is no file of Python; its name must end in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    _loading.append(file)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        _loading.pop()
     return module
+
+
+def is_loading() -> bool:
+    """Return whether a file of classes is being loaded, whose runs nobody has asked for."""
+    return bool(_loading)
 
 
 #: Classes of this process, by file and name: a script is not read again to find its own.
 _HERE: dict[str, type[Scheme]] = {}
+#: How classes were spelled by whom they were loaded for.
+_TYPED: dict[type[Scheme], str] = {}
+#: Files that are being loaded. What they run begins no processes, which would load them, too.
+_loading: list[str] = []
 
 
 def text(given: Any) -> str:
@@ -67,6 +80,26 @@ def text(given: Any) -> str:
     _HERE[known] = cls
     parameters = "" if given is cls else given.spelling.partition(":")[2]
     return f"{PREFIX}{known}" + (f":{parameters}" if parameters else "")
+
+
+def typed(cls: type[Scheme]) -> str:
+    """Return how a command line names a class: ``py:FILE#CLASS``.
+
+    As it was typed, or else by its whole path. Where no other process could find it there, since it
+    was typed into an interpreter or a notebook, or defined in a function, the file is left out.
+    """
+    as_given = _TYPED.get(cls)
+    if as_given and Path(_file_of(as_given)).is_file():
+        return as_given
+    whole = text(cls)
+    top = cls.__qualname__ == cls.__name__
+    found = getattr(sys.modules.get(cls.__module__), cls.__name__, None)
+    there = top and found is cls and Path(_file_of(whole)).is_file()
+    return whole if there else f"{PREFIX}#{cls.__name__}"
+
+
+def _file_of(given: str) -> str:
+    return given.removeprefix(PREFIX).partition("#")[0]
 
 
 #: A plus may be in the path of a file, so the parts of a combination are found by what follows it.
@@ -104,7 +137,7 @@ def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
 
 def of_classes(spelling: str, classes: Sequence[type[Scheme]]) -> str:
     """Return the spelling that `resolved` makes a spelling of the native half of."""
-    named = {cls._name(): text(cls) for cls in classes}
+    named = {cls._name(): typed(cls) for cls in classes}
     parts = [part.partition(":") for part in _PARTS.split(spelling)]
     return "+".join(named.get(name, name) + colon + rest for name, colon, rest in parts)
 
@@ -114,10 +147,15 @@ def _class(part: str, file: str, wanted: str) -> type[Scheme]:
     if known := _HERE.get(f"{file}#{wanted}"):
         return known
     if not file:
-        raise UserError(f"{part}: the class was typed into another interpreter; put it into a file")
+        raise UserError(
+            f"{part}: no file has this class: it was typed into an interpreter or a notebook, or "
+            f"is defined in a function\n  allowed: {PREFIX}FILE#CLASS, with the class at the top "
+            "level of a file"
+        )
     module = _loaded(file)
     found = getattr(module, wanted, None) if wanted else None
     if isinstance(found, type) and issubclass(found, Scheme):
+        _TYPED.setdefault(found, f"{PREFIX}{file}#{wanted}")
         return found
     there = [
         name
@@ -203,7 +241,8 @@ def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
         option, equals, value = argument.partition("=")
         is_joined = option in _TAKES_CLASSES and bool(equals)
         text = value if is_joined else argument
-        if is_joined or (found and found[-1] in _TAKES_CLASSES):
+        is_explained = arguments[1] == "explain" and argument.startswith(PREFIX)
+        if is_joined or is_explained or (found and found[-1] in _TAKES_CLASSES):
             text, own = resolved(text)
             classes.update(dict.fromkeys(own))
         found.append(f"{option}={text}" if is_joined else text)

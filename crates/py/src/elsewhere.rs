@@ -6,15 +6,14 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
-use wordline_report::Report;
-use wordline_run::{Blame, Elsewhere, RunError, RunSpec, See};
+use wordline_run::{Blame, Elsewhere, Errand, Far, RunError, See};
 use wordline_units::{SimTime, is_interrupted};
 
 /// What `wordline.apart.Process.hear` says.
 #[derive(FromPyObject)]
 enum Heard {
-    Report(String),
-    At(u64, f64),
+    Done(String),
+    At(Vec<f64>),
     Raised(Py<PyAny>),
 }
 
@@ -33,16 +32,23 @@ pub(crate) fn elsewhere(
     let names: Vec<String> = names.collect::<PyResult<_>>()?;
     let classes: Vec<Py<PyAny>> = classes.iter().map(|class| class.clone_ref(py)).collect();
     let failed = Arc::clone(failed);
-    Ok(Some(Elsewhere::new(move |spec, see| {
-        let layers = spec.registry.layers(&spec.scheme).ok()?;
+    Ok(Some(Elsewhere::new(move |errand, see| {
+        let layers = errand.spec().registry.layers(&errand.spec().scheme).ok()?;
         let is_of_python = layers.iter().any(|(entry, _)| names.iter().any(|name| *name == entry.name));
-        is_of_python.then(|| attached(|py| run(py, &classes, spec, see).map_err(|e| error(py, e, &failed))))
+        let does = |py: Python<'_>| does(py, &classes, errand, see).map_err(|e| error(py, e, &failed));
+        is_of_python.then(|| attached(does))
     })))
 }
 
-/// Do a run in a process.
-fn run(py: Python<'_>, classes: &[Py<PyAny>], spec: &RunSpec, see: See<'_>) -> PyResult<Report> {
+/// What the native half is asked in the process.
+fn asked<'py>(py: Python<'py>, errand: Errand<'_>) -> PyResult<Bound<'py, PyDict>> {
     let asked = PyDict::new(py);
+    if let Errand::Rerun { report, workload, .. } = errand {
+        asked.set_item("report", report.to_json().map_err(wrong)?)?;
+        asked.set_item("workload", workload)?;
+        return Ok(asked);
+    }
+    let spec = errand.spec();
     asked.set_item("device", &spec.device)?;
     asked.set_item("workload", &spec.workload)?;
     asked.set_item("set", &spec.set)?;
@@ -55,19 +61,43 @@ fn run(py: Python<'_>, classes: &[Py<PyAny>], spec: &RunSpec, see: See<'_>) -> P
     asked.set_item("from_state", &spec.from_state)?;
     asked.set_item("save_state", &spec.save_state)?;
     asked.set_item("check", spec.check)?;
-    let process = py.import("wordline.apart")?.call_method1("Process", (asked, &spec.scheme, classes))?;
+    if let Errand::Life(spec) = errand {
+        let life = PyDict::new(py);
+        life.set_item("acceleration", spec.acceleration)?;
+        life.set_item("checks_acceleration", spec.checks_acceleration)?;
+        life.set_item("shelf", spec.shelf.to_string())?;
+        life.set_item("end", spec.end.to_string())?;
+        asked.set_item("life", life)?;
+    }
+    Ok(asked)
+}
+
+/// Do a run or a life in a process. A life that is stopped may have something to tell all the same.
+fn does(py: Python<'_>, classes: &[Py<PyAny>], errand: Errand<'_>, see: See<'_>) -> PyResult<String> {
+    let asked = asked(py, errand)?;
+    let scheme = &errand.spec().scheme;
+    let process = py.import("wordline.apart")?.call_method1("Process", (asked, scheme, classes))?;
     let done = (|| {
         loop {
-            match process.call_method0("hear")?.extract()? {
-                Heard::Report(json) => return Report::from_json(&json).map_err(wrong),
+            let far = match process.call_method0("hear")?.extract()? {
+                Heard::Done(json) => return Ok(json),
                 Heard::Raised(e) => return Err(PyErr::from_value(e.into_bound(py))),
-                Heard::At(completed, now) => {
-                    let now = SimTime((now * 1e9).round() as u64);
-                    if is_interrupted() || see(completed, now).is_break() {
-                        return Err(PyKeyboardInterrupt::new_err(()));
-                    }
+                Heard::At(far) => far,
+            };
+            let far = match (errand, far.as_slice()) {
+                (Errand::Life(_), [passes, drive_writes, life_used]) => {
+                    Far::Life(*passes as u64, *drive_writes, *life_used)
                 }
+                (_, [completed, now, ..]) => Far::Run(*completed as u64, SimTime((now * 1e9).round() as u64)),
+                (_, _) => continue,
+            };
+            if see(far).is_continue() && !is_interrupted() {
+                continue;
             }
+            if !matches!(errand, Errand::Life(_)) {
+                return Err(PyKeyboardInterrupt::new_err(()));
+            }
+            process.call_method0("stop")?;
         }
     })();
     process.call_method0("end")?;

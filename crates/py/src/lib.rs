@@ -109,9 +109,11 @@ fn rerun(
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
     let (registry, failed) = scheme::with_classes(py, &classes)?;
+    let elsewhere = elsewhere::elsewhere(py, &classes, &failed)?;
     let mut watcher = Watcher { callback: progress, raised: None, failed };
     let result = apart(py, || {
-        wordline_run::rerun_with(&report, workload, &registry, threads, &mut |p| watcher.see(p))
+        let with = (&registry, elsewhere);
+        wordline_run::rerun_with(&report, workload, with, threads, &mut |p| watcher.see(p))
     })?;
     watcher.judge(result)?.report.to_json().map_err(wrong)
 }
@@ -367,6 +369,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(figures, m)?)?;
     m.add_function(wrap_pyfunction!(life::lifetime, m)?)?;
     m.add_function(wrap_pyfunction!(life::lives, m)?)?;
+    m.add_function(wrap_pyfunction!(life::one_life, m)?)?;
     m.add_function(wrap_pyfunction!(life::lives_together, m)?)?;
     m.add_function(wrap_pyfunction!(life::lifetime_table, m)?)?;
     m.add_function(wrap_pyfunction!(life::lifetime_html, m)?)?;

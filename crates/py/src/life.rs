@@ -3,9 +3,10 @@
 use crate::asked::{Asked, Watcher, told};
 use crate::error::{unfit, wrong};
 use crate::pictures::{Picture, pictures};
-use crate::scheme::Failed;
+use crate::scheme::{Failed, attached};
 use crate::signal::apart;
 use pyo3::prelude::*;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use wordline_report::{Life, Lifetimes, TerminalStyle};
 use wordline_run::{EndOfLife, LifetimeSpec, Lives};
@@ -62,6 +63,28 @@ pub(crate) fn lifetime(
     })?;
     let found = watcher.into_inner().unwrap_or_else(PoisonError::into_inner).judge(result)?;
     found.to_json().map_err(wrong)
+}
+
+/// Live one life of one scheme; lifetimes as JSON, with what was lived until then if it is stopped. `progress` gets the
+/// passes that have ended, the drive writes in them and the share of their lives that the blocks have used up, and
+/// returns whether to stop.
+#[pyfunction]
+pub(crate) fn one_life(
+    py: Python<'_>,
+    asked: Asked,
+    scheme: String,
+    life: AskedLife,
+    progress: Py<PyAny>,
+) -> PyResult<String> {
+    let (spec, failed) = spec(py, asked, vec![scheme], life, 1)?;
+    let result = apart(py, || {
+        wordline_run::lifetime(&spec, &|p| {
+            let far = (p.passes, p.drive_writes, p.life_used);
+            let stops = attached(|py| progress.call1(py, far)?.extract::<bool>(py));
+            if stops.unwrap_or(true) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+    })?;
+    told(&failed, result)?.to_json().map_err(wrong)
 }
 
 /// The lives of which lifetimes consist: the scheme's position, the seed, and the cycles to an erase of each.

@@ -53,4 +53,4 @@ pub use terminal::summary::summary;
 pub use terminal::table::table;
 pub use terminal::text::TerminalStyle;
 pub use terminal::why::why_text;
-pub use words::command::{quoted, shell_line};
+pub use words::command::{class_without_file, quoted, shell_line};

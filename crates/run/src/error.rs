@@ -3,6 +3,7 @@
 use thiserror::Error;
 use wordline_device::ConfigErrors;
 use wordline_ftl::Refusal;
+use wordline_report::class_without_file;
 use wordline_schemes::SchemeError;
 use wordline_units::{Face, Message};
 use wordline_workload::WorkloadError;
@@ -44,7 +45,7 @@ pub enum RunError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// An illegal decision of a scheme, or a bug of Wordline.
-    #[error("{what}\n  replay: {replay}")]
+    #[error("{what}\n  replay: {replay}{}", class_without_file(replay).map_or(String::new(), |says| format!("\n  hint: {says}")))]
     Fault {
         /// What went wrong.
         what: String,

@@ -20,7 +20,10 @@ pub use ask::given_report::report_file;
 pub use ask::initial::{Filled, InitialSpec};
 pub use ask::saved::{Snapshot, unnamed};
 pub use ask::setup::{Setup, device};
-pub use ask::spec::{DEFAULT_INITIAL, DEFAULT_SEED, Elsewhere, REPLICAS_MAX, RunSpec, See, VERSION};
+pub use ask::spec::{
+    DEFAULT_INITIAL, DEFAULT_SEED, Done, Elsewhere, Errand, Far, LifetimeSpec, REPLICAS_MAX, RunSpec, See,
+    VERSION,
+};
 pub use begin::device_over;
 pub use error::{Blame, RunError};
 pub use execute::{Progress, run_on, run_recorded};
@@ -29,7 +32,8 @@ pub use record::recorder::{Files, Recording};
 pub use record::timeline::Window;
 pub use stepped::{Blocks, SteppedDrive};
 pub use study::compare::{ALL_COMPATIBLE, admitted, compare, run};
-pub use study::lifetime::{LifeProgress, LifetimeSpec, Lives, WhichLife, lifetime};
+pub use study::divided::divided;
+pub use study::lifetime::{LifeProgress, Lives, WhichLife, lifetime};
 pub use study::model::model;
 pub use study::requests::{Requests, requests};
 pub use study::rerun::{Rerun, rerun, rerun_with};

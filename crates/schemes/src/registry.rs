@@ -18,10 +18,14 @@ type Build = dyn Fn(&mut Parameters) -> Box<dyn Scheme> + Send + Sync;
 pub struct Entry {
     /// The name that users type: small letters, digits and hyphens, a letter first.
     pub name: Cow<'static, str>,
+    /// How a command line names it where that is not its name: a class of Python as `py:FILE#CLASS`.
+    pub typed: Option<String>,
     /// One line for people.
     pub title: Cow<'static, str>,
     /// The text of its file, whose head documents it; empty where there is none.
     pub docs: Cow<'static, str>,
+    /// What is said of it where the head of its file does not say it.
+    pub described: Option<String>,
     /// What can be set.
     pub parameters: Vec<Parameter>,
     /// The parameter whose key may be left out where it comes first, as in `pa-ssd:QDS+UBS`.
@@ -49,8 +53,10 @@ impl Entry {
     ) -> Entry {
         Entry {
             name: name.into(),
+            typed: None,
             title: title.into(),
             docs: Cow::Borrowed(""),
+            described: None,
             parameters: vec![],
             leading: None,
             small: vec![],
@@ -58,10 +64,22 @@ impl Entry {
         }
     }
 
+    /// The same where a command line does not name it by its name.
+    #[must_use]
+    pub fn typed(self, as_typed: String) -> Entry {
+        Entry { typed: Some(as_typed), ..self }
+    }
+
     /// The same with its documentation: the text of its file.
     #[must_use]
     pub fn docs(self, docs: impl Into<Cow<'static, str>>) -> Entry {
         Entry { docs: docs.into(), ..self }
+    }
+
+    /// The same where the head of its file does not say what it is.
+    #[must_use]
+    pub fn described(self, says: String) -> Entry {
+        Entry { described: Some(says), ..self }
     }
 
     /// The same with a further parameter.

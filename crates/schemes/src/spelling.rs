@@ -106,6 +106,17 @@ impl Registry {
         begins.iter().zip(ends).map(layer).collect()
     }
 
+    /// A spelling as a command line has it, on which a class of Python is named by its file. One of schemes that there
+    /// are not is given back as it is.
+    pub fn typed(&self, spelling: &str) -> String {
+        let Ok(layers) = self.layers(spelling) else { return spelling.to_string() };
+        let typed = |(entry, part): (&Entry, &str)| match &entry.typed {
+            None => part.to_string(),
+            Some(typed) => part.find(':').map_or(typed.clone(), |at| format!("{typed}{}", &part[at..])),
+        };
+        layers.into_iter().map(typed).collect::<Vec<_>>().join("+")
+    }
+
     /// A scheme from its spelling, `NAME` or `NAME:key=value,...`, or `FRONT+DENSE` of such; the key of a leading
     /// parameter may be left out, as in `pa-ssd:QDS+UBS`.
     ///
@@ -234,6 +245,21 @@ mod tests {
         let e = build("turbo-write+pa-sd:QDS").unwrap_err().to_string();
         assert!(e.contains("\"pa-sd\"; did you mean \"pa-ssd\""), "{e}");
         assert!(build("turbo-write+").is_err() && build("+ips").is_err());
+    }
+
+    #[test]
+    fn a_class_is_typed_by_its_file_alone_and_in_combinations() {
+        let class = my_scheme::entry().typed("py:my+scheme.py#MyScheme".into());
+        let registry = Registry::standard().with(class).unwrap();
+        for (spelling, typed) in [
+            ("my-scheme", "py:my+scheme.py#MyScheme"),
+            ("my-scheme:grain=block+pa-ssd:QDS", "py:my+scheme.py#MyScheme:grain=block+pa-ssd:QDS"),
+            ("ips+my-scheme", "ips+py:my+scheme.py#MyScheme"),
+            ("slc-cache", "slc-cache"),
+            ("nothing:a=b", "nothing:a=b"),
+        ] {
+            assert_eq!(registry.typed(spelling), typed);
+        }
     }
 
     #[test]

@@ -206,7 +206,7 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
             wordline_run::rerun_with(
                 report,
                 args.workload.as_deref(),
-                console.registry(),
+                (console.registry(), console.elsewhere().cloned()),
                 threads(None),
                 update,
             )?

@@ -20,7 +20,7 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
         pages.push(device(name, console)?);
     }
     if let Ok(entry) = console.registry().find(name) {
-        pages.push(scheme(entry, console));
+        pages.push(scheme(entry, console)?);
     }
     if let Some(workload) = wordline_workload::synthetic_named(name) {
         let mut page = format!("{}: {}\n", console.bold(workload.name), workload.title);
@@ -135,11 +135,17 @@ fn job_files(console: &Console) -> String {
     page + "\n  --workload FILE:key=value,...\n"
 }
 
-/// The head of a scheme's file, which documents it.
-fn scheme(entry: &Entry, console: &Console) -> String {
+/// Drives on which it is shown how a scheme divides one: the first that it takes.
+const SHOWN_ON: [&str; 2] = ["fair-tlc", "fair-pair"];
+
+/// What documents a scheme, what it is asked, and how it divides a drive.
+fn scheme(entry: &Entry, console: &Console) -> Result<String, Failure> {
     let mut page = format!("{}: {}\n", console.bold(&entry.name), entry.title);
-    let head =
-        entry.docs.lines().map_while(|l| l.strip_prefix("//!")).map(|l| l.strip_prefix(' ').unwrap_or(l));
+    let head = entry.docs.lines().map_while(|l| l.strip_prefix("//!"));
+    let head: Vec<&str> = match &entry.described {
+        Some(says) => says.lines().collect(),
+        None => head.map(|l| l.strip_prefix(' ').unwrap_or(l)).collect(),
+    };
     for line in head {
         if let Some(heading) = line.strip_prefix("## ") {
             page += &format!("{}\n", console.bold(heading));
@@ -149,15 +155,51 @@ fn scheme(entry: &Entry, console: &Console) -> String {
             page += &format!("  {}\n", line.replace('`', ""));
         }
     }
-    if !entry.parameters.is_empty() {
+    page += &divided(entry, console)?;
+    // The hash of a class's source is known of each run, and nobody sets it.
+    let keys = || entry.parameters.iter().filter(|p| entry.typed.is_none() || p.key != "source");
+    if keys().next().is_some() {
         page += &format!("\n{}\n", console.bold("Keys"));
-        let width = entry.parameters.iter().map(|p| p.key.len()).max().unwrap_or(0);
-        for p in &entry.parameters {
+        let width = keys().map(|p| p.key.len()).max().unwrap_or(0);
+        for p in keys() {
             page += &format!("  {:width$}  {} [default: {}]\n", p.key, p.what, p.default);
         }
-        page += &format!("\n  --scheme {}:key=value,...\n", entry.name);
     }
-    page
+    let values = if keys().next().is_some() { ":key=value,..." } else { "" };
+    page += &format!("\n  --scheme {}{values}\n", entry.typed.as_deref().unwrap_or(&entry.name));
+    Ok(page)
+}
+
+/// What a scheme is asked, and its regions on the first drive that it takes; why it takes none.
+fn divided(entry: &Entry, console: &Console) -> Result<String, Failure> {
+    let mut refused = vec![];
+    for name in SHOWN_ON {
+        let device = wordline_run::device(name, &[])?;
+        let (hooks, layout) = match wordline_run::divided(console.registry(), &entry.name, &device) {
+            Ok(divided) => divided,
+            Err(RunError::Refused(why)) => {
+                refused.push(format!("  {name}: {}\n", why.reason));
+                continue;
+            }
+            Err(e) => return Err(e.into()),
+        };
+        let mut page = format!("\n{}\n  {}\n", console.bold("Hooks"), hooks.join(", "));
+        page += &format!("\n{}\n", console.bold(&format!("Layout on {name}")));
+        let width = layout.regions.iter().map(|r| r.name.len()).max().unwrap_or(0);
+        for region in &layout.regions {
+            let pool = &layout.pools[region.pool.0 as usize];
+            let shared = layout.regions.iter().filter(|r| r.pool == region.pool).count() > 1;
+            let blocks = region.quota.min(pool.blocks_per_plane);
+            let most = if shared { "at most " } else { "" };
+            page += &format!(
+                "  {:width$}  {}, {most}{blocks} blocks in each plane\n",
+                region.name,
+                region.mode.key().to_uppercase()
+            );
+        }
+        return Ok(page);
+    }
+    Ok(format!("\n{}\n{}", console.bold("Not on"), refused.concat()))
 }
 
 fn parameters(title: &str, all: &[Parameter], console: &Console) -> String {

@@ -15,9 +15,13 @@ struct About {
     #[pyo3(item)]
     name: String,
     #[pyo3(item)]
+    typed: String,
+    #[pyo3(item)]
     title: String,
     #[pyo3(item)]
     docs: String,
+    #[pyo3(item)]
+    described: String,
     #[pyo3(item)]
     parameters: Vec<(String, String, String)>,
     #[pyo3(item)]
@@ -42,7 +46,8 @@ pub(crate) fn alone(class: &Bound<'_, PyAny>) -> PyResult<(Registry, Arc<Failed>
 }
 
 fn entry(class: &Bound<'_, PyAny>, failed: &Arc<Failed>) -> PyResult<Entry> {
-    let About { name, title, docs, parameters, hooks } = class.call_method0("_about")?.extract()?;
+    let About { name, typed, title, docs, described, parameters, hooks } =
+        class.call_method0("_about")?.extract()?;
     let hooks: Vec<&str> = hooks.iter().map(String::as_str).collect();
     let answers = Answers::of_impl(&hooks);
     let keys: Vec<String> = parameters.iter().map(|(key, _, _)| key.clone()).collect();
@@ -63,7 +68,7 @@ fn entry(class: &Bound<'_, PyAny>, failed: &Arc<Failed>) -> PyResult<Entry> {
         })
     };
     let listed = parameters.into_iter().map(|(key, default, what)| Parameter::owned(key, default, what));
-    Ok(listed.fold(Entry::new(name, title, build).docs(docs), Entry::takes))
+    Ok(listed.fold(Entry::new(name, title, build).typed(typed).docs(docs).described(described), Entry::takes))
 }
 
 /// An instance of a class with the parameters that are given; what is wrong with one is noted.

@@ -4,6 +4,7 @@
 use crate::pictures::cast::Cast;
 use crate::pictures::figure::Figure;
 use crate::pictures::svg::escape;
+use crate::words::command::class_without_file;
 use crate::words::label::pieces;
 use crate::words::said::Said;
 use std::fmt::Write;
@@ -87,6 +88,9 @@ impl Page {
         }
         if let Some(command) = &heading.command {
             self.command("To make it again:", command);
+            if let Some(says) = class_without_file(command) {
+                self.push(format_args!("<p class=\"caption\">{}</p>\n", escape(says)));
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 use crate::schema::comparison::RefusedScheme;
 use crate::schema::report::Report;
 use crate::terminal::text::{Look, Page};
-use crate::words::command::shell_lines;
+use crate::words::command::{class_without_file, shell_lines};
 use crate::words::hints::hints;
 use crate::words::{begun, facts, steady};
 use unicode_width::UnicodeWidthStr;
@@ -15,6 +15,9 @@ pub(crate) fn again(page: &mut Page, command: Option<Vec<String>>) {
     page.blank();
     for line in shell_lines(&words, page.width) {
         page.verbatim(&line);
+    }
+    if let Some(says) = words.iter().find_map(|word| class_without_file(word)) {
+        page.wrap("", says, Look::Dim);
     }
 }
 

@@ -52,6 +52,14 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
+/// What is to be said of a command with a class of Python that no file has.
+pub fn class_without_file(command: &str) -> Option<&'static str> {
+    command.contains("py:#").then_some(
+        "py:# stands for a class that no file has: it was typed into an interpreter or a notebook, or is defined in a \
+         function; put it at the top level of a file, and say py:FILE#CLASS",
+    )
+}
+
 /// The command that runs all of these side by side, where they differ in the scheme only.
 pub(crate) fn of_all(reports: &[Report]) -> Option<Vec<String>> {
     let [first, others @ ..] = reports else { return None };

@@ -1,12 +1,14 @@
 //! What a user asks for, as text: the same for the command line, Python and a report's replay.
 
 use crate::error::RunError;
+use serde_json::Value;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use wordline_report::Report;
 use wordline_schemes::Registry;
-use wordline_units::SimTime;
+use wordline_sim::EndOfLife;
+use wordline_units::{SimDuration, SimTime};
 use wordline_workload::Fit;
 
 /// The version that reports carry.
@@ -105,7 +107,7 @@ impl RunSpec {
         let mut add = |option: &str, value: String| words.extend([option.to_string(), value]);
         add("--device", self.device.clone());
         add("--workload", self.workload.clone());
-        add("--scheme", self.scheme.clone());
+        add("--scheme", self.registry.typed(&self.scheme));
         for (key, value) in &self.set {
             add("--set", format!("{key}={value}"));
         }
@@ -136,25 +138,98 @@ impl RunSpec {
     }
 }
 
-/// Told now and then how many requests are completed at which time; may break the run off.
-pub type See<'a> = &'a mut dyn FnMut(u64, SimTime) -> ControlFlow<()>;
+/// What is taken to wear-out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LifetimeSpec {
+    /// Device, workload, seed, replicas and initial state; its scheme is not looked at.
+    pub run: RunSpec,
+    /// The schemes, the baseline first.
+    pub schemes: Vec<String>,
+    /// Cycles that an erase stands for, in place of the device's.
+    pub acceleration: Option<u32>,
+    /// Whether the first seed lives again at half of it, where an erase stands for several cycles.
+    pub checks_acceleration: bool,
+    /// Time on the shelf after each phase.
+    pub shelf: SimDuration,
+    /// What ends a life.
+    pub end: EndOfLife,
+    /// Lives that are simulated at once.
+    pub threads: usize,
+}
 
-type Does = dyn Fn(&RunSpec, See<'_>) -> Option<Result<Report, RunError>> + Send + Sync;
+/// What is to be done.
+#[derive(Clone, Copy, Debug)]
+pub enum Errand<'a> {
+    /// A run of one seed, to its report.
+    Run(&'a RunSpec),
+    /// The run of a report of one seed, from its configuration, to the new report.
+    Rerun {
+        /// What it comes to.
+        spec: &'a RunSpec,
+        /// The report.
+        report: &'a Report,
+        /// Where the workload is now, if not where the report says.
+        workload: Option<&'a str>,
+    },
+    /// One life of one scheme, to its lifetimes.
+    Life(&'a LifetimeSpec),
+}
 
-/// Does a run elsewhere, in a process of its own; or leaves it to this one, if it is none of those that gain by it.
+impl Errand<'_> {
+    /// The run that it is, or of which the life consists.
+    pub fn spec(&self) -> &RunSpec {
+        match self {
+            Errand::Run(spec) | Errand::Rerun { spec, .. } => spec,
+            Errand::Life(life) => &life.run,
+        }
+    }
+}
+
+/// How far it is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Far {
+    /// So many requests are completed at that time.
+    Run(u64, SimTime),
+    /// So many passes of the workload have ended, in which so many capacities were written, and the blocks have used up
+    /// that share of their lives.
+    Life(u64, f64, f64),
+}
+
+/// Told now and then how far it is; may break it off.
+pub type See<'a> = &'a mut dyn FnMut(Far) -> ControlFlow<()>;
+
+/// What it comes to, as JSON; `None` for what this process shall do itself.
+pub type Done = Option<Result<String, RunError>>;
+
+type Does = dyn Fn(Errand<'_>, See<'_>) -> Done + Send + Sync;
+
+/// Does a run or a life elsewhere, in a process of its own; or leaves it to this one, if it is none of those that gain
+/// by it.
 #[derive(Clone)]
 pub struct Elsewhere(Arc<Does>);
 
 impl Elsewhere {
-    /// What does a run of one seed, or answers `None`.
-    pub fn new(
-        does: impl Fn(&RunSpec, See<'_>) -> Option<Result<Report, RunError>> + Send + Sync + 'static,
-    ) -> Elsewhere {
+    /// What does it, or answers `None`.
+    pub fn new(does: impl Fn(Errand<'_>, See<'_>) -> Done + Send + Sync + 'static) -> Elsewhere {
         Elsewhere(Arc::new(does))
     }
 
-    pub(crate) fn perform(&self, spec: &RunSpec, see: See<'_>) -> Option<Result<Report, RunError>> {
-        (self.0)(spec, see)
+    /// The same for the runs of a report that is done again, each with a seed of its own.
+    pub(crate) fn again(self, report: &Report, workload: Option<&str>) -> Elsewhere {
+        // What makes it again is in its configuration.
+        let asked = Report { replicas: None, config: report.config.clone(), ..report.in_brief() };
+        let workload = workload.map(str::to_string);
+        Elsewhere::new(move |errand, see| {
+            let Errand::Run(spec) = errand else { return (self.0)(errand, see) };
+            let mut asked = asked.clone();
+            asked.seed = spec.seed;
+            asked.config["seed"] = Value::from(spec.seed);
+            (self.0)(Errand::Rerun { spec, report: &asked, workload: workload.as_deref() }, see)
+        })
+    }
+
+    pub(crate) fn perform(&self, errand: Errand<'_>, see: See<'_>) -> Done {
+        (self.0)(errand, see)
     }
 }
 

@@ -4,7 +4,7 @@
 //! report keeps remains, so that memory goes with the threads.
 
 use crate::ask::setup::Setup;
-use crate::ask::spec::{Elsewhere, RunSpec, See};
+use crate::ask::spec::{Elsewhere, Errand, Far, RunSpec};
 use crate::error::RunError;
 use crate::execute::{Progress, run_on};
 use crate::study::threads::join;
@@ -109,8 +109,7 @@ pub fn compare(
                             ControlFlow::Continue(())
                         }
                     };
-                    let mut see = |completed, now| said(Progress { run: number, completed, now });
-                    let away = elsewhere.and_then(|e| away(setup, e, (scheme, replica), &mut see));
+                    let away = elsewhere.and_then(|e| away(setup, e, (scheme, replica), number, &mut said));
                     let here = || setup.replica(replica).and_then(|s| run_on(&s, scheme, number, &mut said));
                     let result = away.unwrap_or_else(here);
                     // The first is the report of its scheme, and kept whole.
@@ -156,12 +155,20 @@ fn away(
     setup: &Setup,
     elsewhere: &Elsewhere,
     (scheme, replica): (&str, u32),
-    see: See<'_>,
+    number: usize,
+    said: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Option<Result<Report, RunError>> {
-    match setup.scheme(scheme) {
-        Ok(spelling) => elsewhere.perform(&setup.spec.replica(replica).with_scheme(&spelling), see),
-        Err(e) => Some(Err(e)),
-    }
+    let spelling = match setup.scheme(scheme) {
+        Ok(spelling) => spelling,
+        Err(e) => return Some(Err(e)),
+    };
+    let spec = setup.spec.replica(replica).with_scheme(&spelling);
+    let done = elsewhere.perform(Errand::Run(&spec), &mut |at| match at {
+        Far::Run(completed, now) => said(Progress { run: number, completed, now }),
+        Far::Life(..) => ControlFlow::Continue(()),
+    })?;
+    let read = |text: String| Report::from_json(&text).map_err(|e| RunError::Input(e.to_string()));
+    Some(done.and_then(read))
 }
 
 /// The report of a run with replicas: the first of them, with what all have come to.

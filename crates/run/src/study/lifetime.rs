@@ -3,7 +3,7 @@
 //! older. So a pass stands for as many passes, each followed by its share of the shelf.
 
 use crate::ask::setup::Setup;
-use crate::ask::spec::{RunSpec, VERSION};
+use crate::ask::spec::{Elsewhere, Errand, Far, LifetimeSpec, VERSION};
 use crate::error::RunError;
 use crate::execute::{Ready, perform, ready};
 use crate::fill::wear::{YEAR_S, drive_writes_per_day};
@@ -17,31 +17,12 @@ use wordline_report::{
     AgedLatency, LIFETIME_SCHEMA, Latency, Life, LifePhase, Lifetimes, Report, SchemeInfo, SchemeLife,
 };
 use wordline_sim::{EndOfLife, Histogram, NoProbe};
-use wordline_units::{Message, Opt, SimDuration};
+use wordline_units::{Message, Opt};
 
 /// More phases than a picture has points for: of those kept every other one is dropped then.
 const PHASES_KEPT: usize = 512;
 /// So many passes without wearing a drive out say that the workload hardly does.
 const PHASES_MAX: u64 = 200_000;
-
-/// What is taken to wear-out.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LifetimeSpec {
-    /// Device, workload, seed, replicas and initial state; its scheme is not looked at.
-    pub run: RunSpec,
-    /// The schemes, the baseline first.
-    pub schemes: Vec<String>,
-    /// Cycles that an erase stands for, in place of the device's.
-    pub acceleration: Option<u32>,
-    /// Whether the first seed lives again at half of it, where an erase stands for several cycles.
-    pub checks_acceleration: bool,
-    /// Time on the shelf after each phase.
-    pub shelf: SimDuration,
-    /// What ends a life.
-    pub end: EndOfLife,
-    /// Lives that are simulated at once.
-    pub threads: usize,
-}
 
 /// How far a life is.
 #[derive(Clone, PartialEq, Debug)]
@@ -210,6 +191,8 @@ fn all(
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Option<Result<Life, RunError>>>> =
         plans.iter().map(|_| Mutex::new(None)).collect();
+    let several = lives.spec.threads > 1 && plans.len() > 1 && lives.setup.workload.is_in_files();
+    let elsewhere = lives.setup.spec.elsewhere.as_ref().filter(|_| several);
     let whole: f64 = plans.iter().map(WhichLife::weight).sum();
     let shares = Mutex::new(vec![0.0; plans.len()]);
     std::thread::scope(|scope| {
@@ -235,7 +218,8 @@ fn all(
                     let life = if stop.load(Ordering::Relaxed) {
                         Err(RunError::Interrupted)
                     } else {
-                        live(&lives.spec, setup, plan.scheme, plan.replica, &told)
+                        let away = elsewhere.and_then(|e| away(&lives.spec, setup, e, plan, &told));
+                        away.unwrap_or_else(|| live(&lives.spec, setup, plan.scheme, plan.replica, &told))
                     };
                     if life.is_err() {
                         stop.store(true, Ordering::Relaxed);
@@ -256,6 +240,58 @@ fn all(
         }
     }
     if found.iter().all(Option::is_none) { Err(RunError::Interrupted) } else { Ok(found) }
+}
+
+/// A life elsewhere, if it is lived there: until it is over, or until it is stopped after a pass or more.
+fn away(
+    spec: &LifetimeSpec,
+    setup: &Setup,
+    elsewhere: &Elsewhere,
+    plan: &WhichLife,
+    told: &dyn Fn(LifeProgress) -> bool,
+) -> Option<Result<Life, RunError>> {
+    let spelling = match setup.scheme(&spec.schemes[plan.scheme]) {
+        Ok(spelling) => spelling,
+        Err(e) => return Some(Err(e)),
+    };
+    let alone = LifetimeSpec {
+        run: spec.run.replica(plan.replica).with_scheme(&spelling),
+        schemes: vec![spelling],
+        acceleration: Some(plan.acceleration),
+        checks_acceleration: false,
+        threads: 1,
+        ..spec.clone()
+    };
+    let far = |passes, drive_writes, life_used, ended| LifeProgress {
+        scheme: plan.scheme,
+        seed: plan.seed,
+        acceleration: plan.acceleration,
+        passes,
+        drive_writes,
+        life_used,
+        all_done: 0.0,
+        ended,
+    };
+    let mut passed = 0;
+    let done = elsewhere.perform(Errand::Life(&alone), &mut |at| {
+        let Far::Life(passes, drive_writes, life_used) = at else { return ControlFlow::Continue(()) };
+        passed = passes;
+        match told(far(passes, drive_writes, life_used, None)) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })?;
+    let only = |text: String| -> Result<Life, RunError> {
+        let lifetimes = Lifetimes::from_json(&text).map_err(|e| RunError::Input(e.to_string()))?;
+        let life = lifetimes.schemes.into_iter().next().and_then(|scheme| scheme.lives.into_iter().next());
+        let life = life.ok_or(RunError::Interrupted)?;
+        // How one ended is known by then; a stop has been told of already.
+        if let Ok(end) = life.ended_by.parse::<EndOfLife>() {
+            told(far(passed, life.drive_writes, life.life_used, Some(end)));
+        }
+        Ok(life)
+    };
+    Some(done.and_then(only))
 }
 
 /// What adds up over the phases of a life.

@@ -1,6 +1,7 @@
 //! What is made of runs: several side by side, one done again, a drive taken to wear-out, the story of a request.
 
 pub(crate) mod compare;
+pub(crate) mod divided;
 pub(crate) mod lifetime;
 pub(crate) mod model;
 pub(crate) mod requests;

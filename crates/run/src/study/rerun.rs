@@ -1,7 +1,7 @@
 //! A report run again from its own configuration, to show that it tells the truth.
 
 use crate::ask::setup::Setup;
-use crate::ask::spec::{DEFAULT_INITIAL, RunSpec};
+use crate::ask::spec::{DEFAULT_INITIAL, Elsewhere, RunSpec};
 use crate::error::RunError;
 use crate::execute::Progress;
 use crate::study::compare::compare;
@@ -44,21 +44,22 @@ pub fn rerun(
     threads: usize,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Rerun, RunError> {
-    rerun_with(report, workload, &Registry::standard(), threads, progress)
+    rerun_with(report, workload, (&Registry::standard(), None), threads, progress)
 }
 
-/// The same with the schemes of a registry.
+/// The same with the schemes of a registry, and perhaps with what does runs elsewhere.
 ///
 /// # Errors
 /// As [`rerun`].
 pub fn rerun_with(
     report: &Report,
     workload: Option<&str>,
-    registry: &Registry,
+    (registry, elsewhere): (&Registry, Option<Elsewhere>),
     threads: usize,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Rerun, RunError> {
-    let setup = setup_of(report, workload, registry)?;
+    let mut setup = setup_of(report, workload, registry)?;
+    setup.spec.elsewhere = elsewhere.map(|e| e.again(report, workload));
     let again = compare(&setup, std::slice::from_ref(&setup.spec.scheme), threads, progress)?;
     let again = again.reports.into_iter().next().ok_or(RunError::Interrupted)?;
     let hashes = |r: &Report| -> Vec<(u64, String)> {

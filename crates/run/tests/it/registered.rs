@@ -63,7 +63,7 @@ fn it_runs_by_its_words_and_again_from_its_report() {
     let ours = report("from-outside:8");
     assert_eq!(ours.flash.erases, of.flash.erases);
     assert_eq!(ours.config["scheme"]["parameters"]["full"], "wait", "{}", ours.config["scheme"]);
-    let again = rerun_with(&ours, None, &registry(), 1, &mut |_| ControlFlow::Continue(())).unwrap();
+    let again = rerun_with(&ours, None, (&registry(), None), 1, &mut |_| ControlFlow::Continue(())).unwrap();
     assert!(again.is_same());
     let e = wordline_run::rerun(&ours, None, 1, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
     assert!(e.contains("there is no scheme \"from-outside\""), "{e}");

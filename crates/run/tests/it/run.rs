@@ -3,10 +3,13 @@
 #![allow(clippy::print_stdout)]
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use wordline_report::{Reached, Report};
-use wordline_run::{Blame, Elsewhere, Progress, RunError, RunSpec, Setup, compare, rerun, run};
+use wordline_run::{
+    Blame, Elsewhere, Errand, Far, Progress, RunError, RunSpec, Setup, compare, rerun, rerun_with, run,
+};
+use wordline_schemes::Registry;
 use wordline_units::{Face, SimTime};
 
 fn demo(scheme: &str, requests: u64) -> RunSpec {
@@ -71,11 +74,13 @@ fn replicas_are_the_runs_of_their_seeds_on_any_number_of_threads() {
 fn runs_that_are_done_elsewhere_come_to_the_same_and_are_asked_for_only_where_several_go_at_once() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
-    let elsewhere = Elsewhere::new(move |spec, see| {
+    let elsewhere = Elsewhere::new(move |errand, see| {
         count.fetch_add(1, Ordering::Relaxed);
-        assert!(see(7, SimTime(9)).is_continue());
+        assert!(see(Far::Run(7, SimTime(9))).is_continue());
+        let Errand::Run(spec) = errand else { panic!("{errand:?}") };
         // The other scheme is left to the process that asks.
-        spec.scheme.starts_with("slc-cache").then(|| run(spec, &mut |_| ControlFlow::Continue(())))
+        let here = spec.scheme.starts_with("slc-cache");
+        here.then(|| run(spec, &mut |_| ControlFlow::Continue(())).map(|r| r.to_json().unwrap()))
     });
     let schemes = ["conventional", "slc-cache"].map(str::to_string);
     let set = vec![("scheme.when_full".to_string(), "wait".to_string())];
@@ -94,6 +99,26 @@ fn runs_that_are_done_elsewhere_come_to_the_same_and_are_asked_for_only_where_se
     assert!(on(2) == alone);
     assert_eq!(asked.load(Ordering::Relaxed), 4);
     assert!((0..4).all(|number| seen.contains(&(number, 7, 9))));
+}
+
+#[test]
+fn a_report_is_done_again_elsewhere_one_seed_at_a_time() {
+    let first = report(&RunSpec { replicas: 3, seed: 9, ..demo("slc-cache", 1000) });
+    let seeds = Arc::new(Mutex::new(vec![]));
+    let asked = Arc::clone(&seeds);
+    let elsewhere = Elsewhere::new(move |errand, _| {
+        let Errand::Rerun { spec, report, workload: None } = errand else { panic!("{errand:?}") };
+        asked.lock().unwrap().push(spec.seed);
+        let again = rerun(report, None, 1, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(again.report.replicas.is_none());
+        Some(Ok(again.report.to_json().unwrap()))
+    });
+    let with = (&Registry::standard(), Some(elsewhere));
+    let again = rerun_with(&first, None, with, 2, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(again.is_same());
+    assert!(again.report.replicas == first.replicas);
+    seeds.lock().unwrap().sort_unstable();
+    assert_eq!(*seeds.lock().unwrap(), [9, 10, 11]);
 }
 
 #[test]
