@@ -87,9 +87,9 @@ def test_every_name_of_python_in_the_table_is_there():
             lacking = [own for own in names if not has(f"{written[0]}.{own}")]
             assert not lacking, (name, lacking)
     [hooks] = (names for name, names, said in rows() if said.startswith("the same, of a class"))
-    from wordline.scheme import _HOOKS
+    from wordline.scheme import HOOKS
 
-    assert set(hooks) == {"layout", "place", "seed", "metrics", *_HOOKS}
+    assert set(hooks) == {"layout", "place", "seed", "metrics", *HOOKS}
 
 
 NEW = """

@@ -49,25 +49,13 @@ from wordline._wordline import (
     View,
     __version__,
 )
+from wordline.checked import check
+from wordline.declared import GiB, KiB, MiB, Param, State
 from wordline.drive import Completion, Drive
 from wordline.layout import DriveInfo, Layout, Overlay, Pool, Region
 from wordline.parts import Span, into_buffer, sectors
 from wordline.routes import ByPage, BySize, Compiled
-from wordline.scheme import (
-    Collect,
-    GiB,
-    KiB,
-    MiB,
-    Move,
-    Param,
-    ReadSeen,
-    Request,
-    Scheme,
-    SetQuota,
-    State,
-    check,
-    to,
-)
+from wordline.scheme import Collect, Move, ReadSeen, Request, Scheme, SetQuota, to
 
 if TYPE_CHECKING:
     from wordline.search import judge, tune

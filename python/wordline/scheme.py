@@ -16,15 +16,13 @@ engine asks only those that a class has.
 
 from __future__ import annotations
 
-import base64
 import copy
 import hashlib
 import inspect
 import json
 import re
-import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 from math import isfinite
@@ -34,15 +32,10 @@ from warnings import warn
 
 from wordline import _wordline
 from wordline._wordline import Parcel, Place, UserError, View
+from wordline.declared import Param, State, lost, read_back, written
 from wordline.layout import DriveInfo, Layout
-from wordline.routes import interpreted
 
-__all__ = [
-    "Collect", "GiB", "KiB", "MiB", "Move", "Param", "ReadSeen", "Request", "Scheme", "SetQuota",
-    "State", "check", "to",
-]  # fmt: skip
-
-KiB, MiB, GiB = 1 << 10, 1 << 20, 1 << 30
+__all__ = ["Collect", "Move", "ReadSeen", "Request", "Scheme", "SetQuota", "to"]
 
 #: A place is made once, so that the engine knows it again and reads it once.
 _place = cache(_wordline.to)
@@ -83,112 +76,7 @@ def to(
 
 
 #: Hooks that the engine asks only of a scheme that has them.
-_HOOKS = ("admit", "read", "collect", "idle", "on_trim", "make_room", "split_write", "tick")
-
-
-class Param:
-    """A parameter of a scheme, set in its spelling or when an instance is made.
-
-    Parameters
-    ----------
-    default
-        Its default, of which it has the type: a whole number (also as a size such as ``8KiB``), a
-        number, a truth value, or a text.
-    about
-        What it means, with its unit.
-    choices
-        The values that are allowed, if only a few are.
-    """
-
-    def __init__(
-        self, default: float | bool | str, about: str, choices: Sequence[Any] = ()
-    ) -> None:
-        """Take the default and what the parameter means."""
-        if not isinstance(default, (bool, int, float, str)):
-            raise UserError(
-                f"a parameter's default is {default!r}; give a number, a text or a bool"
-            )
-        self.default, self.about, self.choices = default, about, tuple(choices)
-        self.name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        """Take the name under which a class has it."""
-        self.name = name
-
-    def __get__(self, scheme: Scheme | None, owner: type) -> Any:
-        """Return the value of an instance, or the parameter itself."""
-        return self if scheme is None else scheme._values.get(self.name, self.default)
-
-    def __set__(self, scheme: Scheme, value: Any) -> None:
-        """Refuse: a parameter is given when the scheme is made."""
-        raise AttributeError(f"{self.name} is a parameter; give it when the scheme is made")
-
-    def checked(self, value: Any) -> Any:
-        """Return a value of this parameter's type.
-
-        Raises
-        ------
-        UserError
-            It is none, or not one of the choices.
-        """
-        kind = type(self.default)
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        if type(value) is not kind:
-            allowed = {bool: "True or False", int: "a whole number", float: "a number"}
-            raise UserError(f"{value!r} is not {allowed.get(kind, 'a text')}")
-        if self.choices and value not in self.choices:
-            raise UserError(f"{value!r} is not one of {', '.join(map(repr, self.choices))}")
-        return value
-
-    def parse(self, text: str) -> Any:
-        """Return the value that a text stands for, as `checked`."""
-        value: Any = text
-        if isinstance(self.default, bool):
-            words = {"true": True, "on": True, "false": False, "off": False}
-            value = words.get(text.lower(), text)
-        elif isinstance(self.default, int):
-            found = re.fullmatch(r"(-?\d+)(B|KiB|MiB|GiB)?", text)
-            sizes = {"KiB": KiB, "MiB": MiB, "GiB": GiB}
-            value = int(found[1]) * sizes.get(found[2] or "", 1) if found else text
-        elif isinstance(self.default, float):
-            try:
-                value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-            except ValueError:
-                value = text
-        return self.checked(value)
-
-    def text(self, value: Any) -> str:
-        """Return the text that stands for a value."""
-        return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-class State:
-    """What a scheme learns while it runs: saved with a drive's state, and copied for forks.
-
-    Parameters
-    ----------
-    default
-        What it is at first; each run begins with a copy. Whatever JSON holds: numbers, texts, truth
-        values, lists, and dictionaries with keys of text; or an array of numpy by itself.
-    """
-
-    def __init__(self, default: Any = None) -> None:
-        """Take what it is at first."""
-        self.default = default
-        self.name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        """Take the name under which a class has it."""
-        self.name = name
-
-    def __get__(self, scheme: Scheme | None, owner: type) -> Any:
-        """Return what an instance has learnt, or the declaration itself."""
-        return self if scheme is None else scheme._learnt[self.name]
-
-    def __set__(self, scheme: Scheme, value: Any) -> None:
-        """Take what has been learnt."""
-        scheme._learnt[self.name] = value
+HOOKS = ("admit", "read", "collect", "idle", "on_trim", "make_room", "split_write", "tick")
 
 
 class Move(NamedTuple):
@@ -375,7 +263,7 @@ class Scheme(ABC):
         from wordline import spelling
 
         text, sha256 = source(cls)
-        params = [(p.name, p.text(p.default), p.about) for p in cls._params().values()]
+        params = [(p.name, p.text(p.default), p.meaning) for p in cls._params().values()]
         return {
             "name": cls._name(),
             "typed": spelling.typed(cls),
@@ -383,7 +271,7 @@ class Scheme(ABC):
             "docs": text,
             "described": cls._described(),
             "parameters": [*params, ("source", sha256[:16], "hash of the class's source")],
-            "hooks": [hook for hook in _HOOKS if hasattr(cls, hook)],
+            "hooks": [hook for hook in HOOKS if hasattr(cls, hook)],
         }
 
     @classmethod
@@ -454,7 +342,7 @@ class Scheme(ABC):
     def _check_learnt(self) -> None:
         """Refuse what a drive that is saved or forked would lose."""
         for name, value in self._learnt.items():
-            if what := _lost(value):
+            if what := lost(value):
                 raise UserError(
                     f"{type(self).__name__}.{name} {what}, which a drive that is saved or forked "
                     "would lose\n  allowed: what JSON holds, with keys of text, or an array of "
@@ -463,58 +351,23 @@ class Scheme(ABC):
 
     def _saved(self) -> str:
         self._check_learnt()
-        return json.dumps({k: _written(v) for k, v in self._learnt.items()}, sort_keys=True)
+        return json.dumps({k: written(v) for k, v in self._learnt.items()}, sort_keys=True)
 
     def _restore(self, text: str) -> bool:
         found = json.loads(text)
         if set(found) != set(self._learnt):
             return False
-        self._learnt.update({name: _read(value) for name, value in found.items()})
+        self._learnt.update({name: read_back(value) for name, value in found.items()})
         return True
 
 
 def _misspelt(cls: type[Scheme]) -> list[tuple[str, str]]:
     """Return methods of a class that are nearly called like a hook that it lacks, and the hook."""
-    hooks = [h for h in (*_HOOKS, "seed", "metrics", "routes") if not hasattr(cls, h)]
+    hooks = [h for h in (*HOOKS, "seed", "metrics", "routes") if not hasattr(cls, h)]
     own = [n for n, f in vars(cls).items() if inspect.isfunction(f) and not n.startswith("_")]
     plain = {name: name.removeprefix("on_").removesuffix("_hook") for name in own}
     close = {name: get_close_matches(word, hooks, 1, 0.85) for name, word in plain.items()}
     return [(name, found[0]) for name, found in close.items() if found]
-
-
-def _lost(value: Any) -> str | None:
-    """Say what of a value would not come back as it is; nothing if all does."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return None
-    if isinstance(value, dict):
-        key = next((key for key in value if not isinstance(key, str)), None)
-        return f"has the key {key!r}" if key is not None else _first(map(_lost, value.values()))
-    if isinstance(value, (list, tuple)):
-        return _first(map(_lost, value))
-    return None if _written(value) is not value else f"holds {type(value).__name__}"
-
-
-def _first(found: Iterable[str | None]) -> str | None:
-    return next(filter(None, found), None)
-
-
-def _written(value: Any) -> Any:
-    """Return what JSON holds in place of an array of numpy; anything else as it is."""
-    np = sys.modules.get("numpy")  # nothing of it can be there without
-    if np is None or not isinstance(value, np.ndarray) or value.dtype == object:
-        return value
-    packed = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
-    return {"array": packed, "dtype": value.dtype.str, "shape": value.shape}
-
-
-def _read(value: Any) -> Any:
-    """Return what `_written` has written."""
-    if not (isinstance(value, dict) and set(value) == {"array", "dtype", "shape"}):
-        return value
-    import numpy as np
-
-    flat = np.frombuffer(base64.b64decode(value["array"]), dtype=value["dtype"])
-    return flat.reshape(value["shape"]).copy()
 
 
 def source(cls: type) -> tuple[str, str]:
@@ -530,85 +383,3 @@ def source(cls: type) -> tuple[str, str]:
             f"{c.co_name} {c.co_code.hex()} {c.co_consts!r} {c.co_names}" for c in codes
         )
     return text, hashlib.sha256(text.encode()).hexdigest()
-
-
-class Checked(NamedTuple):
-    """What `check` came to.
-
-    How many drives went well, the first seed, and how many drives were refused before those; how
-    often the power was cut on others; and through how many states of a small drive the search went.
-    """
-
-    cases: int
-    seed: int
-    refused: int
-    power_cuts: int
-    states: int
-
-
-def check(
-    scheme: type[Scheme] | Scheme,
-    *,
-    cases: int = 200,
-    power_cuts: int = 50,
-    states: int = 20_000,
-    seed: int = 1,
-) -> Checked:
-    """Run a scheme on random drives under random workloads, with every check of the engine.
-
-    Each case is a drive of a few hundred pages with a shape, options and first state of its own,
-    and up to some hundred requests: parts of pages, trims, flushes, full drives, idle time. Every
-    read is compared with a plain array, every program and erase with a ledger of the flash by its
-    rules, and all counts are taken again in the end.
-
-    Then drives whose power is cut now and then: programs, erases and requests are torn where they
-    stand, what is not protected is lost, and the drive starts again from what the flash holds. What
-    was acknowledged or flushed must be there, no torn page may be found, and the map must be the
-    one that was committed. The scheme begins anew each time, as after a start of the firmware.
-
-    At last the smallest drive that the scheme takes, without a clock: whatever may happen next
-    does, each in turn, from every state that was come to, breadth first. No read may find old data,
-    and nothing may stop or go round in a circle.
-
-    Parameters
-    ----------
-    scheme
-        The class, with the defaults of its parameters, or an instance with others.
-    cases
-        How many drives.
-    power_cuts
-        How many drives whose power is cut, each some times.
-    states
-        Through how many states of the smallest drive to go; what a scheme learns is part of one.
-    seed
-        Of the first of either; the others follow.
-
-    Raises
-    ------
-    Fault
-        A read was wrong, a rule was broken, data were lost, or the drive did not go on; with the
-        seed that replays it, or with the events that lead there. What the scheme raises itself
-        comes as it is, with the seed as a note.
-    UserError
-        The scheme takes none of the drives that are drawn.
-
-    Warns
-    -----
-    UserWarning
-        A hook that the class has was never asked.
-    """
-    counts = {"cases": cases, "power_cuts": power_cuts, "states": states}
-    if min(counts.values()) < 0 or not any(counts.values()) or not 0 <= seed < 2**64:
-        told = ", ".join(f"{name}={count}" for name, count in {**counts, "seed": seed}.items())
-        raise UserError(f"{told}: at least one of the first three, and a seed below 2**64")
-    with interpreted():
-        *found, asked = _wordline.check(scheme, seed, *counts.values())
-    cls = scheme if isinstance(scheme, type) else type(scheme)
-    # Of a class that decides beforehand `place` need not be asked, and a trim comes without a view.
-    for hook in (h for h in _HOOKS if h != "on_trim" and hasattr(cls, h) and h not in asked):
-        warn(
-            f"{cls.__name__}.{hook} was never asked on these small drives, so that nothing is said "
-            "of it; check the class with settings by which it is, too",
-            stacklevel=2,
-        )
-    return Checked(cases, seed, *found)

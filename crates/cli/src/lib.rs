@@ -13,6 +13,7 @@ mod interrupt;
 mod output;
 
 use args::run::LifetimeArgs;
+use args::scheme::SchemeCommand;
 use args::tree::{Cli, Command};
 use args::twin::TwinCommand;
 use clap::Parser;
@@ -82,7 +83,10 @@ pub fn main_with_schemes(
         Command::Twin { command: TwinCommand::Class(a) } => twin::class(&a, &console),
         Command::Trace { command } => trace::trace(&command, &console),
         Command::Device { command } => device::device(&command, &console),
-        Command::Scheme { command } => scheme::scheme(&command, &console),
+        Command::Scheme { command: SchemeCommand::New(a) } => match &a.from {
+            Some(class) => in_python(scheme::from_python(&a, class)),
+            None => scheme::new(&a, &console),
+        },
         Command::List(a) => list::list(&a, &console),
         Command::Explain(a) => explain::explain(&a, &console),
         Command::Completions(a) => completions::completions(&a, &console),

@@ -133,7 +133,7 @@ def _verdict(asked: Mapping[str, Any], verdict: str, why: str | None = None) -> 
 
 def _judged(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Judge a candidate, in this process."""
-    from wordline.scheme import check
+    from wordline.checked import check
 
     try:
         _, classes = spelling.resolved(asked["scheme"])

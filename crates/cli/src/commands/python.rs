@@ -27,14 +27,14 @@ pub enum Argument {
 pub struct Call {
     /// The module.
     pub module: &'static str,
-    /// The extra of the package that has what it needs.
+    /// The extra of the package that has what it needs; empty where the package itself has.
     pub extra: &'static str,
     /// Its arguments; those that were not given are left out.
     pub arguments: Arguments,
 }
 
 /// A path as Python takes it.
-fn path(p: PathBuf) -> Result<String, Failure> {
+pub(crate) fn path(p: PathBuf) -> Result<String, Failure> {
     let shown = p.display().to_string();
     p.into_os_string().into_string().map_err(|_| Failure::Input(format!("{shown}: this is not UTF-8")))
 }
@@ -157,9 +157,12 @@ pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {
 
 /// The answer of a binary without an interpreter.
 pub(crate) fn missing(call: &Call) -> Failure {
+    let package = match call.extra {
+        "" => "wordline".to_string(),
+        extra => format!("'wordline[{extra}]'"),
+    };
     Failure::Input(format!(
-        "this is done in Python, which this binary goes without; pip install 'wordline[{}]', and use the wordline \
-         command that it brings",
-        call.extra
+        "this is done in Python, which this binary goes without; pip install {package}, and use the wordline command \
+         that it brings"
     ))
 }

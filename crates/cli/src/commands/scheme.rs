@@ -1,6 +1,7 @@
 //! `scheme`: one to begin with.
 
-use crate::args::scheme::{SchemeCommand, SchemeNewArgs};
+use crate::args::scheme::SchemeNewArgs;
+use crate::commands::python::{Argument, Call, path};
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::Sink;
@@ -10,13 +11,20 @@ use wordline_schemes::{Registry, SAMPLE};
 const CLASS: &str = include_str!("../samples/my_scheme.py");
 const TEST: &str = include_str!("../samples/test_my_scheme.py");
 
-pub(crate) fn scheme(command: &SchemeCommand, console: &Console) -> Result<(), Failure> {
-    let SchemeCommand::New(args) = command;
-    new(args, console)
+/// A file of Rust that carries over what can be of a class of Python, which Python reads.
+pub(crate) fn from_python(args: &SchemeNewArgs, class: &str) -> Result<Call, Failure> {
+    allowed(&args.name)?;
+    let arguments = vec![
+        ("name", Argument::Text(args.name.clone())),
+        ("class_", Argument::Text(class.to_string())),
+        ("out", Argument::Text(path(args.out.clone())?)),
+        ("force", Argument::Flag(args.force)),
+    ];
+    Ok(Call { module: "wordline.translate", extra: "", arguments })
 }
 
-fn new(args: &SchemeNewArgs, console: &Console) -> Result<(), Failure> {
-    let name = &args.name;
+/// Refuse a name that a scheme cannot have.
+fn allowed(name: &str) -> Result<(), Failure> {
     let is_word = |w: &str| {
         w.starts_with(|c: char| c.is_ascii_lowercase())
             && w.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
@@ -25,9 +33,15 @@ fn new(args: &SchemeNewArgs, console: &Console) -> Result<(), Failure> {
         let what = "words of small letters and digits, joined by hyphens, such as small-first";
         return Err(Failure::Input(format!("{name:?} is no name of a scheme\n  allowed: {what}")));
     }
-    if Registry::standard().all().iter().any(|entry| *entry.name == **name) {
+    if Registry::standard().all().iter().any(|entry| *entry.name == *name) {
         return Err(Failure::Input(format!("{name}: there is a scheme of that name; choose another")));
     }
+    Ok(())
+}
+
+pub(crate) fn new(args: &SchemeNewArgs, console: &Console) -> Result<(), Failure> {
+    let name = &args.name;
+    allowed(name)?;
     let (file, class) = (name.replace('-', "_"), camel(name));
     let said = |text: &str| {
         let plain = name.replace('-', " ");
