@@ -1,0 +1,107 @@
+"""`wl.check`: does it find what is wrong with a scheme in Python?"""
+
+import sys
+import warnings
+from dataclasses import replace
+
+import pytest
+
+import wordline as wl
+from schemes import made
+from wordline.examples.slc_cache import SlcCachePy
+
+
+class Lsb(wl.Scheme):
+    """Asks for a type of page that blocks programmed in order do not tell apart."""
+
+    asked = wl.State(0)
+
+    def layout(self, drive):
+        return wl.Layout.one_region(drive, rule="sequential")
+
+    def place(self, p, view):
+        self.asked += 1
+        return wl.to("dense", slot="lsb" if self.asked > 9 else "next")
+
+
+class Raises(SlcCachePy):
+    """Raises on full drives."""
+
+    def place(self, p, view):
+        if p.is_collected:
+            raise LookupError("of my own")
+        return super().place(p, view)
+
+
+def test_check_runs_a_scheme_on_random_drives():
+    found = wl.check(SlcCachePy, cases=60, power_cuts=0, states=0, seed=7)
+    assert found == wl.check(SlcCachePy, cases=60, power_cuts=0, states=0, seed=7)
+    assert found.refused > 0, "some drives have no SLC mode"
+
+
+def test_check_finds_a_broken_rule_and_says_how_to_come_there_again():
+    with pytest.raises(wl.Fault, match=r"illegal decision.*Lsb slots") as raised:
+        wl.check(Lsb, cases=40)
+    replay = str(raised.value).split("wordline.check(..., ")[1].split(")")[0]
+    assert replay.endswith("cases=1, power_cuts=0, states=0")
+    with pytest.raises(wl.Fault, match="Lsb slots"):
+        wl.check(Lsb, cases=1, power_cuts=0, states=0, seed=int(replay.split("=")[1].split(",")[0]))
+
+
+class Forgets(SlcCachePy):
+    """Believes after a start that the drive is as it was when it was laid out."""
+
+    blocks = wl.State([])
+
+    def place(self, p, view):
+        home = view.frontier("dense", 0)
+        if not self.blocks:
+            self.blocks = [view.now == 0]
+        if not self.blocks[0] and home is not None:
+            raise LookupError("of a start")
+        return super().place(p, view)
+
+
+def test_check_cuts_the_power_and_starts_the_scheme_anew():
+    found = wl.check(SlcCachePy, cases=0, power_cuts=20, states=0)
+    assert found == wl.check(SlcCachePy, cases=0, power_cuts=20, states=0)
+    assert found.power_cuts > 20
+    with pytest.raises(LookupError, match="of a start") as raised:
+        wl.check(Forgets, cases=0, power_cuts=20)
+    if sys.version_info >= (3, 11):
+        note = raised.value.__notes__[-1]
+        assert "whose power is cut" in note
+        seed = int(note.split("seed=")[1].split(",")[0])
+        with pytest.raises(LookupError, match="of a start"):
+            wl.check(Forgets, cases=0, power_cuts=1, seed=seed)
+
+
+def test_check_goes_through_states_of_a_small_drive():
+    found = wl.check(SlcCachePy, cases=0, power_cuts=0, states=500)
+    assert 500 <= found.states < 600
+    with pytest.raises(wl.Fault, match=r"blocks x pages = 2x4x3, .*after\n   1 host: "):
+        wl.check(Lsb, cases=0, power_cuts=0, states=20_000)
+
+
+def test_check_raises_what_the_scheme_raises():
+    with pytest.raises(LookupError, match="of my own") as raised:
+        wl.check(Raises, cases=100)
+    if sys.version_info >= (3, 11):
+        assert "on the random drive of seed" in raised.value.__notes__[-1]
+    with pytest.raises(wl.UserError, match="at least one of the first three"):
+        wl.check(Raises, cases=0, power_cuts=0, states=0)
+
+
+def test_a_hook_that_a_check_has_never_asked_is_warned_of():
+    def never(self, view):
+        raise RuntimeError
+
+    def layout(self, drive):
+        return replace(wl.Layout.slc_cache(drive), tick_every_writes=1_000_000)
+
+    with pytest.warns(UserWarning, match=r"Made\.tick was never asked on these small drives"):
+        wl.check(made(layout=layout, tick=never), cases=10, power_cuts=2, states=0)
+    asked = made(tick=lambda self, view: [], admit=lambda self, request, view: 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wl.check(asked, cases=10, power_cuts=2, states=0)
