@@ -11,32 +11,11 @@ Examples
 
 from typing import TYPE_CHECKING, Any
 
-from wordline._api import (
-    Entry,
-    compare,
-    devices,
-    formats,
-    identity,
-    inspect,
-    lifetime,
-    load,
-    rerun,
-    run,
-    schemes,
-    sweep,
-    why,
-    workloads,
-)
-from wordline._result import (
-    Comparison,
-    Estimate,
-    Estimates,
-    Figure,
-    Figures,
-    Lifetimes,
-    Replicas,
-    Report,
-)
+from wordline._again import load, rerun, why
+from wordline._api import compare, identity, lifetime, run, sweep
+from wordline._figures import Estimate, Estimates, Figures, Replicas
+from wordline._listing import Entry, devices, formats, inspect, schemes, workloads
+from wordline._result import Comparison, Figure, Lifetimes, Report
 from wordline._run import Run
 from wordline._table import Table
 from wordline._wordline import (

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from wordline import _bar, _wordline
 from wordline._api import AnyScheme, _described
-from wordline._result import Figures, Report
+from wordline._figures import Figures
+from wordline._result import Report
 from wordline._run import Progress, asked, native
 from wordline._table import Table
 

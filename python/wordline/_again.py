@@ -1,0 +1,157 @@
+"""Reports that are read, asked about, and done again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from wordline import _wordline, spelling
+from wordline._result import Comparison, Report
+from wordline._run import Progress, at_once
+from wordline.scheme import Scheme
+
+
+def rerun(
+    report: Report | str,
+    *,
+    workload: str | os.PathLike[str] | None = None,
+    classes: Sequence[type[Scheme]] = (),
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Run a report again from its own configuration.
+
+    Parameters
+    ----------
+    report
+        A report, or its JSON.
+    workload
+        Where the trace is now, if it is not where the report found it. It must be the same file,
+        by its SHA-256.
+    classes
+        Those of Python that its scheme is of. One whose source has changed since is refused.
+    threads, progress
+        As for `run`.
+
+    Returns
+    -------
+    Report
+        The new report, with the ``result_hash`` of the old if nothing has changed.
+
+    Raises
+    ------
+    UserError, Refused, Fault
+        As for `run`.
+    """
+    text = report.json if isinstance(report, Report) else report
+    if not text.lstrip().startswith("{"):
+        raise _wordline.UserError(
+            f"rerun({text[:80]!r}): this is no report's JSON; of a file, give its text"
+        )
+    where = None if workload is None else os.fspath(workload)
+    spelling.check_sources(json.loads(text), classes)
+    return Report(_wordline.rerun(text, where, at_once(threads), progress, list(classes)))
+
+
+def why(
+    report: Report | Comparison | str | os.PathLike[str],
+    numbers: Sequence[int] = (),
+    *,
+    slowest: int | str = "0.1%",
+    stories: int | None = None,
+    op: str | None = None,
+    scheme: str | None = None,
+    workload: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Tell why requests took so long, by doing a report's run again with a watcher.
+
+    Parameters
+    ----------
+    report
+        A report or a comparison, its JSON, or a path as for `load`. Of replicas it is the first.
+    numbers
+        Numbers of requests, counted from 0, as in the files of `completions`.
+    slowest
+        Where none is named, how many of the slowest reads, and of the writes, are summed up: a
+        number, or a share such as ``"0.1%"``; at most 100,000.
+    stories
+        Of how many of the slowest the stories are told; a number given as ``slowest`` if it is at
+        most 1000, else 3.
+    op
+        Of the slowest, only ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``.
+    scheme
+        Which run of a comparison, by its scheme as the report spells it.
+    workload, progress
+        As for `rerun`.
+
+    Returns
+    -------
+    dict
+        ``summaries`` has one for reads and one for writes, or that of ``op``: how many are the
+        slowest (``slowest``, out of ``of``), the least latency among them (``over_ns``), and shares
+        of their time, 0 to 1, by ``parts`` of the latency and by ``ways``, which is what was in the
+        way; each beside the share of the time of all. ``stories`` has one for each request: its
+        times in nanoseconds, the parts of its latency (``parts_ns``), the operation that ended last
+        (``last``), and ``stretches`` of its time from arrival to completion, each with what stood
+        in its way (``behind``). The operations are those of the run's ``log`` and ``timeline``.
+        ``wordline why`` puts it in words.
+
+    Raises
+    ------
+    UserError
+        The run has no such request, or came out otherwise than in the report.
+    Refused, Fault
+        As for `run`.
+    """
+    where = None if workload is None else os.fspath(workload)
+    text = _one_report(report, scheme).json
+    wanted = {"numbers": list(numbers), "slowest": str(slowest), "stories": stories, "op": op}
+    return json.loads(_wordline.why(text, wanted, where, progress))
+
+
+def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: str | None) -> Report:
+    """Return the report that is meant: of a comparison that of a scheme."""
+    if isinstance(report, (Report, Comparison)):
+        found = report
+    elif isinstance(report, str) and report.lstrip().startswith("{"):
+        found = _parsed(report)
+    else:
+        found = load(report)
+    if isinstance(found, Report):
+        if scheme in (None, found.scheme.name):
+            return found
+        raise _wordline.UserError(f"scheme={scheme!r}: the report is of {found.scheme.name}")
+    names = [r.scheme.name for r in found]
+    if scheme is None or scheme not in names:
+        given = "which run is meant" if scheme is None else f"no run of {scheme!r} is in it"
+        raise _wordline.UserError(f"{given}: say scheme= with one of {', '.join(names)}")
+    return found[scheme]
+
+
+def load(path: str | os.PathLike[str]) -> Report | Comparison:
+    """Read a ``report.json`` or ``comparison.json``.
+
+    Parameters
+    ----------
+    path
+        The file, the folder that it is in, or the page beside it.
+
+    Raises
+    ------
+    UserError
+        There is no such file, or it is not a report of Wordline.
+    OSError
+        The file cannot be read.
+    """
+    with open(_wordline.report_file(os.fspath(path)), encoding="utf-8") as file:
+        return _parsed(file.read())
+
+
+def _parsed(text: str) -> Report | Comparison:
+    texts, refused = _wordline.reports(text)
+    reports = [Report(r) for r in texts]
+    is_comparison = json.loads(text).get("schema", "").startswith("wordline.comparison/")
+    return Comparison(reports, dict(refused)) if is_comparison else reports[0]
