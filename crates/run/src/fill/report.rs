@@ -110,9 +110,15 @@ fn conditions<M: Media>(run: &Outcome<M>) -> Conditions {
     }
 }
 
+/// What the scheme has followed. Where both of a combination have a name, that of the dense one is numbered.
 fn followed<M: Media>(run: &Outcome<M>) -> BTreeMap<String, Vec<[f64; 2]>> {
-    let followed = run.device.ftl.scheme().metrics();
-    followed.into_iter().map(|(name, series)| (name.into_owned(), series.into_owned())).collect()
+    let mut found = BTreeMap::new();
+    for (name, series) in run.device.ftl.scheme().metrics() {
+        let numbered = (2..).map(|n| format!("{name} ({n})"));
+        let free = std::iter::once(name.to_string()).chain(numbered).find(|name| !found.contains_key(name));
+        found.extend(free.map(|name| (name, series.into_owned())));
+    }
+    found
 }
 
 fn memory<M: Media>(run: &Outcome<M>) -> Memory {
