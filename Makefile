@@ -150,6 +150,7 @@ bench: ## Speed of the engine on fixed work, beside the naked loop and MQSim if 
 	@$(if $(LIMIT),cargo build --quiet --release --manifest-path $(LIMIT) --target-dir target/limit)
 	@$(if $(MQSIM),$(BUILD_MQSIM))
 	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) WORDLINE_MQSIM=$(if $(MQSIM),$(CURDIR)/target/mqsim/MQSim) \
+		WORDLINE_PYTHON=$(if $(MQSIM),$(if $(shell $(BIN)/python -c "import wordline" 2>&1 || echo no),,$(abspath $(BIN))/python)) \
 		cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
 
 bench-count: ## Instructions of seven kinds of work by callgrind; KEEP=1 keeps them, PROFILE_OF=write shows where they go

@@ -88,6 +88,18 @@ fn resident() -> Option<u64> {
 }
 
 impl Case {
+    /// Logical pages of its drive.
+    pub fn pages(&self) -> u64 {
+        self.shape.spec(self.errs).logical_bytes() / PAGE
+    }
+
+    /// How live blocks of an aged drive are at first, in percent: as the spare space allows, but for what collection
+    /// keeps free.
+    pub fn valid_percent(&self) -> u64 {
+        let live = 1000.0 / (1000 + self.shape.over_provisioning) as f64;
+        (live * 100.0).ceil() as u64 + self.shape.trigger as u64 + 1
+    }
+
     /// Do it.
     pub fn run(&self) -> Cost {
         let resident_before = resident();
@@ -99,13 +111,11 @@ impl Case {
             Device::new(&spec, &geometry, scheme, NoProbe).expect("device");
         let pages = spec.logical_bytes() / PAGE;
         let all = Initial::holding(Mapped::First(pages as u32));
-        let live = 1000.0 / (1000 + self.shape.over_provisioning) as f64;
         match self.start {
             Start::Empty => {}
             Start::Full => device.ftl.precondition(&all, 1).expect("initial state"),
-            // As live as the spare space allows, but for what collection keeps free.
             Start::Aged(_) => {
-                let valid = Fraction::percent((live * 100.0).ceil() as u64 + self.shape.trigger as u64 + 1);
+                let valid = Fraction::percent(self.valid_percent());
                 device.ftl.precondition(&Initial { valid, ..all }, 1).expect("initial state");
             }
         }

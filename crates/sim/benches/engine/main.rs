@@ -9,12 +9,14 @@ mod case;
 mod history;
 mod limit;
 mod mqsim;
+mod python;
 mod shape;
 
 use case::{Case, Cost, Load, Start};
 use history::History;
 use limit::Limit;
 use mqsim::{Given, MqSim, Pairs};
+use python::Python;
 use shape::{PEERS, PEERS_HEAVY, Shape};
 
 /// The drive of the naked loop: 64 dies, 112 GiB raw, 12.5 % of it spare.
@@ -198,7 +200,7 @@ fn beside(case: &Case, limit: &Limit) -> Option<(Cost, f64)> {
 
 /// The width of the column of names: that of the longest.
 const WIDTH: usize = {
-    let (mut width, mut i) = ("two reads at once".len(), 0);
+    let (mut width, mut i) = ("a plain Python place beside MQSim, five pairs".len(), 0);
     while i < CASES.len() {
         if CASES[i].name.len() > width {
             width = CASES[i].name.len();
@@ -250,13 +252,13 @@ fn two_at_once() {
 }
 
 /// Each case beside MQSim.
-fn show_pairs(pairs: &[(&str, Pairs)]) {
+fn show_pairs(title: &str, pairs: &[(&str, Pairs)]) {
     if pairs.is_empty() {
         return;
     }
     println!(
         "\n{:<WIDTH$} {:>7} {:>7}  {:>5}  {:>11}  {:>5}  {:>5}  {:>11}",
-        "beside MQSim, five pairs", "k req/s", "MQSim's", "times", "of the five", "WAF", "its", "per program"
+        title, "k req/s", "MQSim's", "times", "of the five", "WAF", "its", "per program"
     );
     for (name, five) in pairs {
         let (times, least, most) = five.middle();
@@ -281,6 +283,7 @@ fn main() -> Result<(), String> {
     };
     let limit = Limit::find();
     let mqsim = MqSim::find();
+    let python = Python::find();
     let mut history = History::open();
     println!(
         "{:<WIDTH$} {:>7} {:>7}  {:>5}  {:>6}  {:>8}  {:>8}  {:>5}  {:>8}  result",
@@ -292,12 +295,15 @@ fn main() -> Result<(), String> {
         CASES.iter().filter(|c| wanted(c.name)).for_each(|case| drop(Case { requests, ..*case }.run()));
         return Ok(());
     }
-    let mut pairs = vec![];
+    let (mut pairs, mut in_python) = (vec![], vec![]);
     for case in CASES.iter().filter(|c| wanted(c.name) && !is_scaling(c.name)) {
         if let Some((mqsim, given)) = mqsim.as_ref().zip(case.mqsim) {
             let (cost, five) = mqsim.beside(case, given)?;
             show(case, &cost, Ratios { mqsim: Some(five.middle().0), ..Ratios::default() }, &mut history);
             pairs.push((case.name, five));
+            if let Some(python) = &python {
+                in_python.push((case.name, mqsim.pairs(case, given, || python.run(case))?));
+            }
             continue;
         }
         let limit = limit.as_ref().filter(|_| case.name.starts_with("yardstick"));
@@ -320,7 +326,8 @@ fn main() -> Result<(), String> {
     if wanted("two at once") {
         two_at_once();
     }
-    show_pairs(&pairs);
+    show_pairs("beside MQSim, five pairs", &pairs);
+    show_pairs("a plain Python place beside MQSim, five pairs", &in_python);
     if mqsim.is_none() && CASES.iter().any(|c| wanted(c.name) && c.mqsim.is_some()) {
         println!("not held beside MQSim: make bench MQSIM=DIR does, where DIR/MQSim has its sources");
     }

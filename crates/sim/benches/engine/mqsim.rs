@@ -61,36 +61,53 @@ impl MqSim {
         Some(MqSim { program, folder })
     }
 
-    /// Five pairs of a case, and the run of the engine that was in the middle. What MQSim takes to start and to
-    /// fill its drive is measured in each pair and taken off.
+    /// Five pairs of a case, and the run of the engine that was in the middle.
     pub fn beside(&self, case: &Case, given: Given) -> Result<(Cost, Pairs), String> {
+        let mut costs = vec![];
+        let pairs = self.pairs(case, given, || {
+            let cost = case.run();
+            let found = (cost.requests_per_second(), cost.write_amplification);
+            costs.push(cost);
+            Ok(found)
+        })?;
+        costs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        Ok((costs.swap_remove(costs.len() / 2), pairs))
+    }
+
+    /// Five pairs of a case with what does it at so many requests a second and such a write amplification. What MQSim
+    /// takes to start and to fill its drive is measured in each pair and taken off.
+    pub fn pairs(
+        &self,
+        case: &Case,
+        given: Given,
+        mut ours: impl FnMut() -> Result<(f64, f64), String>,
+    ) -> Result<Pairs, String> {
         // It fails with fewer requests than it keeps outstanding.
         let few = case.queue_depth.max(100) as u64;
-        let (mut costs, mut rates, mut times) = (vec![], vec![], vec![]);
+        let (mut found, mut rates, mut times) = (vec![], vec![], vec![]);
         let (mut programs, mut served) = (0, 0);
         for _ in 0..5 {
-            let cost = case.run();
+            let (ours, waf) = ours()?;
             let all = self.run(case, given, given.requests)?;
             let start = self.run(case, given, few)?;
             let rate = (given.requests - few) as f64 / (all.seconds - start.seconds);
-            times.push(cost.requests_per_second() / rate);
+            times.push(ours / rate);
             (programs, served) = (all.programs, all.served);
-            costs.push(cost);
+            found.push((ours, waf));
             rates.push(rate);
         }
-        costs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
         rates.sort_by(f64::total_cmp);
         times.sort_by(f64::total_cmp);
-        let cost = costs.swap_remove(costs.len() / 2);
+        let (ours, waf) = found[found.len() / 2];
         let collects = given.occupancy > 0;
-        let pairs = Pairs {
+        Ok(Pairs {
             times,
-            ours: cost.requests_per_second(),
+            ours,
             theirs: middle(&rates),
-            waf: collects.then(|| (cost.write_amplification, programs as f64 / served as f64)),
+            waf: collects.then(|| (waf, programs as f64 / served as f64)),
             lost: given.requests - served,
-        };
-        Ok((cost, pairs))
+        })
     }
 
     fn run(&self, case: &Case, given: Given, requests: u64) -> Result<Run, String> {

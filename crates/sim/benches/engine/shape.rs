@@ -32,8 +32,13 @@ impl Shape {
     }
 
     pub fn spec(self, errs: bool) -> DeviceSpec {
+        DeviceSpec::from_toml(&self.text(errs), "bench", &[]).expect("the bench's own device")
+    }
+
+    /// Its device file.
+    pub fn text(self, errs: bool) -> String {
         let blocks = self.blocks_per_plane();
-        let text = format!(
+        format!(
             r#"
 [device]
 name = "bench"
@@ -67,8 +72,7 @@ hard_reserve = 2
             self.over_provisioning % 10,
             self.trigger,
             if errs { ERRORS } else { "" },
-        );
-        DeviceSpec::from_toml(&text, "bench", &[]).expect("the bench's own device")
+        )
     }
 }
 
