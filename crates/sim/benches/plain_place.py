@@ -1,7 +1,7 @@
 """A case of the bench under a class of Python, whose `place` is asked for every page it writes.
 
-`python plain_place.py DEVICE INITIAL WORKLOAD WARM REQUESTS` prints the seconds that so many requests
-took after those that warm the drive up, and the write amplification of the former.
+`python plain_place.py DEVICE INITIAL WORKLOAD WARM REQUESTS` prints the seconds that so many
+requests took after those that warm the drive up, and the write amplification of the former.
 """
 
 import sys
