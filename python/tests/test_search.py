@@ -2,10 +2,12 @@
 
 import json
 import textwrap
+from dataclasses import replace
 
 import pytest
 
 import wordline as wl
+from wordline.search.space import spelled
 
 HOW = {
     "device": "fair-tlc",
@@ -63,6 +65,25 @@ def test_a_search_that_is_broken_off_goes_on_to_the_same_and_runs_nothing_again(
     told = json.loads((tmp_path / "tuned.json").read_text())
     assert told["best"] == again.best.scheme
     assert len(told["trials"]) == 20
+
+
+def test_a_run_in_place_of_a_workload_is_done_as_it_is(tmp_path):
+    how = {k: HOW[k] for k in ("device", "requests", "fit", "initial")}
+    runs = [wl.Run(scheme="slc-cache", workload=w, **how) for w in HOW["workloads"]]
+    assert search(workloads=runs).trials == search().trials
+    other = [replace(runs[0], initial="fill:30%"), runs[1]]
+    search(workloads=other, out=tmp_path, trials=1)
+    told = json.loads((tmp_path / "tuned.json").read_text())["how"]["workloads"]
+    assert [w["initial"] for w in told] == ["fill:30%", "fill:60%"]
+    kept = [json.loads(file.read_text()) for file in (tmp_path / "runs").iterdir()]
+    pairs = {(r["config"]["workload"]["name"], r["config"]["initial"]["spelling"]) for r in kept}
+    assert len(pairs) == 2
+
+
+def test_a_value_takes_the_place_of_the_one_that_a_spelling_has():
+    assert spelled("hyssd:perf,period=9", {"period": 7, "age": 2}) == "hyssd:perf,period=7,age=2"
+    assert spelled("sector:static_blocks=9+pa-ssd", {"queue": 3}).endswith("=9+pa-ssd:queue=3")
+    assert spelled("py:a/b:c.py#K:x=1", {"x": 2}) == "py:a/b:c.py#K:x=2"
 
 
 def test_several_objectives_have_a_frontier_that_nothing_beats():

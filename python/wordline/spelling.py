@@ -106,6 +106,11 @@ def _file_of(given: str) -> str:
 _PARTS = re.compile(r"\+(?=py:|[a-z][a-z0-9-]*(?:[:+]|$))")
 
 
+def parts(spelling: str) -> list[str]:
+    """Return the parts of a combination, the front first; of another scheme itself."""
+    return _PARTS.split(spelling)
+
+
 def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
     """Return a spelling as the native half has it, and the classes of Python that it needs.
 
@@ -121,25 +126,25 @@ def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
     """
     if PREFIX not in spelling:
         return spelling, []
-    parts, classes = [], []
-    for part in _PARTS.split(spelling):
+    native, classes = [], []
+    for part in parts(spelling):
         if not part.startswith(PREFIX):
-            parts.append(part)
+            native.append(part)
             continue
         file, _, own = part.removeprefix(PREFIX).partition("#")
         wanted, _, parameters = own.partition(":")
         found = _class(part, file, wanted)
         if found not in classes:
             classes.append(found)
-        parts.append(found._name() + (f":{parameters}" if parameters else ""))
-    return "+".join(parts), classes
+        native.append(found._name() + (f":{parameters}" if parameters else ""))
+    return "+".join(native), classes
 
 
 def of_classes(spelling: str, classes: Sequence[type[Scheme]]) -> str:
     """Return the spelling that `resolved` makes a spelling of the native half of."""
     named = {cls._name(): typed(cls) for cls in classes}
-    parts = [part.partition(":") for part in _PARTS.split(spelling)]
-    return "+".join(named.get(name, name) + colon + rest for name, colon, rest in parts)
+    split = [part.partition(":") for part in parts(spelling)]
+    return "+".join(named.get(name, name) + colon + rest for name, colon, rest in split)
 
 
 def _class(part: str, file: str, wanted: str) -> type[Scheme]:
@@ -178,7 +183,7 @@ def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) ->
     """
     spelling = report["config"]["scheme"]["spelling"]
     parameters = report["config"]["scheme"]["parameters"]
-    names = [part.split(":")[0] for part in _PARTS.split(spelling)]
+    names = [part.split(":")[0] for part in parts(spelling)]
     given = {c._name(): c for c in classes}
     for name in names:
         was = parameters.get("source" if len(names) == 1 else f"{name}.source")
@@ -209,7 +214,7 @@ def of_report(report: Mapping[str, Any]) -> list[type[Scheme]]:
     while found:
         below, found = found, [c for cls in found for c in cls.__subclasses__()]
         known |= {c._name(): c for c in below if not inspect.isabstract(c)}
-    names = (part.split(":")[0] for part in _PARTS.split(report["config"]["scheme"]["spelling"]))
+    names = (part.split(":")[0] for part in parts(report["config"]["scheme"]["spelling"]))
     classes = [known[name] for name in names if name in known]
     check_sources(report, classes)
     return classes

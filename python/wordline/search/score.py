@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wordline import Report, Run, UserError
@@ -114,7 +114,8 @@ def ratio(samples: Sequence[float]) -> Ratio:
 
 
 def runs(
-    scheme: str, how: Mapping[str, Any], workloads: Sequence[str], seeds: Sequence[int]
+    scheme: str, how: Mapping[str, Any], workloads: Sequence[str | Run], seeds: Sequence[int]
 ) -> list[list[Run]]:
-    """Return the runs of a scheme: of each workload one for each seed."""
-    return [[Run(scheme=scheme, workload=w, seed=seed, **how) for seed in seeds] for w in workloads]
+    """Return the runs of a scheme: of each workload, or run in its place, one for each seed."""
+    given = [w if isinstance(w, Run) else Run(scheme=scheme, workload=w, **how) for w in workloads]
+    return [[replace(run, scheme=scheme, seed=seed) for seed in seeds] for run in given]

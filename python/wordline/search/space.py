@@ -79,14 +79,24 @@ def _dimension(name: str, bounds: Bounds) -> Dimension:
 
 
 def spelled(scheme: AnyScheme, values: Mapping[str, Any]) -> str:
-    """Return the spelling of a scheme with parameters, after those that it has already."""
+    """Return the spelling of a scheme with parameters, in place of or after those that it has.
+
+    Of a combination its last part gets them.
+    """
     text = spelling.text(scheme)
     if not values:
         return text
-    settings = ",".join(f"{name}={_text(value)}" for name, value in values.items())
+    *front, last = spelling.parts(text)
     # A path may hold a colon; of a class the parameters come behind its name.
-    own = text.rpartition("#")[2] if text.startswith(spelling.PREFIX) else text
-    return f"{text}{',' if ':' in own else ':'}{settings}"
+    path, mark, own = last.rpartition("#") if last.startswith(spelling.PREFIX) else ("", "", last)
+    name, _, given = own.partition(":")
+    kept = [p for p in given.split(",") if p and p.partition("=")[0] not in values]
+    return "+".join([*front, f"{path}{mark}{name}:{','.join([*kept, settings(values)])}"])
+
+
+def settings(values: Mapping[str, Any]) -> str:
+    """Return parameters as a spelling has them."""
+    return ",".join(f"{name}={_text(value)}" for name, value in values.items())
 
 
 def _text(value: Any) -> str:

@@ -9,13 +9,13 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from wordline import Report, UserError, _bar, _frame, _wordline
+from wordline import Report, Run, UserError, _bar, _frame, _wordline
 from wordline._api import AnyScheme, _text
 from wordline.commands import need
 from wordline.search import score
@@ -178,7 +178,7 @@ def tune(
     scheme: AnyScheme,
     *,
     device: str | os.PathLike[str],
-    workloads: Sequence[str | os.PathLike[str]],
+    workloads: Sequence[str | os.PathLike[str] | Run],
     objectives: Sequence[str],
     space: Mapping[str, Bounds],
     trials: int = 200,
@@ -206,12 +206,13 @@ def tune(
     Parameters
     ----------
     scheme
-        As for `wordline.run`; what it has already of parameters is kept, and is what the trials
-        are compared with.
+        As for `wordline.run`; what it has already of parameters is kept but for those that are
+        searched, and is what the trials are compared with.
     device, requests, set, initial, fit, traces
         As for `wordline.run`, the same in all runs.
     workloads
-        Those that the search sees. Keep some for `judge`.
+        Those that the search sees. Keep some for `judge`. A `wordline.Run` in place of one is done
+        as it is but for scheme and seed, so that each may have a drive and a state of its own.
     objectives
         Figures by their paths in a report, such as ``latency_us.write.p99`` and ``waf.total``;
         ``+`` stands before one that is to become greater. ``lifetime`` is the host bytes until the
@@ -270,7 +271,7 @@ def tune(
         "fit": fit,
         "traces": None if traces is None else os.fspath(traces),
     }
-    seen = [os.fspath(w) for w in workloads]
+    seen = [w if isinstance(w, Run) else os.fspath(w) for w in workloads]
     with ExitStack() as stack:
         folder = out or stack.enter_context(TemporaryDirectory(prefix="wordline-"))
         jobs, cluster = at(on, threads)
@@ -285,11 +286,19 @@ def tune(
         )
         see = stack.enter_context(_bar.of_items(progress, trials, "trials"))
         found = search.perform(trials, see)
-    about = {**how, "set": changes, "workloads": seen, "seed": seed, "seeds": seeds}
+    said = [_said(w) for w in seen]
+    about = {**how, "set": changes, "workloads": said, "seed": seed, "seeds": seeds}
     tuned = Tuned(spelled(scheme, {}), tuple(o.name for o in wanted), tuple(found), about)
     if out is not None:
         tuned.save(Path(out) / "tuned.json")
     return tuned
+
+
+def _said(workload: str | Run) -> str | dict[str, Any]:
+    """Return a workload as JSON has it; of a run all that it has, but what the search decides."""
+    if not isinstance(workload, Run):
+        return workload
+    return {k: v for k, v in asdict(workload).items() if k not in ("scheme", "seed")}
 
 
 class _Search:
@@ -299,7 +308,7 @@ class _Search:
         self,
         scheme: AnyScheme,
         how: Mapping[str, Any],
-        workloads: Sequence[str],
+        workloads: Sequence[str | Run],
         seeds: Sequence[int],
         objectives: Sequence[score.Objective],
         space: Sequence[Dimension],
