@@ -1,14 +1,20 @@
-"""Search the parameters of schemes, judge what is found, and write the table of docs/tuning.md.
+"""Search the parameters of schemes, judge what is found, and write it where it is shown.
 
-The same method and budget for all: 200 trials on four workloads with three seeds each; judged on
-four other workloads with five other seeds. ``python docs/tuning.py FOLDER`` keeps its runs in
-FOLDER and takes some five minutes on two cores.
+``python docs/tuning.py page FOLDER`` writes the table of docs/tuning.md: 200 trials on four
+workloads with three seeds each, judged on four other workloads with five other seeds; some five
+minutes on two cores. ``python docs/tuning.py atlas FOLDER`` writes what the atlas shows of tuned
+schemes, ``tuned.toml`` beside ``atlas.toml``, whose table ``[search]`` says on what it searches;
+some ten minutes on two cores. Both keep their runs in FOLDER. Names of schemes behind it search
+these alone, and leave of the others what was found before.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import wordline as wl
+from wordline.atlas import tuned, tuning
+from wordline.atlas.execute import SERIES, Performer
+from wordline.runs import Runner
 
 SEEN = [f"twin:{name}:closed=8" for name in ("hm_0", "prxy_0", "stg_0", "usr_0")]
 UNSEEN = [f"twin:{name}:closed=8" for name in ("prn_0", "rsrch_0", "wdev_0", "ts_0")]
@@ -18,46 +24,66 @@ WORN = {
     "initial": "fill:80%,valid=80%+pe:qlc=900,tlc=2700,slc=90000+retention:30d",
 }
 WRITES, READS = "latency_us.write.mean", "latency_us.read.mean"
-#: Of each scheme the drive, what is to become smaller, the space, and what else the runs take.
-STUDIES = {
-    "hierarchy": ("fair-tlc", WRITES, {
-        "static_blocks": (4, 48), "division": ["block", "page"], "window": (64, 8192, "log"),
-        "runs": ["one", "any"],
-    }, {}),
-    "sector": ("fair-tlc", WRITES, {"static_blocks": (4, 48)}, {}),
-    "raro": ("fair-qlc", READS, {
-        "warm": (1, 16), "hot": (17, 64), "r1": (0, 6), "heat": ["physical", "logical"],
-    }, WORN),
-    "hyssd": ("fair-pair", WRITES, {
-        "policy": ["perf", "life"], "period": (1024, 262144, "log"),
-        "step": ["1%", "2%", "5%", "10%"], "age": (1, 20),
-    }, {}),
-    "ips": ("fair-tlc", WRITES, {"window": (1, 16), "layers": [1, 2]}, {}),
-    "turbo-write": ("fair-tlc", WRITES, {
-        "static_blocks": (4, 48), "idle_after": ["1us", "10us", "100us", "1ms", "10ms"],
-    }, {}),
-    "pa-ssd": ("fair-tlc", WRITES, {
+CACHE, DYNAMIC = {"static_blocks": (4, 48)}, {"dynamic_blocks": (0, 48)}
+IPS = {"window": (1, 16), "layers": [1, 2]}
+IDLE = {"idle_after": ["1us", "10us", "100us", "1ms", "10ms"]}
+WARMTH = {"warm": (1, 16), "hot": (17, 64)}
+HEAT = {"heat": ["physical", "logical"]}
+PERIODS = {"period": (1024, 262144, "log"), "step": ["1%", "2%", "5%", "10%"], "age": (1, 20)}
+#: Of each scheme what is to become smaller, and in which space.
+SPACES = {
+    "hierarchy": (WRITES, {
+        **CACHE, "division": ["block", "page"], "window": (64, 8192, "log"), "runs": ["one", "any"],
+    }),
+    "sector": (WRITES, CACHE),
+    "sa": (WRITES, CACHE),
+    "raro": (READS, {**WARMTH, "r1": (0, 6), **HEAT}),
+    "hotness": (READS, {**WARMTH, **HEAT}),
+    "hyssd": (WRITES, {"policy": ["perf", "life"], **PERIODS}),
+    "hyssd:perf": (WRITES, PERIODS),
+    "hyssd:life": (WRITES, PERIODS),
+    "hyssd:static": (WRITES, {"u": [f"{share}%" for share in range(5, 100, 5)]}),
+    "ips": (WRITES, IPS),
+    "ips-agc": (WRITES, {**IPS, **IDLE}),
+    "ips-cooperative": (WRITES, {**IPS, **IDLE, "traditional": (8, 80)}),
+    "turbo-write": (WRITES, {**CACHE, **DYNAMIC, **IDLE}),
+    "pa-ssd": (WRITES, {
         "specifier": ["US", "HGS", "LFS", "SBS", "QDS", "UBS", "QDS+UBS", "SBS+UBS", "QDS+SBS"],
         "queue": (0, 32), "alternates": ["slow-first", "fast-first"],
-    }, {}),
-    "slc-cache": ("fair-tlc", WRITES, {"static_blocks": (4, 48)}, {}),
-    "hot-cold": ("fair-tlc", WRITES, {"hot": [f"{share}%" for share in range(5, 55, 5)]}, {}),
+    }),
+    "slc-cache": (WRITES, {**CACHE, **DYNAMIC, "when_full": ["wait", "direct"]}),
+    "hot-cold": (WRITES, {"hot": [f"{share}%" for share in range(5, 55, 5)]}),
+    "conventional-tlc": (WRITES, {"wordline_buffer": ["on", "off"]}),
 }  # fmt: skip
+#: What docs/tuning.md shows: of each scheme the drive, and what else the runs take.
+STUDIES = {
+    "hierarchy": ("fair-tlc", {}),
+    "sector": ("fair-tlc", {}),
+    "raro": ("fair-qlc", WORN),
+    "hyssd": ("fair-pair", {}),
+    "ips": ("fair-tlc", {}),
+    "turbo-write": ("fair-tlc", {}),
+    "pa-ssd": ("fair-tlc", {}),
+    "slc-cache": ("fair-tlc", {}),
+    "hot-cold": ("fair-tlc", {}),
+}
+HEAD = "| scheme | drive | mean latency of | found | seen | not seen | verdict |"
 
 
 def row(name: str, folder: Path) -> str:
     """Search, judge, and return the row of a scheme."""
-    device, objective, space, more = STUDIES[name]
+    device, more = STUDIES[name]
+    objective, space = SPACES[name]
     how = {"device": device, "objectives": [objective], **HOW, **more}
     out = folder / name
-    tuned = wl.tune(name, workloads=SEEN, space=space, trials=200, seeds=3, out=out, **how)
-    best = tuned.best
+    found = wl.tune(name, workloads=SEEN, space=space, trials=200, seeds=3, out=out, **how)
+    best = found.best
     judged = wl.judge(best.scheme, against=name, workloads=UNSEEN, timeout_s=3600, **how)
     if judged["verdict"] != "sound":
         raise SystemExit(f"{best.scheme} is {judged['verdict']}: {judged['why']}")
-    found = judged["overall"][objective]
-    interval = f"{found['ratio']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
-    sure = "better" if found["high"] < 1 else "worse" if found["low"] > 1 else "not told apart"
+    came = judged["overall"][objective]
+    interval = f"{came['ratio']:.3f} ({came['low']:.3f} to {came['high']:.3f})"
+    sure = "better" if came["high"] < 1 else "worse" if came["low"] > 1 else "not told apart"
     kind = "reads" if objective == READS else "writes"
     return (
         f"| `{name}` | {device} | {kind} | `{best.scheme.partition(':')[2]}` | {best.costs[0]:.3f} "
@@ -65,13 +91,55 @@ def row(name: str, folder: Path) -> str:
     )
 
 
+def page(folder: Path, only: list[str], jobs: int | None) -> None:
+    """Write the table of docs/tuning.md."""
+    text = Path(__file__).with_suffix(".md")
+    before, _, rest = text.read_text().partition(HEAD)
+    table, gap, after = rest.partition("\n\n")
+    rows = {line.split("`")[1]: line for line in table.splitlines() if "`" in line}
+    for name in only or STUDIES:
+        rows[name] = row(name, folder)
+        print(rows[name], flush=True)
+    listed = [HEAD, "|---|---|---|---|---|---|---|", *(rows[name] for name in STUDIES)]
+    text.write_text(before + "\n".join(listed) + gap + after)
+
+
+def atlas(folder: Path, only: list[str], jobs: int | None) -> None:
+    """Write what the atlas has of tuned schemes; each is searched once, whatever drives have it."""
+    design, table = tuning.design(), tuning.table()
+    runner = Runner(folder / "runs", jobs=jobs, leave_out=SERIES, refusals=(wl.Refused,))
+    performer = Performer(design, runner)
+    known = tuned.read() if only else {}
+    found = {at: t for at, t in known.items() if t.of not in only}
+    for drive in design.drives:
+        performer.calibrate(drive)
+        for label, (device, scheme) in drive.schemes.items():
+            searched = label != drive.baseline and "+" not in label
+            if not searched or (only and label not in only) or (device, label) in found:
+                continue
+            objective, space = SPACES[label]
+            came = wl.tune(
+                scheme,
+                device=device,
+                workloads=tuning.runs(performer, drive, label),
+                objectives=[objective],
+                space=space,
+                trials=table["trials"],
+                seed=table["seeds"][0],
+                seeds=len(table["seeds"]),
+                out=folder / f"{device}-{label.replace(':', '-')}",
+                threads=jobs,
+            )
+            found[device, label] = tuning.of_search(label, device, came)
+            print(found[device, label], flush=True)
+            tuned.write(list(found.values()))
+
+
 if __name__ == "__main__":
-    head = "| scheme | drive | mean latency of | found | seen | not seen | verdict |"
-    rows = [head, "|---|---|---|---|---|---|---|"]
-    for scheme in STUDIES:
-        rows.append(row(scheme, Path(sys.argv[1])))
-        print(rows[-1], flush=True)
-    page = Path(__file__).with_suffix(".md")
-    before, _, rest = page.read_text().partition(rows[0])
-    after = rest[rest.index("\n\n") :]
-    page.write_text(before + "\n".join(rows) + after)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["page", "atlas"])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("schemes", nargs="*")
+    parser.add_argument("--jobs", type=int)
+    asked = parser.parse_args()
+    {"page": page, "atlas": atlas}[asked.what](asked.folder, asked.schemes, asked.jobs)

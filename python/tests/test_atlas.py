@@ -4,7 +4,7 @@ import json
 import shutil
 from collections import Counter
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import log2
 
 import numpy as np
@@ -16,8 +16,8 @@ pytest.importorskip("pyarrow", reason="needs pip install 'wordline[atlas]'")
 import small_atlas
 
 import wordline as wl
+from wordline.atlas import brings, findings, judge, tuned, tuning
 from wordline.atlas import design as designs
-from wordline.atlas import findings, judge
 from wordline.atlas import page as pages
 from wordline.atlas.cells import KEYS, LEAST_LATENCY_US, MEASURES, Atlas, Cell, DriveCells, Place
 
@@ -56,7 +56,7 @@ def test_every_run_of_the_atlas_can_be_described_and_none_is_there_twice():
     seen = set()
     for drive in design.drives:
         for condition in design.conditions[::7]:
-            for scheme in drive.schemes:
+            for scheme in drive.spelled:
                 run = designs.run(design, drive, condition, scheme, 1, rates)
                 run.identity()
                 assert (drive.name, run) not in seen
@@ -106,7 +106,7 @@ def test_every_cell_has_figures_or_the_reason_why_not(atlas):
     for drive in atlas.drives:
         assert len(drive.places) == 12
         for place in drive.places:
-            assert set(place.cells) == set(drive.schemes)
+            assert set(place.cells) == set(drive.spelled)
             for scheme, cell in place.cells.items():
                 assert (cell.logs is not None) != bool(cell.why), (place.at, scheme)
 
@@ -285,7 +285,7 @@ def test_the_frontier_is_what_nothing_else_equals_or_beats(atlas):
 def test_sentences_name_schemes_that_ran_and_hold_no_holes(atlas):
     said = findings.sentences(atlas) + findings.papers(atlas)
     assert len(said) >= 8
-    names = {s for drive in atlas.drives for s in drive.schemes}
+    names = {s for drive in atlas.drives for s in drive.spelled}
     for sentence in said:
         assert "nan" not in sentence
         assert "None" not in sentence
@@ -295,6 +295,53 @@ def test_sentences_name_schemes_that_ran_and_hold_no_holes(atlas):
             q in names or q in designs.LOADS or q in sum(findings.PAPERS.values(), ())
             for q in quoted
         )
+
+
+# ---- Tuned schemes.
+
+
+def test_tuned_schemes_run_beside_the_others_and_no_choice_counts_them(folder, atlas):
+    design = small_atlas.design()
+    untuned = replace(design, drives=[replace(drive, tuned={}) for drive in design.drives])
+    without = small_atlas.perform(folder, untuned)
+    told = brings.sentences(atlas)
+    assert told
+    assert [s for s in findings.sentences(atlas) if s not in told] == findings.sentences(without)
+    assert findings.papers(atlas) == findings.papers(without)
+    assert brings.sentences(without) == []
+    assert brings.section(without) == ""
+
+
+def test_what_tuning_brings_is_a_figure_over_that_of_the_same_scheme(atlas):
+    drive = atlas.drives[0]
+    gain, nothing = brings.gains(drive)
+    logs = [
+        place.cells["sector (tuned)"].logs - place.cells["sector"].logs for place in drive.places
+    ]
+    row = np.mean(logs, axis=0)[KEYS["write_mean"]]
+    assert gain.own.log == pytest.approx(np.mean(row))
+    assert set(gain.by_load) == {place.at[0] for place in drive.places}
+    assert gain.verdict in brings.VERDICTS[:3]
+    assert nothing.verdict == "nothing found"
+    said = brings.section(atlas)
+    assert f"| `sector` | writes | `static_blocks=14` | 0.900 | {gain.own.ratio:.3f} (" in said
+    assert "of 2 schemes" in brings.sentences(atlas)[0]
+
+
+def test_what_was_found_is_read_as_it_was_written(tmp_path):
+    tuned.write(small_atlas.FOUND, tmp_path / "tuned.toml")
+    assert list(tuned.read(tmp_path / "tuned.toml").values()) == small_atlas.FOUND
+
+
+def test_every_scheme_alone_was_searched_on_what_the_atlas_does_not_show():
+    shown, searched = designs.built_in(), tuning.design()
+    assert not shown.workloads.keys() & searched.workloads.keys()
+    assert not set(range(1, shown.seeds + 1)) & set(tuning.table()["seeds"])
+    for factor in ("fill", "age", "cache"):
+        assert {getattr(c, factor) for c in searched.conditions} == set(shown.levels[factor])
+    for drive in shown.drives:
+        alone = [s for s in drive.schemes if "+" not in s and s != drive.baseline]
+        assert [t.of for t in drive.tuned.values()] == alone
 
 
 # ---- The command.
@@ -420,7 +467,10 @@ def test_the_page_says_what_the_data_say(tab, atlas, measure):
     )
     head = tab.locator("#atlas-map thead th").all_inner_texts()[1:]
     assert sorted(head) == sorted(loads)
-    assert {row[0] for row in shown} == set(drive.schemes)
+    # A tuned scheme stands below its own.
+    for (own, *_), row in pairwise(shown):
+        row[0] = f"{own} (tuned)" if row[0] == "tuned" else row[0]
+    assert {row[0] for row in shown} == set(drive.spelled)
     for name, *cells in shown:
         for load, text in zip(head, cells, strict=True):
             places = drive.places if load == "all" else judge.where(drive, load=load)

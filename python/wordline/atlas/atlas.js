@@ -3,6 +3,11 @@
 (() => {
   const A = JSON.parse(document.getElementById("atlas-data").textContent);
   const FACTORS = ["load", "workload", "fill", "age", "cache"];
+  // Tuned schemes stand behind the others in the cells; no best is chosen among them.
+  for (const d of A.drives) {
+    d.tuned = (d.tuned || []).filter((t) => t.parameters).map((t, i) => ({ ...t, s: d.schemes.length + i, name: `${t.of} (tuned)` }));
+    d.spelled = [...d.schemes, ...d.tuned.map((t) => [t.name, t.device, t.scheme])];
+  }
   const byKey = new Map(A.measures.map((m, i) => [m.key, i]));
   // Student's t at 97.5 %, by degrees of freedom from 1.
   const T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
@@ -10,7 +15,7 @@
   const SVG = "http://www.w3.org/2000/svg";
 
   // --- State: what is chosen, kept in the address, so that it can be passed on.
-  const state = { drive: A.drives[0].name, measure: "write_mean", cost: "lifetime", columns: A.by || "load", pairs: "yes" };
+  const state = { drive: A.drives[0].name, measure: "write_mean", cost: "lifetime", columns: A.by || "load", pairs: "yes", tuned: "yes" };
   for (const f of FACTORS) state[f] = "any";
   for (const [k, v] of new URLSearchParams(location.hash.slice(1))) if (k in state) state[k] = v;
   let picked = null;
@@ -22,6 +27,8 @@
     return d.places.filter((p) => p.at.every((level, i) => want[i] === "any" || want[i] === level));
   };
   const schemes = (d) => d.schemes.map((s, i) => [s[0], i]).filter(([name]) => state.pairs === "yes" || !name.includes("+"));
+
+  const tunedOf = (d, name) => (state.tuned === "yes" ? d.tuned.find((t) => t.of === name) : undefined);
 
   // --- Means over conditions, with the interval over the seeds.
   const logs = (p, s, m) => { const c = p.cells[s]; return typeof c === "number" ? null : c[0][m]; };
@@ -88,6 +95,7 @@
   for (const f of FACTORS) control(f, [["any", "any"], ...A.levels[f].map((l) => [l, level(f, l)])]);
   control("columns", [...FACTORS.map((f) => [f, A.factors[f]]), ["condition", "each condition"]]);
   control("pairs", [["yes", "alone and combined"], ["no", "alone"]]);
+  if ($("atlas-tuned")) control("tuned", [["yes", "published and tuned"], ["no", "published"]]);
 
   // --- The sentence.
   const sentence = (ps) => {
@@ -111,6 +119,8 @@
     if (second) {
       text += `Second is <b>${escape(second.name)}</b> at ${ratio(second.o)}×` + (apart.chance ? ", not apart beyond chance." : ".");
     }
+    const tuned = tunedOf(d, best.name), came = tuned && over(ps, tuned.s, key);
+    if (came) text += ` Tuned (${escape(tuned.parameters)}), <b>${escape(best.name)}</b> comes to ${ratio(came)}× (${interval(came)}).`;
     return text;
   };
 
@@ -127,12 +137,16 @@
     const part = Math.min(1, Math.abs(o.log) / 2);
     return `background: color-mix(in oklab, var(${better(key, o) ? "--gain" : "--loss"}) ${Math.round(12 + 68 * part)}%, var(--card))`;
   };
+  const heading = (name, tuned) =>
+    tuned ? `<th scope="row" style="padding-left: 28px; font-weight: 400; color: var(--soft)" title="${escape(tuned.parameters)}" aria-label="${escape(name)}">tuned</th>`
+      : `<th scope="row">${escape(name)}</th>`;
   const map = (ps) => {
     const d = drive(), key = state.measure, cols = columns(ps);
     const ranked = new Map(rank(ps, key).map((k, i) => [k.name, i]));
     const order = schemes(d).sort((a, b) => (ranked.get(a[0]) ?? 99) - (ranked.get(b[0]) ?? 99));
     const head = cols.map((c) => `<th scope="col" title="${escape(c.title)}"><span>${escape(c.name)}</span></th>`).join("");
-    const rows = order.map(([name, s]) => {
+    const listed = order.flatMap(([name, s]) => { const t = tunedOf(d, name); return t ? [[name, s], [t.name, t.s, t]] : [[name, s]]; });
+    const rows = listed.map(([name, s, tuned]) => {
       const cells = cols.map((c, i) => {
         const o = over(c.ps, s, key);
         if (!o) {
@@ -144,7 +158,7 @@
         const on = picked && picked.s === s && picked.name === c.name ? " on" : "";
         return `<td style="${shade(key, o)}"><button type="button" class="cell${on}" data-s="${s}" data-c="${i}" title="${escape(said)}">${ratio(o)}</button></td>`;
       });
-      return `<tr${name === d.baseline ? ' class="baseline"' : ""}><th scope="row">${escape(name)}</th>${cells.join("")}</tr>`;
+      return `<tr${name === d.baseline ? ' class="baseline"' : ""}>${heading(name, tuned)}${cells.join("")}</tr>`;
     });
     $("atlas-map").innerHTML = `<thead><tr><th scope="col">scheme</th>${head}</tr></thead><tbody>${rows.join("")}</tbody>`;
     for (const b of $("atlas-map").querySelectorAll("button")) {
@@ -156,7 +170,7 @@
   // --- One cell: every measure, what explains it, how to run it again.
   const quoted = (text) => (/^[\w:=.,+/%@-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
   const command = (p, s) => {
-    const d = drive(), [name, device, spelling] = d.schemes[s];
+    const d = drive(), [name, device, spelling] = d.spelled[s];
     const [, baseDevice, baseSpelling] = d.schemes.find((x) => x[0] === d.baseline);
     const c = p.cells[s], fixed = typeof c !== "number" && c[3];
     const said = (device, settings, names) =>
@@ -181,7 +195,7 @@
       return `<div class="bar-row"><span>${escape(who)}</span><div class="stack">${pieces.join("")}</div><span>${amount(sum(of(i)), unit)}</span></div>`;
     };
     const key = names.map((n, k) => `<span><span class="swatch p${k % 8}"></span>${escape(n.replace(/_/g, " "))}</span>`).join(" ");
-    return `<h4>${title}</h4>${bar(base, d.baseline)}${s === base ? "" : bar(s, d.schemes[s][0])}<p class="key">${key}</p>`;
+    return `<h4>${title}</h4>${bar(base, d.baseline)}${s === base ? "" : bar(s, d.spelled[s][0])}<p class="key">${key}</p>`;
   };
   const detail = () => {
     const box = $("atlas-cell");
@@ -200,7 +214,9 @@
     if (fixed) notes.push(`its SLC cache stayed static in ${conditions(fixed)}`);
     const of = ps.length === 1 ? ps[0].at.map((l, i) => level(FACTORS[i], l)).join(", ") : `${picked.title}, ${conditions(known.length)}`;
     const first = known.reduce((a, p) => (a && a.requests[1] >= p.requests[1] ? a : p), null);
-    box.innerHTML = `<h3>${escape(d.schemes[s][0])} <span class="under">${escape(of)}</span></h3><p class="caption">${notes.join(" · ")}</p>` +
+    const tuned = d.tuned.find((t) => t.s === s), own = tuned && between(known, s, d.schemes.findIndex((x) => x[0] === tuned.of), tuned.measure);
+    if (own) notes.unshift(`${tuned.parameters}: ${measure(tuned.measure).label} ${ratio(own)}× that under its own parameters (${interval(own)})`);
+    box.innerHTML = `<h3>${escape(d.spelled[s][0])} <span class="under">${escape(of)}</span></h3><p class="caption">${notes.map(escape).join(" · ")}</p>` +
       `<div class="cell-grid"><div class="scroll"><table class="atlas-measures"><thead><tr><th>measure</th><th class="number">× plain</th><th class="number">95 % interval</th><th class="number">here</th><th class="number">plain drive</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>` +
       `<div>${bars(first, s, "write", "Mean write latency, by what it waited for", "us")}${bars(first, s, "read", "Mean read latency, by what it waited for", "us")}${bars(first, s, "programs", "Programs for each page that the host wrote", "")}` +
       (ps.length > 1 ? `<p class="caption">Of the condition ${escape(first.at.map((l, i) => level(FACTORS[i], l)).join(", "))}.</p>` : "") + "</div></div>" +
@@ -227,8 +243,10 @@
     const found = schemes(d).map(([name, s]) => ({ name, s, y: over(ps, s, gain), x: over(ps, s, cost) })).filter((p) => p.x && p.y);
     if (found.length < 2) return;
     for (const p of found) p.best = !found.some((o) => o !== p && sign(gain) * (o.y.log - p.y.log) <= 0 && sign(cost) * (o.x.log - p.x.log) <= 0 && (o.y.log !== p.y.log || o.x.log !== p.x.log));
+    // Of a tuned scheme where it goes to from where it stands.
+    const moved = found.flatMap((p) => { const t = tunedOf(d, p.name), y = t && over(ps, t.s, gain), x = t && over(ps, t.s, cost); return x && y ? [{ name: t.name, x, y, from: p }] : []; });
     const W = 430, H = 330, [L, R, Tp, B] = [52, 16, 14, 46];
-    const range = (k) => { const v = found.map((p) => p[k].log); const [a, b] = [Math.min(...v), Math.max(...v)]; const pad = Math.max((b - a) * 0.09, 0.03); return [a - pad, b + pad]; };
+    const range = (k) => { const v = [...found, ...moved].map((p) => p[k].log); const [a, b] = [Math.min(...v), Math.max(...v)]; const pad = Math.max((b - a) * 0.09, 0.03); return [a - pad, b + pad]; };
     const [x0, x1] = range("x"), [y0, y1] = range("y");
     const X = (v) => L + ((v - x0) / (x1 - x0)) * (W - L - R), Y = (v) => H - B - ((v - y0) / (y1 - y0)) * (H - Tp - B);
     const svg = el("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${measure(gain).label} against ${measure(cost).label}`, "font-size": 12 }, box);
@@ -236,13 +254,18 @@
     for (const t of ticks(y0, y1)) { el("line", { class: "grid", x1: L, x2: W - R, y1: Y(t), y2: Y(t) }, svg); el("text", { class: "tick", x: L - 6, y: Y(t) + 4, "text-anchor": "end" }, svg, digits(2 ** t)); }
     const front = found.filter((p) => p.best).sort((a, b) => a.x.log - b.x.log);
     el("polyline", { points: front.map((p) => `${X(p.x.log)},${Y(p.y.log)}`).join(" "), fill: "none", stroke: "var(--link)", "stroke-width": 1.5, opacity: 0.6 }, svg);
+    for (const p of moved) {
+      el("line", { x1: X(p.from.x.log), y1: Y(p.from.y.log), x2: X(p.x.log), y2: Y(p.y.log), stroke: "var(--soft)", "stroke-dasharray": "2 2" }, svg);
+      const c = el("circle", { cx: X(p.x.log), cy: Y(p.y.log), r: 3.5, style: "pointer-events: all; fill: var(--card); stroke: var(--soft)" }, svg);
+      el("title", {}, c, `${p.name}: ${measure(gain).label} ${ratio(p.y)}×, ${measure(cost).label} ${ratio(p.x)}×`);
+    }
     for (const p of found.filter((q) => !q.best).concat(front)) {
       const plain = p.name === d.baseline;
       const c = el("circle", { cx: X(p.x.log), cy: Y(p.y.log), r: p.best || plain ? 5 : 3.5, style: `pointer-events: all; fill: ${plain ? "var(--ink)" : p.best ? "var(--link)" : "var(--soft)"}; opacity: ${p.best || plain ? 1 : 0.55}` }, svg);
       el("title", {}, c, `${p.name}: ${measure(gain).label} ${ratio(p.y)}×, ${measure(cost).label} ${ratio(p.x)}×`);
     }
     // Names of the frontier, each where no other stands.
-    const taken = found.map((p) => [X(p.x.log) - 5, Y(p.y.log) - 5, X(p.x.log) + 5, Y(p.y.log) + 5]);
+    const taken = [...found, ...moved].map((p) => [X(p.x.log) - 5, Y(p.y.log) - 5, X(p.x.log) + 5, Y(p.y.log) + 5]);
     for (const p of [...front, ...found.filter((q) => q.name === d.baseline && !q.best)]) {
       const w = p.name.length * 6.4 + 4, [x, y] = [X(p.x.log), Y(p.y.log)];
       const spots = [[x + 8, y - 12], [x - 8 - w, y - 12], [x + 8, y + 2], [x - 8 - w, y + 2], [x - w / 2, y - 22], [x - w / 2, y + 10], [x + 12, y - 26], [x - 12 - w, y + 14]];
@@ -253,7 +276,7 @@
     }
     el("text", { x: (L + W - R) / 2, y: H - 6, "text-anchor": "middle", class: "note" }, svg, `${measure(cost).label} × plain drive (${measure(cost).more ? "right" : "left"} is better)`);
     el("text", { x: 0, y: 0, transform: `translate(12 ${(Tp + H - B) / 2}) rotate(-90)`, "text-anchor": "middle", class: "note" }, svg, `${measure(gain).label} (${measure(gain).more ? "up" : "down"} is better)`);
-    $("atlas-frontier-list").textContent = `Nothing is as good in both and better in one than ${front.map((p) => p.name).join(", ")}.`;
+    $("atlas-frontier-list").textContent = `${moved.length ? "A hollow point is a scheme tuned. " : ""}Nothing is as good in both and better in one than ${front.map((p) => p.name).join(", ")}.`;
   };
 
   const show = () => {

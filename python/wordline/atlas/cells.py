@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from wordline.atlas.design import FACTORS, names
+from wordline.atlas.tuned import Tuned, run_of
 
 Report = Mapping[str, Any]
 
@@ -250,13 +251,27 @@ def _parts(reports: Sequence[Report]) -> dict[str, dict[str, float]]:
 
 @dataclass
 class DriveCells:
-    """A drive of the atlas with all that ran on it."""
+    """A drive of the atlas with all that ran on it.
+
+    Attributes
+    ----------
+    name, title, baseline, schemes, tuned
+        As in the design. The best are chosen among `schemes` alone; `places` have both.
+    places
+        The conditions, in its order.
+    """
 
     name: str
     title: str
     baseline: str
     schemes: Mapping[str, tuple[str, str]]
     places: list[Place]
+    tuned: Mapping[str, Tuned] = field(default_factory=dict)
+
+    @property
+    def spelled(self) -> dict[str, tuple[str, str]]:
+        """Device and spelling of all that ran, by label."""
+        return {**self.schemes, **run_of(self.tuned)}
 
 
 @dataclass
@@ -351,6 +366,7 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
         "title": drive.title,
         "baseline": drive.baseline,
         "schemes": [[label, *at] for label, at in drive.schemes.items()],
+        "tuned": [asdict(t) for t in drive.tuned.values()],
         "places": [
             {
                 "at": p.at,
@@ -359,7 +375,7 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
                 "set": {device: list(map(list, s)) for device, s in p.settings.items()},
                 "base": [None if np.isnan(v) else _digits(v) for v in p.base],
                 "requests": p.requests,
-                "cells": [cell(p.cells[s]) for s in drive.schemes],
+                "cells": [cell(p.cells[s]) for s in drive.spelled],
                 "again": {list(drive.schemes).index(s): _rows(of) for s, of in p.again.items()},
             }
             for p in drive.places
@@ -379,7 +395,8 @@ def _logs_of(rows: Sequence[Sequence[int] | None]) -> Any:
 
 def _drive_of(found: Mapping[str, Any]) -> DriveCells:
     schemes = {label: (device, scheme) for label, device, scheme in found["schemes"]}
-    labels = list(schemes)
+    tuned = {t.label: t for t in (Tuned(**of) for of in found.get("tuned", []))}
+    labels = [*schemes, *run_of(tuned)]
 
     def cell(c: Any) -> Cell:
         if isinstance(c, int):
@@ -395,12 +412,12 @@ def _drive_of(found: Mapping[str, Any]) -> DriveCells:
             {device: [(k, v) for k, v in s] for device, s in p["set"].items()},
             np.array([float("nan") if v is None else v for v in p["base"]]),
             (p["requests"][0], p["requests"][1]),
-            {s: cell(c) for s, c in zip(schemes, p["cells"], strict=True)},
+            {s: cell(c) for s, c in zip(labels, p["cells"], strict=True)},
             {labels[int(s)]: _logs_of(rows) for s, rows in p.get("again", {}).items()},
         )
         for p in found["places"]
     ]
-    return DriveCells(found["name"], found["title"], found["baseline"], schemes, places)
+    return DriveCells(found["name"], found["title"], found["baseline"], schemes, places, tuned)
 
 
 def _largest(parts: Mapping[str, float]) -> dict[str, float]:

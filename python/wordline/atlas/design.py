@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from wordline import Run, UserError, toml
+from wordline.atlas import tuned
+from wordline.atlas.tuned import Tuned
 from wordline.quantity import in_bytes
 
 #: The factors, in the order of a condition, and what each is called.
@@ -129,6 +131,9 @@ class Drive:
         What the host can address, in bytes.
     settings
         Changes of the device that every run has, in pairs of key and value.
+    tuned
+        Schemes with parameters that a search has found, by a label of their own; they run beside
+        the others, and no best is chosen among them.
     """
 
     name: str
@@ -142,6 +147,12 @@ class Drive:
     cache_blocks: int
     capacity: int
     settings: tuple[tuple[str, str], ...] = ()
+    tuned: Mapping[str, Tuned] = field(default_factory=dict)
+
+    @property
+    def spelled(self) -> dict[str, tuple[str, str]]:
+        """Device and spelling of all that runs, by label; of tuned ones where any were found."""
+        return {**self.schemes, **tuned.run_of(self.tuned)}
 
 
 @dataclass(frozen=True)
@@ -215,7 +226,7 @@ def built_in(*, seeds: int | None = None, requests: int | None = None) -> Design
     }
     return Design(
         title=text["title"],
-        drives=[_drive(name, found) for name, found in text["drives"].items()],
+        drives=[_with_tuned(_drive(name, found)) for name, found in text["drives"].items()],
         conditions=conditions(text["conditions"], levels),
         workloads=workloads,
         kinds={w["name"]: w["kind"] for w in text["workloads"]},
@@ -321,6 +332,10 @@ def _drive(name: str, text: Mapping[str, Any]) -> Drive:
     )
 
 
+def _with_tuned(drive: Drive) -> Drive:
+    return replace(drive, tuned=tuned.of_drive(drive.schemes))
+
+
 def _capacity(found: Mapping[str, Any], probe: Run) -> int:
     """Return the logical capacity of a device in bytes."""
     if logical := found["capacity"].get("logical"):
@@ -404,7 +419,7 @@ def run(
     fixed: bool = False,
 ) -> Run:
     """Return one run of a condition; `fixed` keeps the SLC cache static."""
-    device, scheme = drive.schemes[label]
+    device, scheme = drive.spelled[label]
     return Run(
         device=device,
         scheme=scheme,

@@ -51,12 +51,13 @@ class Performer:
         """
         found = []
         for drive in self.design.drives:
-            self._calibrate(drive)
+            self.calibrate(drive)
             places = []
             for number, condition in enumerate(self.design.conditions, 1):
                 places.append(self._place(drive, condition))
                 self.told(drive.name, number, condition)
-            found.append(DriveCells(drive.name, drive.title, drive.baseline, drive.schemes, places))
+            about = (drive.name, drive.title, drive.baseline, drive.schemes)
+            found.append(DriveCells(*about, places, drive.tuned))
         design = self.design
         return Atlas(
             design.title,
@@ -77,7 +78,7 @@ class Performer:
     def runs(self) -> int:
         """Return how many runs there are, those that measure rates among them."""
         drives = self.design.drives
-        main = sum(len(drive.schemes) for drive in drives) * len(self.design.conditions)
+        main = sum(len(drive.spelled) for drive in drives) * len(self.design.conditions)
         measuring = (self._measuring(drive) for drive in drives)
         return main * self.design.seeds + sum(len(own) + len(deep) for own, deep in measuring)
 
@@ -88,9 +89,9 @@ class Performer:
         """
         begin, done = time.perf_counter(), 0
         for drive in self.design.drives:
-            self._calibrate(drive)
+            self.calibrate(drive)
             self._place(drive, self.design.conditions[0])
-            done += len(drive.schemes) * self.design.seeds
+            done += len(drive.spelled) * self.design.seeds
         spent = time.perf_counter() - begin
         every = self.runs()
         return (
@@ -109,8 +110,14 @@ class Performer:
         sustained = {(c.workload, c.fill, c.age): self._base(drive, c, deep) for c in needed}
         return own, sustained
 
-    def _calibrate(self, drive: d.Drive) -> None:
-        """Measure what the baseline sustains, and at which rate workloads come by themselves."""
+    def calibrate(self, drive: d.Drive) -> None:
+        """Measure what the baseline sustains, and at which rate workloads come by themselves.
+
+        Raises
+        ------
+        UserError, Fault
+            As `Runner.run`.
+        """
         natural, sustained = self._measuring(drive)
         reports, refused = self.runner.run([*natural.values(), *sustained.values()])
         for key, run in sustained.items():
@@ -122,6 +129,28 @@ class Performer:
             rate = brings["host"]["requests"] / brings["simulated_s"] if brings and timed else 0.0
             iops = reports[run].to_dict()["throughput"]["iops"]
             self._rates[(drive.name, *key)] = d.Rates(rate, iops)
+
+    def described(
+        self,
+        drive: d.Drive,
+        condition: d.Condition,
+        label: str,
+        *,
+        seed: int = 1,
+        fixed: bool = False,
+    ) -> Run:
+        """Return a run of a calibrated drive; `fixed` keeps its cache static.
+
+        Raises
+        ------
+        NoTimes
+            An open loop of a workload without times.
+        """
+        rates = self._rates_of(drive, condition)
+        return d.run(self.design, drive, condition, label, seed, rates, fixed=fixed)
+
+    def _rates_of(self, drive: d.Drive, condition: d.Condition) -> d.Rates | None:
+        return self._rates.get((drive.name, condition.workload, condition.fill, condition.age))
 
     def _base(self, drive: d.Drive, condition: d.Condition, options: str) -> Run:
         device, scheme = drive.schemes[drive.baseline]
@@ -138,14 +167,14 @@ class Performer:
 
     def _place(self, drive: d.Drive, condition: d.Condition) -> Place:
         design = self.design
-        rates = self._rates.get((drive.name, condition.workload, condition.fill, condition.age))
+        rates = self._rates_of(drive, condition)
         devices = {device for device, _ in drive.schemes.values()}
         settings = {device: list(d.settings(condition, drive, device)) for device in devices}
         initial = d.initial(condition, drive)
         try:
             workload = d.workload(design, drive, condition, rates)
         except d.NoTimes as e:
-            refused = dict.fromkeys(drive.schemes, str(e))
+            refused = dict.fromkeys(drive.spelled, str(e))
             return place(condition.at(), drive.baseline, {}, refused, ("", initial, settings))
 
         def runs(
@@ -153,14 +182,14 @@ class Performer:
         ) -> dict[str, list[Run]]:
             return {
                 s: [
-                    d.run(design, drive, condition, s, seed, rates, fixed=s in fixed)
+                    self.described(drive, condition, s, seed=seed, fixed=s in fixed)
                     for seed in seeds
                 ]
                 for s in schemes
             }
 
         seeds = range(1, design.seeds + 1)
-        reports, refused = self._do(runs(drive.schemes, (), seeds))
+        reports, refused = self._do(runs(drive.spelled, (), seeds))
         fixed: set[str] = set()
         if condition.cache != "static":
             again, refused = self._do(runs(refused, refused, seeds))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wordline.atlas import brings
 from wordline.atlas import judge as j
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells, Place
 
@@ -27,8 +28,9 @@ ASKED = ("write_mean", "read_mean", "write_p99", "read_p99", "waf", "lifetime", 
 
 def sentences(atlas: Atlas) -> list[str]:
     """Return what came out, the most general first."""
-    said: list[str] = []
-    for about in (winners, _loads, _fills, _ages, _costs):
+    said = [sentence for drive in atlas.drives for sentence in winners(drive)]
+    said += brings.sentences(atlas)
+    for about in (_loads, _fills, _ages, _costs):
         for drive in atlas.drives:
             said += about(drive)
     return said + _combined(atlas.drives) + _again(atlas)

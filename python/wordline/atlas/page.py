@@ -17,6 +17,11 @@ SCRIPT = Path(__file__).parent / "atlas.js"
 #: What stands before the data.
 _DATA = '<script type="application/json" id="atlas-data">'
 
+#: What is said of tuned schemes below the map.
+_TUNED = """
+A row <i>tuned</i> is the scheme above it with parameters that a search found on other workloads and
+seeds; what is best is chosen among published parameters."""
+
 #: What is chosen, in the order of the page: its key and its label.
 _CONTROLS = (
     ("drive", "drive"),
@@ -101,6 +106,9 @@ def _body(
     # `</` would end the element; JSON may write the solidus as it likes.
     data = atlas.to_json().replace("</", "<\\/")
     listed = "".join(f"<li>{_marked(sentence)}</li>" for sentence in findings)
+    is_tuned = any(drive.tuned for drive in atlas.drives)
+    tuned = _select("tuned", "parameters") if is_tuned else ""
+    below = _TUNED if is_tuned else ""
     papers = "".join(f"<li>{_marked(sentence)}</li>" for sentence in of_papers)
     further = "".join(
         f'<section class="atlas"><h2>{html.escape(title)}</h2><div class="written">'
@@ -117,13 +125,13 @@ read.</p></noscript>
 </section>
 <section class="atlas">
 <h2>Every scheme</h2>
-<div class="controls">{_select("columns", "columns")}{_select("pairs", "schemes")}</div>
+<div class="controls">{_select("columns", "columns")}{_select("pairs", "schemes")}{tuned}</div>
 <div class="scroll"><table id="atlas-map" class="map"></table></div>
 <p class="caption">Each figure is over the plain drive's under the same conditions with the same
 seeds, a geometric mean over the conditions. <span class="swatch gain"></span>better,
 <span class="swatch loss"></span>worse, the deeper the more; <span class="swatch chance"></span>grey
 where the 95&nbsp;% interval over the seeds holds 1. A dash is a scheme that the drive does not
-admit, or requests that there are none of.</p>
+admit, or requests that there are none of.{below}</p>
 <div id="atlas-cell" class="cell-detail"></div>
 </section>
 <section class="atlas">

@@ -56,6 +56,7 @@ def design(
     made = replace(
         twins,
         title=_table()["title"],
+        drives=[replace(drive, tuned={}) for drive in twins.drives],
         conditions=[
             replace(row, workload=workload)
             for row in rows

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from wordline import plotting
-from wordline.atlas import beside, page
+from wordline.atlas import beside, brings, page
 from wordline.atlas import findings as f
 from wordline.atlas import judge as j
 from wordline.atlas.cells import FEWEST_P999, KEYS, MEASURES, Atlas, DriveCells
@@ -91,7 +91,8 @@ def write(atlas: Atlas, folder: Path, command: str, section: str = "") -> list[P
         section, design = beside.table(atlas), _of_traces(atlas)
     else:
         design = _OF_TWINS
-    words = _Words(sentences(atlas), f.papers(real), section, design, _why(real))
+    tuning = brings.section(atlas)
+    words = _Words(sentences(atlas), f.papers(real), section, tuning, design, _why(real))
     written = []
 
     def put(name: str, text: str) -> None:
@@ -100,7 +101,8 @@ def write(atlas: Atlas, folder: Path, command: str, section: str = "") -> list[P
         written.append(path)
 
     put("atlas.json", atlas.to_json() + "\n")
-    extra = [(beside.TITLE, section)] if section else []
+    extra = [(brings.TITLE, tuning), (beside.TITLE, section)]
+    extra = [(title, text) for title, text in extra if text]
     put("index.html", page.to_html(atlas, command, words.sentences, words.of_papers, extra))
     pictures = []
     for drive in atlas.drives:
@@ -121,11 +123,12 @@ def sentences(atlas: Atlas) -> list[str]:
 
 @dataclass(frozen=True)
 class _Words:
-    """What is said of an atlas: sentences, the section of real traces, its design, and why."""
+    """What is said of an atlas: sentences, sections of traces and tuning, its design, and why."""
 
     sentences: Sequence[str]
     of_papers: Sequence[str]
     beside: str
+    tuning: str
     design: str
     why: str
 
@@ -153,6 +156,8 @@ def _readme(
         f"Written by\n\n```\n{command}\n```",
         "## What came out",
         "\n".join(f"{i}. {sentence}" for i, sentence in enumerate(words.sentences, 1)),
+        f"## {brings.TITLE}" if words.tuning else "",
+        words.tuning,
         f"## {beside.TITLE}" if words.beside else "",
         words.beside,
         "## Where each paper's scheme is the best choice",

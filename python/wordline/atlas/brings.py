@@ -1,0 +1,160 @@
+"""What tuning brings: schemes with parameters that a search has found beside their own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wordline.atlas import judge as j
+from wordline.atlas import tuning
+from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells
+from wordline.atlas.tuned import Tuned
+
+#: What the section is called in every text.
+TITLE = "What tuning brings"
+#: By what found parameters are judged, in the order in which it is told.
+VERDICTS = ("better", "worse", "not told apart", "nothing found")
+
+_HOW = """\
+Parameters that a search found for every scheme alone, by the same method for all: {trials} trials
+by `wl.tune`, each under {conditions} conditions with {seeds} seeds and {requests:,} requests, on
+twins that the atlas does not show ({workloads}), with seeds that it does not use. What was to
+become smaller is the mean latency of writes, and of reads under RARO and its rival, over that under
+the scheme's own parameters; *seen* is what the search came to. The columns behind it are of the
+conditions of this atlas: the same ratio over all of them with its 95 % interval over the seeds, and
+by load where it is lowest and highest. `python docs/tuning.py atlas FOLDER` searches again.
+
+Tuned schemes run beside the others, and no best choice counts them: what is said elsewhere of the
+best is said of the published parameters."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What was found for a scheme, and what it comes to.
+
+    Attributes
+    ----------
+    tuned
+        What was found.
+    own
+        Its measure over that under the scheme's own parameters, over all conditions; none where no
+        parameters were found, or no condition has the measure.
+    by_load
+        The same of each load.
+    """
+
+    tuned: Tuned
+    own: j.Over | None
+    by_load: Mapping[str, j.Over]
+
+    @property
+    def verdict(self) -> str:
+        """One of `VERDICTS`."""
+        if self.own is None:
+            return "nothing found"
+        if self.own.is_chance:
+            return "not told apart"
+        return "better" if j.is_better(self.tuned.measure, self.own) else "worse"
+
+
+def gains(drive: DriveCells) -> list[Gain]:
+    """Return what tuning brings to each scheme of a drive."""
+    loads = dict.fromkeys(p.at[0] for p in drive.places)
+    found = []
+    for label, tuned in drive.tuned.items():
+        if not tuned.parameters:
+            found.append(Gain(tuned, None, {}))
+            continue
+        by_load = {
+            load: over
+            for load in loads
+            if (over := _over_own(drive, label, tuned, load=load)) is not None
+        }
+        found.append(Gain(tuned, _over_own(drive, label, tuned), by_load))
+    return found
+
+
+def _over_own(drive: DriveCells, label: str, tuned: Tuned, **levels: str) -> j.Over | None:
+    return j.between(j.where(drive, **levels), label, tuned.of, tuned.measure)
+
+
+def sentences(atlas: Atlas) -> list[str]:
+    """Return what came out: how many schemes gain, and who is fastest then."""
+    every = [(drive, gain) for drive in atlas.drives for gain in gains(drive)]
+    if not every:
+        return []
+    count = Counter(gain.verdict for _, gain in every)
+    found = len(every) - count["nothing found"]
+    text = (
+        f"Tuning: on other workloads and with other seeds a search found parameters for {found} of "
+        f"{len(every)} schemes, counted on each drive. Over all conditions {count['better']} of "
+        f"them are better than the scheme's own beyond chance, {count['worse']} are worse, and "
+        f"{count['not told apart']} are not told apart."
+    )
+    known = [(drive, gain.tuned, gain.own) for drive, gain in every if gain.own is not None]
+    for most, verdict in ((min, "better"), (max, "worse")):
+        if count[verdict]:
+            drive, tuned, own = most(known, key=lambda item: item[2].log)
+            text += (
+                f" Most {'gains' if verdict == 'better' else 'loses'} `{tuned.of}` on "
+                f"{drive.title}: {MEASURES[KEYS[tuned.measure]].label} {own} that under its own "
+                f"parameters, where the search saw {tuned.seen:.3g} times."
+            )
+    return [text, *(s for drive in atlas.drives for s in _fastest(drive))]
+
+
+def _fastest(drive: DriveCells) -> list[str]:
+    """Say which scheme alone writes fastest on a drive, with its own parameters and with others."""
+    alone = [s for s in drive.schemes if "+" not in s]
+    tuned = [label for label in drive.spelled if label not in drive.schemes]
+    own = j.rank(drive, drive.places, "write_mean", alone)
+    others = j.rank(drive, drive.places, "write_mean", tuned)
+    if not own or not others:
+        return []
+    (first, one), (best, other) = own[0], others[0]
+    apart = j.between(drive.places, best, first, "write_mean")
+    if apart is None:
+        return []
+    said = "they are not told apart" if apart.is_chance else f"{apart} of that"
+    return [
+        f"Of the schemes alone on {drive.title} `{first}` writes fastest with its own parameters, "
+        f"in {one} the plain drive's time; of the tuned ones `{best}` does, in {other}: {said}."
+    ]
+
+
+def section(atlas: Atlas) -> str:
+    """Return all of it as Markdown; empty where nothing is tuned."""
+    if not any(drive.tuned for drive in atlas.drives):
+        return ""
+    table = tuning.table()
+    how = _HOW.format(
+        trials=table["trials"],
+        conditions=len(table["conditions"]),
+        seeds=len(table["seeds"]),
+        requests=table["requests"],
+        workloads=", ".join(f"`{w['name']}`" for w in table["workloads"]),
+    )
+    return "\n\n".join([how, *(_of_drive(drive) for drive in atlas.drives if drive.tuned)])
+
+
+def _of_drive(drive: DriveCells) -> str:
+    rows = [
+        f"**{drive.title}**",
+        "",
+        "| scheme | mean latency of | found | seen | over its own | lowest | highest | verdict |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for gain in gains(drive):
+        t = gain.tuned
+        kind = f"{t.measure.partition('_')[0]}s"
+        if gain.own is None:
+            cells = ["–"] * 5  # noqa: RUF001
+        else:
+            low, high = gain.own.interval
+            by = sorted(gain.by_load.items(), key=lambda item: item[1].log)
+            ends = [f"{over.ratio:.3f} ({load})" for load, over in (by[0], by[-1])]
+            over = f"{gain.own.ratio:.3f} ({low:.3f} to {high:.3f})"
+            cells = [f"`{t.parameters}`", f"{t.seen:.3f}", over, *ends]
+        rows.append(f"| {' | '.join([f'`{t.of}`', kind, *cells, gain.verdict])} |")
+    return "\n".join(rows)
