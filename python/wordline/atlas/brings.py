@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 from wordline.atlas import judge as j
 from wordline.atlas import tuning
@@ -22,8 +23,9 @@ by `wl.tune`, each under {conditions} conditions with {seeds} seeds and {request
 twins that the atlas does not show ({workloads}), with seeds that it does not use. What was to
 become smaller is the mean latency of writes, and of reads under RARO and its rival, over that under
 the scheme's own parameters; *seen* is what the search came to. The columns behind it are of the
-conditions of this atlas: the same ratio over all of them with its 95 % interval over the seeds, and
-by load where it is lowest and highest. `python docs/tuning.py atlas FOLDER` searches again.
+conditions of this atlas: the same ratio over all of them with its 95 % interval over the seeds, by
+load where it is lowest and highest, and the drive's lifetime over that under the scheme's own.
+`python docs/tuning.py atlas FOLDER` searches again.
 
 Tuned schemes run beside the others, and no best choice counts them: what is said elsewhere of the
 best is said of the published parameters."""
@@ -42,11 +44,14 @@ class Gain:
         parameters were found, or no condition has the measure.
     by_load
         The same of each load.
+    lifetime
+        The drive's lifetime over that under the scheme's own parameters.
     """
 
     tuned: Tuned
-    own: j.Over | None
-    by_load: Mapping[str, j.Over]
+    own: j.Over | None = None
+    by_load: Mapping[str, j.Over] = field(default_factory=dict)
+    lifetime: j.Over | None = None
 
     @property
     def verdict(self) -> str:
@@ -64,19 +69,17 @@ def gains(drive: DriveCells) -> list[Gain]:
     found = []
     for label, tuned in drive.tuned.items():
         if not tuned.parameters:
-            found.append(Gain(tuned, None, {}))
+            found.append(Gain(tuned))
             continue
-        by_load = {
-            load: over
-            for load in loads
-            if (over := _over_own(drive, label, tuned, load=load)) is not None
-        }
-        found.append(Gain(tuned, _over_own(drive, label, tuned), by_load))
+        over = partial(_over_own, drive, label)
+        each = {load: over(tuned.measure, load=load) for load in loads}
+        by_load = {load: o for load, o in each.items() if o is not None}
+        found.append(Gain(tuned, over(tuned.measure), by_load, over("lifetime")))
     return found
 
 
-def _over_own(drive: DriveCells, label: str, tuned: Tuned, **levels: str) -> j.Over | None:
-    return j.between(j.where(drive, **levels), label, tuned.of, tuned.measure)
+def _over_own(drive: DriveCells, label: str, measure: str, **levels: str) -> j.Over | None:
+    return j.between(j.where(drive, **levels), label, drive.tuned[label].of, measure)
 
 
 def sentences(atlas: Atlas) -> list[str]:
@@ -92,14 +95,14 @@ def sentences(atlas: Atlas) -> list[str]:
         f"them are better than the scheme's own beyond chance, {count['worse']} are worse, and "
         f"{count['not told apart']} are not told apart."
     )
-    known = [(drive, gain.tuned, gain.own) for drive, gain in every if gain.own is not None]
-    for most, verdict in ((min, "better"), (max, "worse")):
-        if count[verdict]:
-            drive, tuned, own = most(known, key=lambda item: item[2].log)
+    for most, does, verdict in ((min, "gains", "better"), (max, "loses", "worse")):
+        of = [(d, g.tuned, g.own) for d, g in every if g.own is not None and g.verdict == verdict]
+        if of:
+            drive, tuned, own = most(of, key=lambda item: item[2].log)
             text += (
-                f" Most {'gains' if verdict == 'better' else 'loses'} `{tuned.of}` on "
-                f"{drive.title}: {MEASURES[KEYS[tuned.measure]].label} {own} that under its own "
-                f"parameters, where the search saw {tuned.seen:.3g} times."
+                f" `{tuned.of}` on {drive.title} {does} most: "
+                f"{MEASURES[KEYS[tuned.measure]].label} {own} that under its own parameters, where "
+                f"the search saw {tuned.seen:.3g} times."
             )
     return [text, *(s for drive in atlas.drives for s in _fastest(drive))]
 
@@ -142,19 +145,21 @@ def _of_drive(drive: DriveCells) -> str:
     rows = [
         f"**{drive.title}**",
         "",
-        "| scheme | mean latency of | found | seen | over its own | lowest | highest | verdict |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| scheme | mean latency of | found | seen | over its own | lowest | highest | lifetime | "
+        "verdict |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for gain in gains(drive):
         t = gain.tuned
         kind = f"{t.measure.partition('_')[0]}s"
         if gain.own is None:
-            cells = ["–"] * 5  # noqa: RUF001
+            cells = ["–"] * 6  # noqa: RUF001
         else:
             low, high = gain.own.interval
             by = sorted(gain.by_load.items(), key=lambda item: item[1].log)
             ends = [f"{over.ratio:.3f} ({load})" for load, over in (by[0], by[-1])]
             over = f"{gain.own.ratio:.3f} ({low:.3f} to {high:.3f})"
-            cells = [f"`{t.parameters}`", f"{t.seen:.3f}", over, *ends]
+            life = "–" if gain.lifetime is None else f"{gain.lifetime.ratio:.3f}"  # noqa: RUF001
+            cells = [f"`{t.parameters}`", f"{t.seen:.3f}", over, *ends, life]
         rows.append(f"| {' | '.join([f'`{t.of}`', kind, *cells, gain.verdict])} |")
     return "\n".join(rows)
