@@ -55,28 +55,30 @@ SPACES = {
     "hot-cold": (WRITES, {"hot": [f"{share}%" for share in range(5, 55, 5)]}),
     "conventional-tlc": (WRITES, {"wordline_buffer": ["on", "off"]}),
 }  # fmt: skip
-#: What docs/tuning.md shows: of each scheme the drive, and what else the runs take.
+#: What docs/tuning.md shows: of each scheme the drive, what else the runs take, and what of the
+#: space is left out, since caches are static there.
 STUDIES = {
-    "hierarchy": ("fair-tlc", {}),
-    "sector": ("fair-tlc", {}),
-    "raro": ("fair-qlc", WORN),
-    "hyssd": ("fair-pair", {}),
-    "ips": ("fair-tlc", {}),
-    "turbo-write": ("fair-tlc", {}),
-    "pa-ssd": ("fair-tlc", {}),
-    "slc-cache": ("fair-tlc", {}),
-    "hot-cold": ("fair-tlc", {}),
+    "hierarchy": ("fair-tlc", {}, ()),
+    "sector": ("fair-tlc", {}, ()),
+    "raro": ("fair-qlc", WORN, ()),
+    "hyssd": ("fair-pair", {}, ()),
+    "ips": ("fair-tlc", {}, ()),
+    "turbo-write": ("fair-tlc", {}, ("dynamic_blocks",)),
+    "pa-ssd": ("fair-tlc", {}, ()),
+    "slc-cache": ("fair-tlc", {}, ("dynamic_blocks", "when_full")),
+    "hot-cold": ("fair-tlc", {}, ()),
 }
 HEAD = "| scheme | drive | mean latency of | found | seen | not seen | verdict |"
 
 
-def row(name: str, folder: Path) -> str:
+def row(name: str, folder: Path, jobs: int | None) -> str:
     """Search, judge, and return the row of a scheme."""
-    device, more = STUDIES[name]
-    objective, space = SPACES[name]
+    device, more, less = STUDIES[name]
+    objective, bounds = SPACES[name]
+    space = {parameter: of for parameter, of in bounds.items() if parameter not in less}
     how = {"device": device, "objectives": [objective], **HOW, **more}
-    out = folder / name
-    found = wl.tune(name, workloads=SEEN, space=space, trials=200, seeds=3, out=out, **how)
+    searched = {"space": space, "trials": 200, "seeds": 3, "out": folder / name, "threads": jobs}
+    found = wl.tune(name, workloads=SEEN, **searched, **how)
     best = found.best
     judged = wl.judge(best.scheme, against=name, workloads=UNSEEN, timeout_s=3600, **how)
     if judged["verdict"] != "sound":
@@ -98,7 +100,7 @@ def page(folder: Path, only: list[str], jobs: int | None) -> None:
     table, gap, after = rest.partition("\n\n")
     rows = {line.split("`")[1]: line for line in table.splitlines() if "`" in line}
     for name in only or STUDIES:
-        rows[name] = row(name, folder)
+        rows[name] = row(name, folder, jobs)
         print(rows[name], flush=True)
     listed = [HEAD, "|---|---|---|---|---|---|---|", *(rows[name] for name in STUDIES)]
     text.write_text(before + "\n".join(listed) + gap + after)
@@ -139,7 +141,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["page", "atlas"])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("schemes", nargs="*")
-    parser.add_argument("--jobs", type=int)
+    parser.add_argument("schemes", nargs="*", help="all if none is named")
+    parser.add_argument("--jobs", type=int, help="runs that go at once")
     asked = parser.parse_args()
     {"page": page, "atlas": atlas}[asked.what](asked.folder, asked.schemes, asked.jobs)
