@@ -144,4 +144,6 @@ if __name__ == "__main__":
     parser.add_argument("schemes", nargs="*", help="all if none is named")
     parser.add_argument("--jobs", type=int, help="runs that go at once")
     asked = parser.parse_args()
+    if unknown := [name for name in asked.schemes if name not in SPACES]:
+        parser.error(f"no space for {', '.join(unknown)}; there is one for {', '.join(SPACES)}")
     {"page": page, "atlas": atlas}[asked.what](asked.folder, asked.schemes, asked.jobs)
