@@ -441,6 +441,8 @@ impl<M: Recorded> Ftl<M> {
         match from {
             KeptFrom::Buffer | KeptFrom::Journal { .. } => {
                 self.requests.version += 1;
+                // Under the version that it goes to flash with: what of the page goes first is not newer than the rest.
+                self.media.protect(lpn, mask, self.requests.version, &page);
                 let home = self.state.stripe.plane(lpn);
                 let spans = [Span { lpn, mask, offset: 0 }];
                 let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
