@@ -1,5 +1,6 @@
 """The command of a report with a class of Python: does it work where it is pasted?"""
 
+import inspect
 import json
 import shlex
 import subprocess
@@ -9,24 +10,9 @@ from pathlib import Path
 import pytest
 
 import wordline as wl
+from schemes import SmallFirst
 
-CLASS = '''"""A scheme."""
-
-import wordline as wl
-
-
-class SmallFirst(wl.Scheme):
-    """SLC for small writes only."""
-
-    threshold = wl.Param(16 * wl.KiB, "largest write that goes to SLC")
-
-    def layout(self, drive):
-        return wl.Layout.slc_cache(drive)
-
-    def place(self, p, view):
-        small = p.is_host and p.bytes <= self.threshold
-        return wl.to("slc", "dense") if small else wl.to("dense")
-'''
+CLASS = '"""A scheme."""\n\nimport wordline as wl\n\n\n' + inspect.getsource(SmallFirst)
 ASKED = 'device="fair-tlc", workload="uniform", requests=400'
 #: A script without a guard: whoever loads it for its class begins its runs, too.
 SCRIPT = (

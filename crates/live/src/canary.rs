@@ -16,7 +16,7 @@ pub(crate) fn watch(shared: &Shared) {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     while !shared.is_stopping() {
         // Where the drive takes no time, nothing can be late.
-        let takes_time = shared.with_engine(|engine| engine.clock.scale()) != TimeScale::NONE;
+        let takes_time = shared.time_scale() != TimeScale::NONE;
         let begun = Instant::now();
         let mut longest = Duration::ZERO;
         let mut last = begun;

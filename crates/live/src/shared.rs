@@ -107,6 +107,10 @@ impl Shared {
         lock(&self.engine).epoch()
     }
 
+    pub(crate) fn time_scale(&self) -> TimeScale {
+        lock(&self.engine).clock.scale()
+    }
+
     /// A client asks all of this. Returns whether its connection still is one.
     pub(crate) fn submit(&self, outbox: &Arc<Outbox>, requests: &mut Vec<(Request, Vec<u8>)>) -> bool {
         let arrived = Instant::now();
@@ -281,7 +285,7 @@ impl Shared {
                 forked.unwrap_or_else(|| Err(self.unknown(name)))
             }
         };
-        let scale = self.with_engine(|engine| engine.clock.scale());
+        let scale = self.time_scale();
         let served = forked.map_err(ServeError::Input).and_then(|drive| {
             let spec = ServeSpec {
                 addresses: vec![asked.at],

@@ -2,10 +2,9 @@
 //! something. They are committed when they come here, and a thread of their own writes them through, as many at once as have
 //! come meanwhile, so that the drive goes on for everybody else.
 
-use crate::data::folder::{Log, NotWritten};
+use crate::data::folder::Log;
 use crate::engine::command::Delivery;
 use crate::lock;
-use crate::protocol::numbers::NbdError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -49,9 +48,8 @@ impl Syncing {
         drop(waiting);
         self.count.fetch_add(1, Ordering::Relaxed);
         let failed = self.log.sync().err();
-        if let Some(NotWritten { why, is_full }) = &failed {
-            let error = if *is_full { NbdError::NoSpace } else { NbdError::Io };
-            out.iter_mut().for_each(|delivery| delivery.fail(error, why));
+        if let Some(failed) = &failed {
+            out.iter_mut().for_each(|delivery| delivery.fail(failed));
         }
         Some((out, failed.map(|failed| failed.why)))
     }

@@ -1,5 +1,6 @@
 //! What clients have asked and not been answered, and the answers.
 
+use crate::data::folder::NotWritten;
 use crate::outbox::Outbox;
 use crate::pieces::{Piece, Rest};
 use crate::protocol::numbers::NbdError;
@@ -70,9 +71,10 @@ impl Delivery {
     }
 
     /// What it promises has not come about.
-    pub(crate) fn fail(&mut self, error: NbdError, why: &str) {
+    pub(crate) fn fail(&mut self, failed: &NotWritten) {
         if self.is_promise() {
-            self.reply = Reply::error(self.outbox.agreed, self.reply.cookie(), error, why);
+            let error = if failed.is_full { NbdError::NoSpace } else { NbdError::Io };
+            self.reply = Reply::error(self.outbox.agreed, self.reply.cookie(), error, &failed.why);
             self.served.failed = true;
         }
     }

@@ -234,12 +234,9 @@ impl Engine {
         if !self.out.iter().any(Delivery::is_promise) && self.drive.unwritten() < UNWRITTEN {
             return;
         }
-        let Err(NotWritten { why, is_full }) = self.drive.commit(folder) else { return };
-        let error = if is_full { NbdError::NoSpace } else { NbdError::Io };
-        for delivery in &mut self.out {
-            delivery.fail(error, &why);
-        }
-        self.stop(why);
+        let Err(failed) = self.drive.commit(folder) else { return };
+        self.out.iter_mut().for_each(|delivery| delivery.fail(&failed));
+        self.stop(failed.why);
     }
 
     /// The drive has come to rest: its folder is whole by itself from here on.
