@@ -20,6 +20,8 @@ mod exhaustive;
 mod faults;
 mod given;
 mod host;
+#[cfg(test)]
+mod killed;
 mod orders;
 mod outbox;
 mod pieces;

@@ -34,7 +34,7 @@ fn cut_again_and_again(lies: bool, rounds: u64, seed: u64) -> (Option<String>, u
                     served.ctl("set time-scale=0");
                 }
                 client.flush();
-                ledger.flushed();
+                ledger.settled(0, SECTORS);
                 served.ctl("set time-scale=100000");
             }
         }

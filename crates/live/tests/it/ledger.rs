@@ -8,6 +8,7 @@ pub fn bytes(stamp: u64) -> Vec<u8> {
 }
 
 /// The stamps that each sector may hold, the newest last; 0 for zeroes.
+#[derive(Clone)]
 pub struct Ledger {
     stamp: u64,
     may: Vec<Vec<u64>>,
@@ -41,11 +42,6 @@ impl Ledger {
         for stamps in &mut self.may[first as usize..(first + count) as usize] {
             stamps.drain(..stamps.len() - 1);
         }
-    }
-
-    /// All sectors do.
-    pub fn flushed(&mut self) {
-        self.settled(0, self.may.len() as u64);
     }
 
     /// Compare with what is found, which holds from then on. Returns what is wrong.

@@ -69,7 +69,7 @@ impl<M: Recorded> Ftl<M> {
                 continue;
             }
             let page = self.staged_page(stage).clone();
-            kept.push(Kept { lpn, mask, page, from: KeptFrom::Buffer });
+            kept.push(Kept { lpn, mask, page, version: self.requests.version, from: KeptFrom::Buffer });
         }
         kept
     }
@@ -103,8 +103,8 @@ impl<M: Recorded> Ftl<M> {
                 self.state.trims.hold(lpn, part, version);
                 let (mask, page) = (mask.and(part), page.clone());
                 if !mask.is_empty() {
-                    let from = KeptFrom::ProgramBuffer { version, route, plane, cause, privileged };
-                    kept.push(Kept { lpn, mask, page, from });
+                    let from = KeptFrom::ProgramBuffer { route, plane, cause, privileged };
+                    kept.push(Kept { lpn, mask, page, version, from });
                 }
             }
         }

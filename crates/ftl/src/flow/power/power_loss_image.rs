@@ -42,12 +42,12 @@ impl<M: Media> PowerLossImage<M> {
     /// journal says of protected RAM, and how worn it was.
     pub fn found(self, media: M, protected: Protected<M::Page>, wear: Option<Worn>) -> PowerLossImage<M> {
         let Protected { writes, trims, stale_map } = protected;
-        let from = |version| KeptFrom::Journal { version };
         let kept = writes.into_iter().map(|w| Kept {
             lpn: w.lpn,
             mask: w.mask,
             page: w.page,
-            from: from(w.version),
+            version: w.version,
+            from: KeptFrom::Journal,
         });
         let wear = wear.unwrap_or(self.wear);
         PowerLossImage { media, trims, stale_map, kept: kept.collect(), wear, ..self }
@@ -101,6 +101,8 @@ pub(crate) struct Kept<P> {
     pub lpn: Lpn,
     pub mask: SectorMask,
     pub page: P,
+    /// That of its write; in the write buffer at most this.
+    pub version: u64,
     pub from: KeptFrom,
 }
 
@@ -108,10 +110,10 @@ pub(crate) struct Kept<P> {
 pub(crate) enum KeptFrom {
     /// The write buffer.
     Buffer,
-    /// A journal, as of some version.
-    Journal { version: u64 },
-    /// A protected program buffer of moved data, which have a version already.
-    ProgramBuffer { version: u64, route: Route, plane: PlaneId, cause: Cause, privileged: Privilege },
+    /// A journal.
+    Journal,
+    /// A protected program buffer of moved data, which keep their version.
+    ProgramBuffer { route: Route, plane: PlaneId, cause: Cause, privileged: Privilege },
 }
 
 /// Whether a program may break into the blocks that collection keeps.

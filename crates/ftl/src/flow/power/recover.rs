@@ -84,12 +84,8 @@ impl<M: Recorded> Ftl<M> {
         ftl.set_now(ready);
         ftl.erase_again();
         ftl.complete_superblocks();
-        // What is written from now on is newer than anything, in protected RAM too.
-        let versions = kept.iter().filter_map(|k| match k.from {
-            KeptFrom::ProgramBuffer { version, .. } | KeptFrom::Journal { version } => Some(version),
-            KeptFrom::Buffer => None,
-        });
-        ftl.requests.version = versions.fold(ftl.requests.version, u64::max);
+        // What is written from now on is newer than anything, in protected RAM too, and in a journal of that.
+        ftl.requests.version = kept.iter().map(|k| k.version).fold(ftl.requests.version, u64::max);
         for kept in kept {
             ftl.restage(kept, &newest);
         }
@@ -417,8 +413,8 @@ impl<M: Recorded> Ftl<M> {
 
     /// Data from protected RAM go on to flash.
     fn restage(&mut self, kept: Kept<M::Page>, newest: &FxHashMap<u64, Newest>) {
-        let Kept { lpn, mut mask, page, from } = kept;
-        if let KeptFrom::ProgramBuffer { version, .. } | KeptFrom::Journal { version } = from {
+        let Kept { lpn, mut mask, page, version, from } = kept;
+        if !matches!(from, KeptFrom::Buffer) {
             // The place that they left may not have been erased yet, and what a journal has may be on flash.
             let trims = &self.state.trims;
             let stale = trims.entries(lpn, mask).filter(|entry| {
@@ -439,7 +435,7 @@ impl<M: Recorded> Ftl<M> {
             M::copy(self.staged_page(stage), &page, mask, sector);
         }
         match from {
-            KeptFrom::Buffer | KeptFrom::Journal { .. } => {
+            KeptFrom::Buffer | KeptFrom::Journal => {
                 self.requests.version += 1;
                 // Under the version that it goes to flash with: what of the page goes first is not newer than the rest.
                 self.media.protect(lpn, mask, self.requests.version, &page);
@@ -459,7 +455,7 @@ impl<M: Recorded> Ftl<M> {
                 let next = self.send_after(op, fills);
                 self.follow_up(next);
             }
-            KeptFrom::ProgramBuffer { version, route, plane, cause, privileged } => {
+            KeptFrom::ProgramBuffer { route, plane, cause, privileged } => {
                 // What is found on flash instead is older, and was committed no more.
                 let mut dead = std::mem::take(&mut self.scratch.dead);
                 self.state.map.unmap(lpn, mask, &mut dead);

@@ -1,0 +1,267 @@
+//! A drive in a folder whose server is killed after every single commit, and after every commit of the recovery that follows:
+//! what was answered is there, and what was found once stays as it was found.
+
+use crate::data::flash::Flash;
+use crate::data::folder::Folder;
+use crate::drive::Drive;
+use crate::pieces::asked;
+use ledger::{Ledger, SECTOR};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tempfile::TempDir;
+use wordline_hash::SplitMix64;
+use wordline_run::RunSpec;
+use wordline_units::{HostOp, SimDuration};
+
+#[path = "../tests/it/ledger.rs"]
+mod ledger;
+
+/// Sectors that are written and looked at, those of a few pages, so that each has parts of several versions.
+const SECTORS: u64 = 16;
+/// Sectors of a page.
+const PAGE: u64 = 4;
+/// Requests that are under way at once.
+const UNDER_WAY: usize = 6;
+/// Commits of a recovery after each of which it is killed, and steps that it goes on, killed now and then.
+const KILLED: u64 = 4;
+const STEPS: usize = 200;
+
+/// Drives that acknowledge differently, keep different maps, and move data by way of protected RAM: scheme, acknowledgement,
+/// and the cache of a map on flash.
+const DRIVES: [(&str, &str, &str); 9] = [
+    ("slc-cache", "buffer", "off"),
+    ("sector", "buffer", "off"),
+    ("ips-agc", "buffer", "off"),
+    ("conventional", "buffer", "16KiB"),
+    ("hierarchy", "buffer", "off"),
+    ("conventional", "program", "off"),
+    ("conventional", "program", "16KiB"),
+    ("sector", "program", "off"),
+    ("ips-agc", "program", "off"),
+];
+
+fn run((scheme, ack, map_cache): (&str, &str, &str)) -> RunSpec {
+    let set = [
+        ("capacity.logical", "16MiB"),
+        ("medium.flash.blocks_per_plane", "12"),
+        ("slc_cache.static_blocks", "3"),
+        ("ack.mode", ack),
+        ("dram.map_cache", map_cache),
+    ];
+    RunSpec {
+        set: set.map(|(k, v)| (k.to_string(), v.to_string())).to_vec(),
+        initial: if map_cache == "off" { "fill:90%,valid=80%" } else { "fresh" }.to_string(),
+        ..RunSpec::new("fair-tlc", scheme, "uniform:requests=1")
+    }
+}
+
+/// A server's drive, without the server.
+struct Served {
+    drive: Drive<Flash>,
+    folder: Folder,
+    at: TempDir,
+}
+
+impl Served {
+    fn begin(run: &RunSpec, at: TempDir) -> Served {
+        let mut folder = Folder::open(at.path()).unwrap_or_else(|e| panic!("{e}"));
+        let drive = Drive::in_folder(run, &mut folder).unwrap_or_else(|e| panic!("{e}"));
+        Served { drive, folder, at }
+    }
+
+    /// What is left where the server is killed now.
+    fn kill(&self) -> TempDir {
+        copy(self.at.path())
+    }
+
+    /// Let what comes next happen, and commit it. Returns the request that has ended with its data, and whether anything
+    /// was committed.
+    fn step(&mut self) -> (Option<(u64, Vec<u8>)>, bool) {
+        let next = self.drive.device().and_then(|d| d.next_event());
+        let until = next.unwrap_or(self.drive.now() + SimDuration(1_000_000));
+        let ended = self.drive.next(until).unwrap();
+        if ended.is_none() {
+            self.drive.advance(until).unwrap();
+        }
+        let commits = self.folder.commits;
+        self.drive.commit(&mut self.folder).unwrap();
+        (ended.map(|c| (c.number, c.data)), self.folder.commits != commits)
+    }
+
+    /// Cut the power: what was under way is lost.
+    fn cut(&mut self) {
+        self.drive.cut().unwrap();
+        self.drive.forget_undone_trims();
+        self.drive.commit(&mut self.folder).unwrap();
+    }
+
+    fn submit(&mut self, op: HostOp, first: u64, count: u64, data: &[u8]) -> u64 {
+        let request = asked(op, &(first * SECTOR..(first + count) * SECTOR)).at(self.drive.now());
+        self.drive.submit(request, data).unwrap()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.drive.device().is_none_or(|d| d.next_event().is_none())
+    }
+
+    /// All that is looked at.
+    fn read(mut self) -> Vec<u8> {
+        let number = self.submit(HostOp::Read, 0, SECTORS, &[]);
+        loop {
+            if let (Some((ended, data)), _) = self.step()
+                && ended == number
+            {
+                return data;
+            }
+        }
+    }
+}
+
+fn copy(from: &Path) -> TempDir {
+    let to = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let name = entry.unwrap().file_name();
+        std::fs::copy(from.join(&name), to.path().join(&name)).unwrap();
+    }
+    to
+}
+
+/// A drive under writes of few sectors, and trims of them, or power cuts, which may undo a trim.
+struct Load {
+    served: Served,
+    ledger: Ledger,
+    rng: SplitMix64,
+    busy: BTreeMap<u64, (u64, u64)>,
+    is_cut: bool,
+}
+
+impl Load {
+    /// A drive that collects, since all else of it has been written at random.
+    fn new(run: &RunSpec, is_cut: bool, seed: u64) -> Load {
+        let mut rng = SplitMix64(seed);
+        let mut served = Served::begin(run, tempfile::tempdir().unwrap());
+        let pages = served.drive.setup().device.logical_bytes() / SECTOR / PAGE;
+        let mut under_way = 0;
+        for _ in 0..2 * pages {
+            let page = SECTORS / PAGE + rng.bits() % (pages - SECTORS / PAGE);
+            served.submit(HostOp::Write, page * PAGE, PAGE, &[7; (PAGE * SECTOR) as usize]);
+            under_way += 1;
+            while under_way > 16 {
+                under_way -= usize::from(served.step().0.is_some());
+            }
+        }
+        // Once more from a short log, which is copied with each kill.
+        let Served { folder, at, drive } = served;
+        drop(drive);
+        drop(folder);
+        let served = Served::begin(run, at);
+        Load { served, ledger: Ledger::new(SECTORS), rng, busy: BTreeMap::new(), is_cut }
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.rng.bits() % n
+    }
+
+    fn ask(&mut self) {
+        let is_trim = self.below(8) == 0 && !self.is_cut;
+        let (grain, count) = if is_trim { (PAGE, PAGE) } else { (1, 1 + self.below(5)) };
+        let first = self.below(SECTORS - count + 1) / grain * grain;
+        if self.busy.values().any(|(at, n)| *at < first + count && first < at + n) {
+            return;
+        }
+        let number = if is_trim {
+            self.ledger.trim(first, count);
+            self.served.submit(HostOp::Trim, first, count, &[])
+        } else {
+            let data = self.ledger.write(first, count);
+            self.served.submit(HostOp::Write, first, count, &data)
+        };
+        self.busy.insert(number, (first, count));
+    }
+
+    /// Until the next commit.
+    fn go_on(&mut self) {
+        if self.is_cut && self.below(6) == 0 {
+            self.busy.clear();
+            return self.served.cut();
+        }
+        loop {
+            while self.busy.len() < UNDER_WAY && self.below(4) != 0 {
+                self.ask();
+            }
+            let (ended, is_committed) = self.served.step();
+            if let Some((first, count)) = ended.and_then(|(number, _)| self.busy.remove(&number)) {
+                self.ledger.settled(first, count);
+            }
+            if is_committed {
+                return;
+            }
+        }
+    }
+}
+
+/// Recover from what a kill has left, and kill again after every commit, until the drive is at rest. Returns how often that was.
+fn kill_the_recovery(
+    run: &RunSpec,
+    left: &TempDir,
+    found: &[u8],
+    depth: u32,
+    seed: &mut SplitMix64,
+) -> Result<u64, String> {
+    let mut served = Served::begin(run, copy(left.path()));
+    let (mut commits, mut kills, mut steps) = (0, 0, 0);
+    while !served.is_at_rest() && steps < STEPS {
+        steps += 1;
+        if !served.step().1 {
+            continue;
+        }
+        commits += 1;
+        if commits > KILLED && !seed.bits().is_multiple_of(16) {
+            continue;
+        }
+        kills += 1;
+        let left = served.kill();
+        if Served::begin(run, copy(left.path())).read() != found {
+            return Err(format!("commit {commits} of the recovery"));
+        }
+        if depth > 1 && seed.bits().is_multiple_of(16) {
+            kills += kill_the_recovery(run, &left, found, depth - 1, seed)
+                .map_err(|e| format!("commit {commits} of the recovery, {e}"))?;
+        }
+    }
+    Ok(kills)
+}
+
+/// Kill a drive after so many commits, each time once and then through all of its recovery. Returns how often it was killed.
+fn kill_after_every_commit(drive: (&str, &str, &str), is_cut: bool, commits: u64, seed: u64) -> u64 {
+    let run = run(drive);
+    let mut load = Load::new(&run, is_cut, seed);
+    let (mut kills, mut again) = (0, SplitMix64(seed));
+    for commit in 1..=commits {
+        load.go_on();
+        let left = load.served.kill();
+        let found = Served::begin(&run, copy(left.path())).read();
+        let place = || format!("{drive:?}, cut: {is_cut}, seed {seed}, killed after commit {commit}");
+        if let Some(wrong) = load.ledger.clone().compare(&found) {
+            panic!("{}: {wrong}", place());
+        }
+        match kill_the_recovery(&run, &left, &found, 2, &mut again) {
+            Ok(n) => kills += 1 + n,
+            Err(wrong) => panic!("{}: what was found is another after {wrong}", place()),
+        }
+    }
+    kills
+}
+
+#[test]
+fn what_was_answered_is_there_wherever_the_server_and_its_recoveries_are_killed() {
+    let number =
+        |name: &str, default| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let (commits, seed) = (number("WORDLINE_COMMITS", 4), number("WORDLINE_SEED", 1));
+    for (number, drive) in DRIVES.into_iter().enumerate() {
+        let begun = std::time::Instant::now();
+        let kills = kill_after_every_commit(drive, (seed + number as u64).is_multiple_of(2), commits, seed);
+        println!("{drive:?}: {kills} kills, {:?}", begun.elapsed());
+        assert!(kills > commits || drive.1 == "program", "{drive:?}: no recovery was killed");
+    }
+}
