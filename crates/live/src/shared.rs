@@ -337,7 +337,7 @@ impl Shared {
         }
         let (served, quiet) = {
             let statistics = lock(&self.statistics);
-            (statistics.to_json(scale), statistics.quiet_to_json(scale))
+            (statistics.to_json(), statistics.quiet_to_json())
         };
         json!({
             "export": self.export.name,
