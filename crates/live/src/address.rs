@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -46,10 +47,18 @@ impl FromStr for Address {
 }
 
 impl fmt::Display for Address {
-    /// The URI of the NBD protocol (its document "uri.md").
+    /// The URI of the NBD protocol (its document "uri.md"); what a URI cannot hold of a path is percent-encoded (RFC 3986).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Address::Unix(path) => write!(f, "nbd+unix:///?socket={}", path.display()),
+            Address::Unix(path) => {
+                f.write_str("nbd+unix:///?socket=")?;
+                path.as_os_str().as_bytes().iter().try_for_each(|byte| match byte {
+                    b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                        write!(f, "{}", char::from(*byte))
+                    }
+                    _ => write!(f, "%{byte:02X}"),
+                })
+            }
             Address::Tcp(address) => write!(f, "nbd://{address}"),
         }
     }
@@ -62,6 +71,10 @@ mod tests {
     #[test]
     fn addresses_are_read_or_refused_with_what_is_allowed() {
         assert_eq!("unix:/tmp/d".parse(), Ok(Address::Unix("/tmp/d".into())));
+        assert_eq!(
+            Address::Unix("/a b/c&%#.d".into()).to_string(),
+            "nbd+unix:///?socket=/a%20b/c%26%25%23.d"
+        );
         assert_eq!(Address::tcp("10809").unwrap().to_string(), "nbd://127.0.0.1:10809");
         assert_eq!(Address::tcp("127.0.0.1:7").unwrap().to_string(), "nbd://127.0.0.1:7");
         for bad in ["", "unix:", "/tmp/d", "tcp:10809"] {

@@ -23,6 +23,11 @@ impl TimeScale {
         self.0
     }
 
+    /// So much of the drive's time as clients are told of it: as wall time, or as it is where the drive takes none.
+    pub(crate) fn told(self, modelled: SimDuration) -> SimDuration {
+        if self == TimeScale::NONE { modelled } else { SimDuration((modelled.0 as f64 * self.0) as u64) }
+    }
+
     /// So much of the drive's time as wall time.
     pub(crate) fn wall(self, modelled: SimDuration) -> Duration {
         Duration::from_nanos((modelled.0 as f64 * self.0) as u64)

@@ -15,11 +15,29 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How long a client may take for a step of the handshake.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// Connections at once.
 const MOST: usize = 64;
 /// Bytes that are read from a socket at once.
 const READ: usize = 128 << 10;
+
+/// A client's connection, for whoever ends it.
+pub(crate) struct Connection {
+    number: u64,
+    socket: Arc<Socket>,
+    /// Its replies, when the handshake is over.
+    outbox: Option<Arc<Outbox>>,
+}
+
+impl Connection {
+    /// End it; whichever of its threads waits for something wakes up.
+    pub(crate) fn end(&self) {
+        match &self.outbox {
+            Some(outbox) => outbox.close(),
+            None => self.socket.shut(),
+        }
+    }
+}
 
 /// Serve a client until it leaves, or its connection is ended.
 pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
@@ -29,12 +47,15 @@ pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
     let epoch = shared.epoch();
     {
         let mut connections = lock(&shared.connections);
-        if connections.len() >= MOST || shared.is_stopping() {
+        if shared.is_stopping() {
+            return;
+        }
+        if connections.len() >= MOST {
             drop(connections);
             (shared.log)(&format!("connection {number} from {from} is refused: there are {MOST} already"));
             return;
         }
-        connections.push((number, Arc::clone(&socket)));
+        connections.push(Connection { number, socket: Arc::clone(&socket), outbox: None });
     }
     // Before the connection ends, so that whoever sees that finds the reason in the log.
     let tell = |broken: &Broken| {
@@ -42,18 +63,25 @@ pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
             (shared.log)(&format!("connection {number} from {from}: {broken}"));
         }
     };
-    talk(shared, &socket, epoch, &tell);
+    talk(shared, &socket, (number, epoch), &tell);
     socket.shut();
-    lock(&shared.connections).retain(|(n, _)| *n != number);
+    lock(&shared.connections).retain(|c| c.number != number);
 }
 
-fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, epoch: u64, tell: &dyn Fn(&Broken)) {
+fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64), tell: &dyn Fn(&Broken)) {
     let agreed = match shake(shared, socket) {
         Ok(Some(agreed)) => agreed,
         Ok(None) => return,
         Err(broken) => return tell(&broken),
     };
     let outbox = Arc::new(Outbox::new(Arc::clone(socket), Arc::clone(&shared.statistics), agreed, epoch));
+    if let Some(connection) = lock(&shared.connections).iter_mut().find(|c| c.number == number) {
+        connection.outbox = Some(Arc::clone(&outbox));
+    }
+    // Whoever has ended all connections before that has not ended this one.
+    if shared.is_stopping() || shared.epoch() != epoch {
+        return;
+    }
     std::thread::scope(|scope| {
         let sender = std::thread::Builder::new().name("wordline-send".to_string());
         let listened = sender
@@ -63,14 +91,13 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, epoch: u64, tell: &dyn Fn(&B
         if let Err(broken) = listened {
             tell(&broken);
         }
-        // A client that has asked to leave, or whose power was cut, is not told of what is on its way.
         outbox.close();
     });
 }
 
 fn shake(shared: &Shared, socket: &Arc<Socket>) -> Result<Option<Agreed>, Broken> {
     socket.patience(Some(PATIENCE))?;
-    let agreed = handshake(&mut &**socket, &shared.export)?;
+    let agreed = handshake(&mut &**socket, &shared.export).map_err(Broken::in_handshake)?;
     socket.patience(None)?;
     Ok(agreed)
 }
@@ -98,7 +125,11 @@ fn listen(shared: &Arc<Shared>, outbox: &Arc<Outbox>, socket: &Socket) -> Result
             continue;
         };
         if request.verb == Some(Verb::Disconnect) {
-            shared.submit(outbox, &mut batch);
+            // "The server MUST handle all outstanding requests [...] and close".
+            if shared.submit(outbox, &mut batch) {
+                outbox.leave();
+                while socket.read_within(Duration::ZERO, &mut incoming.bytes)? > 0 {}
+            }
             return Ok(());
         }
         let bytes = weight(&request).min(MAX_PAYLOAD as usize);

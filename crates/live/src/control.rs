@@ -5,28 +5,59 @@ use crate::faults::ReadError;
 use crate::orders::Order;
 use crate::shared::Shared;
 use serde_json::{Value, json};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wordline_units::{BlockId, DieId};
 
-/// The longest line.
-const LINE: u64 = 4096;
+/// No line is as long.
+const LINE: usize = 4096;
 /// How long either side may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How often is looked whether the server stops.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Do what one client of the control socket asks.
 pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut line = vec![];
-    BufReader::new((&stream).take(LINE)).read_until(b'\n', &mut line)?;
-    let answer = match String::from_utf8_lossy(&line).parse() {
+    let answer = match order(&String::from_utf8_lossy(&line(shared, &stream)?)) {
         Ok(order) => obey(shared, order),
         Err(why) => json!({ "error": why }),
     };
     writeln!(stream, "{answer:#}")
+}
+
+fn order(line: &str) -> Result<Order, String> {
+    if line.len() >= LINE {
+        return Err(format!("an order of {} bytes\n  allowed: fewer than {LINE}", line.len()));
+    }
+    line.parse()
+}
+
+/// What comes up to the end of a line, as much as there may be of it, for as long as may be waited and the server does not
+/// stop.
+fn line(shared: &Shared, mut stream: &UnixStream) -> io::Result<Vec<u8>> {
+    stream.set_read_timeout(Some(LOOK))?;
+    let until = Instant::now() + PATIENCE;
+    let mut line = vec![0; LINE];
+    let mut read = 0;
+    while read < LINE && !line[..read].contains(&b'\n') {
+        match stream.read(&mut line[read..]) {
+            // The client says no more.
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(e) if ![io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted].contains(&e.kind()) => {
+                return Err(e);
+            }
+            Err(_) => {}
+        }
+        if Instant::now() > until || shared.is_stopping() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+    }
+    line.truncate(read);
+    Ok(line)
 }
 
 fn obey(shared: &Shared, order: Order) -> Value {
@@ -103,7 +134,7 @@ fn planted(
 /// When nobody answers there, or the server does not know what is asked.
 pub fn ask(path: &Path, order: &str) -> Result<String, ServeError> {
     // What is no order is refused here, whether or not anybody listens.
-    order.parse::<Order>().map_err(ServeError::Input)?;
+    self::order(order).map_err(ServeError::Input)?;
     let unheard = |e: io::Error| {
         let hint = "it is the PATH of `wordline serve --control PATH`, while that runs";
         ServeError::Input(format!("{}: nobody answers there: {e}\n  hint: {hint}", path.display()))

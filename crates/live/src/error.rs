@@ -1,5 +1,6 @@
 //! What goes wrong in serving a drive, and whose fault it is.
 
+use crate::connection::PATIENCE;
 use std::io;
 use thiserror::Error;
 use wordline_run::RunError;
@@ -50,9 +51,33 @@ impl Broken {
         Broken::Protocol { what: what.into(), section }
     }
 
+    /// Where it ends in the handshake, in which a client is not waited for as long as it likes.
+    pub(crate) fn in_handshake(self) -> Broken {
+        match self {
+            Broken::Io(e) if [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&e.kind()) => {
+                let what = format!("nothing came in the handshake for {} s", PATIENCE.as_secs());
+                Broken::Io(io::Error::new(io::ErrorKind::TimedOut, what))
+            }
+            broken => broken,
+        }
+    }
+
     /// Whether the client has just gone away, which needs no line.
     pub(crate) fn is_quiet(&self) -> bool {
         use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
         matches!(self, Broken::Io(e) if [BrokenPipe, ConnectionReset, UnexpectedEof].contains(&e.kind()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_says_nothing_in_the_handshake_is_told_from_one_whose_socket_breaks() {
+        let said = |kind: io::ErrorKind| Broken::Io(kind.into()).in_handshake().to_string();
+        assert!(said(io::ErrorKind::WouldBlock).contains("nothing came in the handshake for 10 s"));
+        assert!(!said(io::ErrorKind::Other).contains("handshake"));
+        assert!(Broken::Io(io::ErrorKind::BrokenPipe.into()).in_handshake().is_quiet());
     }
 }

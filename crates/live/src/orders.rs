@@ -76,7 +76,7 @@ const INJECT: &str = "inject read-error [offset=BYTES] [length=BYTES] [count=N];
 /// A die may be so many times slower.
 const FACTOR: u32 = 100_000;
 const SET: &str = "set time-scale=X";
-const SNAPSHOT: &str = "snapshot NAME; drop NAME";
+const SNAPSHOT: &str = "snapshot NAME; drop NAME (letters, digits, - _ .)";
 const FORK: &str = "fork [NAME] nbd=unix:PATH [control=PATH] [time-scale=X]";
 
 /// All that is allowed.

@@ -52,6 +52,8 @@ struct State {
     closed: bool,
     /// The reading thread waits for room.
     full: bool,
+    /// The client asks nothing more.
+    leaving: bool,
     requests: usize,
     bytes: usize,
 }
@@ -85,6 +87,15 @@ impl Outbox {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         self.take(state, bytes)
+    }
+
+    /// The client asks nothing more: its connection ends with the last answer.
+    pub(crate) fn leave(&self) {
+        let mut state = lock(&self.state);
+        state.leaving = true;
+        if state.requests == 0 {
+            self.socket.shut();
+        }
     }
 
     fn take(&self, mut state: MutexGuard<'_, State>, bytes: usize) -> bool {
@@ -145,6 +156,9 @@ impl Outbox {
         }
         if !left.is_empty() {
             lock(&self.statistics).note(&left);
+        }
+        if state.leaving && state.requests == 0 {
+            self.socket.shut();
         }
         // The thread that sends on, or the one that waits for room: neither is woken for nothing.
         if state.stuck || state.closed || std::mem::take(&mut state.full) {

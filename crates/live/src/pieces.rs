@@ -41,10 +41,15 @@ pub(crate) struct Units {
 }
 
 impl Rest {
-    /// All of a command. With FUA a trim is followed by a flush; a write goes by its own attribute.
+    /// All of a command. With FUA a trim is followed by a flush; a write goes by its own attribute. Of a trim only the blocks
+    /// that lie in it whole are asked for: it is a hint, and bytes beside it stay.
     pub(crate) fn new(verb: Verb, range: Range<u64>, solid: bool, fua: bool) -> Rest {
         let flush = verb == Verb::Flush || fua && matches!(verb, Verb::Trim | Verb::WriteZeroes);
-        let left = if verb == Verb::Flush { 0..0 } else { range };
+        let left = match verb {
+            Verb::Flush => 0..0,
+            Verb::Trim => range.start.next_multiple_of(LBA_BYTES)..range.end / LBA_BYTES * LBA_BYTES,
+            _ => range,
+        };
         Rest { verb, left, solid, flush }
     }
 
@@ -129,23 +134,37 @@ mod tests {
                 for range in
                     [0..1u64, 1..(200 << 20) + 3, 16_384..32_768, 4095..4097, (64 << 20) - 1..u32::MAX.into()]
                 {
-                    let mut at = range.start;
+                    let (mut at, mut last) = (range.start, range.end);
+                    if verb == Verb::Trim {
+                        (at, last) = (at.next_multiple_of(LBA_BYTES), last / LBA_BYTES * LBA_BYTES);
+                    }
                     for piece in all(Rest::new(verb, range.clone(), solid, false)) {
                         let (Piece::Read(r) | Piece::Write(r) | Piece::Zero(r) | Piece::Trim(r)) = piece
                         else {
                             panic!("no flush was asked for");
                         };
                         assert!(r.start == at && r.end > at, "{verb:?} {range:?}: {r:?} after {at}");
-                        let cut = r.end < range.end;
+                        let cut = r.end < last;
                         assert!(!cut || r.end.is_multiple_of(UNITS.sector), "{verb:?} {range:?}: {r:?}");
                         assert!(!cut || verb != Verb::Trim || r.end.is_multiple_of(UNITS.page));
                         at = r.end;
                     }
-                    assert_eq!(at, range.end);
+                    assert_eq!(at, last);
                 }
             }
         }
         assert_eq!(all(Rest::new(Verb::Flush, 0..0, false, false)), [Piece::Flush]);
+    }
+
+    #[test]
+    fn a_trim_asks_for_no_byte_beside_it() {
+        let trimmed = |range| all(Rest::new(Verb::Trim, range, false, false));
+        assert_eq!(trimmed(100..20_000), [Piece::Trim(512..19_968)]);
+        assert_eq!(trimmed(512..1024), [Piece::Trim(512..1024)]);
+        for nothing in [1..511, 1..1023, 0..511, 513..1024] {
+            assert!(trimmed(nothing.clone()).is_empty(), "{nothing:?}");
+        }
+        assert_eq!(all(Rest::new(Verb::Trim, 1..2, false, true)), [Piece::Flush]);
     }
 
     #[test]

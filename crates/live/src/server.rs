@@ -36,6 +36,13 @@ const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 pub struct Server {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
+    places: Places,
+}
+
+/// Where clients find a drive, and what listens there.
+#[derive(Default)]
+struct Places {
+    listeners: Vec<Listener>,
     addresses: Vec<Address>,
     /// Sockets in the file system, removed at the end.
     paths: Vec<PathBuf>,
@@ -56,17 +63,74 @@ impl AsFd for Listener {
     }
 }
 
+impl Places {
+    /// Listen wherever a drive is to be served, or nowhere.
+    fn of(spec: &ServeSpec) -> Result<Places, ServeError> {
+        let mut places = Places::default();
+        for address in &spec.addresses {
+            match address {
+                Address::Unix(path) => {
+                    let listener = Listener::Unix(places.unix(path)?);
+                    places.listeners.push(listener);
+                    places.addresses.push(address.clone());
+                }
+                Address::Tcp(at) => {
+                    let wrong = |e: io::Error| {
+                        let allowed =
+                            "an address of this machine, and a port that is free; 0 lets the system choose";
+                        ServeError::Input(format!("{at}: nobody can listen there: {e}\n  allowed: {allowed}"))
+                    };
+                    let listener = TcpListener::bind(at).map_err(wrong)?;
+                    places.addresses.push(Address::Tcp(listener.local_addr().map_err(wrong)?));
+                    places.listeners.push(Listener::Tcp(listener));
+                }
+            }
+        }
+        if let Some(path) = &spec.control {
+            let listener = Listener::Control(places.unix(path)?);
+            places.listeners.push(listener);
+        }
+        Ok(places)
+    }
+
+    fn unix(&mut self, path: &Path) -> Result<UnixListener, ServeError> {
+        let listener = unix(path)?;
+        self.paths.push(path.to_path_buf());
+        Ok(listener)
+    }
+
+    /// Nobody finds it there any more.
+    fn remove(&mut self) {
+        for path in self.paths.drain(..) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Drop for Places {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
 /// A socket at a path, where nobody else listens. One that somebody left there is replaced.
 fn unix(path: &Path) -> Result<UnixListener, ServeError> {
     let wrong = |what: String| {
-        ServeError::Input(format!("{}: {what}\n  allowed: a path where there is no file yet", path.display()))
+        let allowed = "a path of at most 107 bytes where there is no file yet, in a folder that there is";
+        ServeError::Input(format!("{}: {what}\n  allowed: {allowed}", path.display()))
     };
+    if path.as_os_str().is_empty() {
+        return Err(wrong("the path is empty".to_string()));
+    }
     if let Ok(found) = std::fs::symlink_metadata(path) {
         if !found.file_type().is_socket() {
             return Err(wrong("there is a file of that name, and it is no socket".to_string()));
         }
-        if UnixStream::connect(path).is_ok() {
-            return Err(wrong("somebody listens there already".to_string()));
+        match UnixStream::connect(path) {
+            Ok(_) => return Err(wrong("somebody listens there already".to_string())),
+            Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => {}
+            // Of another kind, or of somebody else: it may well be in use.
+            Err(e) => return Err(wrong(format!("there is a socket that cannot be asked who listens: {e}"))),
         }
         std::fs::remove_file(path)
             .map_err(|e| wrong(format!("what is left there cannot be removed: {e}")))?;
@@ -87,22 +151,21 @@ impl Server {
             None => Drive::over(&spec.run, Flash::default())?,
             Some(folder) => Drive::in_folder(&spec.run, folder)?,
         };
+        let places = Places::of(spec)?;
         let session = spec
             .session
             .as_deref()
             .map(|session| SessionLog::create(session, &spec.run, folder.as_ref().filter(|_| !is_new)));
         drive.record(session.transpose()?);
-        Server::over(drive, folder, spec, log)
+        Server::over(drive, folder, spec, places, log)
     }
 
     /// Serve a drive as it is, until [`Self::stop`].
-    ///
-    /// # Errors
-    /// When it cannot be served there.
-    pub(crate) fn over(
+    fn over(
         drive: Drive<Flash>,
         folder: Option<Folder>,
         spec: &ServeSpec,
+        mut places: Places,
         log: Log,
     ) -> Result<Server, ServeError> {
         let granted = host::ask();
@@ -115,29 +178,9 @@ impl Server {
         let engine = Engine::new(drive, folder, spec);
         let preferred = u32::try_from(engine.units.sector).unwrap_or(4096).max(512);
         let export = Export { name, description, size: engine.size, preferred, read_only: spec.read_only };
-        let mut listeners = vec![];
-        let (mut addresses, mut paths) = (vec![], vec![]);
-        for address in &spec.addresses {
-            match address {
-                Address::Unix(path) => {
-                    listeners.push(Listener::Unix(unix(path)?));
-                    paths.push(path.clone());
-                    addresses.push(address.clone());
-                }
-                Address::Tcp(at) => {
-                    let wrong = |e: io::Error| ServeError::Input(format!("{at}: cannot be listened at: {e}"));
-                    let listener = TcpListener::bind(at).map_err(wrong)?;
-                    addresses.push(Address::Tcp(listener.local_addr().map_err(wrong)?));
-                    listeners.push(Listener::Tcp(listener));
-                }
-            }
-        }
-        if let Some(path) = &spec.control {
-            listeners.push(Listener::Control(unix(path)?));
-            paths.push(path.clone());
-        }
         let shared = Arc::new(Shared::new(engine, syncing, export, granted, (spec, Server::forked), log));
-        let mut server = Server { shared, threads: vec![], addresses, paths };
+        let listeners = std::mem::take(&mut places.listeners);
+        let mut server = Server { shared, threads: vec![], places };
         let shared = Arc::clone(&server.shared);
         server.spawn("wordline-pace", move || shared.pace())?;
         let shared = Arc::clone(&server.shared);
@@ -153,7 +196,7 @@ impl Server {
 
     /// Serve a fork for as long as it is kept.
     fn forked(drive: Drive<Flash>, spec: &ServeSpec, log: Log) -> Result<Forked, ServeError> {
-        let server = Server::over(drive, None, spec, log)?;
+        let server = Server::over(drive, None, spec, Places::of(spec)?, log)?;
         let uri = server.addresses().first().map_or(String::new(), ToString::to_string);
         Ok(Forked { uri, server: Box::new(server) })
     }
@@ -166,7 +209,7 @@ impl Server {
 
     /// Where clients find it; a TCP port that was given as 0 is the one that the system chose.
     pub fn addresses(&self) -> &[Address] {
-        &self.addresses
+        &self.places.addresses
     }
 
     /// The export's name, and its size in bytes.
@@ -203,9 +246,7 @@ impl Server {
             // A thread that panicked has said so.
             let _ = thread.join();
         }
-        for path in self.paths.drain(..) {
-            let _ = std::fs::remove_file(path);
-        }
+        self.places.remove();
         // A fork ends as it is dropped.
         lock(&self.shared.forks).clear();
     }

@@ -217,24 +217,25 @@ impl Recorded {
 }
 
 fn event(line: &str) -> Option<Event> {
+    let time = |word: &str| word.parse().ok().map(SimTime).filter(|at| *at < SimTime::NEVER);
     let words: Vec<&str> = line.split(' ').collect();
     match words.as_slice() {
         ["submit", at, arrival, op, lba, blocks, attributes] => {
             let request = HostRequest {
-                arrival: SimTime(arrival.parse().ok()?),
+                arrival: time(arrival)?,
                 lba: Lba(lba.parse().ok()?),
                 blocks: blocks.parse().ok()?,
                 op: op.parse::<HostOp>().ok()?,
                 attributes: Attributes::from(attributes.parse::<u8>().ok()?),
                 volume: 0,
             };
-            Some(Event::Submit(SimTime(at.parse().ok()?), request))
+            Some(Event::Submit(time(at)?, request))
         }
-        ["cut", at] => Some(Event::Cut(SimTime(at.parse().ok()?))),
+        ["cut", at] => Some(Event::Cut(time(at)?)),
         ["slow", at, die, factor] => {
-            Some(Event::Slow(SimTime(at.parse().ok()?), DieId(die.parse().ok()?), factor.parse().ok()?))
+            Some(Event::Slow(time(at)?, DieId(die.parse().ok()?), factor.parse().ok()?))
         }
-        ["retire", at, block] => Some(Event::Retire(SimTime(at.parse().ok()?), BlockId(block.parse().ok()?))),
+        ["retire", at, block] => Some(Event::Retire(time(at)?, BlockId(block.parse().ok()?))),
         _ => None,
     }
 }
@@ -264,9 +265,12 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_event_is_named() {
-        for line in
-            ["", "submit 1 2 write 3 4", "submit 1 2 wipe 3 4 0", "cut", "cut -1", "submit 1 2 read 3 4 900"]
-        {
+        let all = "|submit 1 2 write 3 4|submit 1 2 wipe 3 4 0|cut|cut -1|submit 1 2 read 3 4 900";
+        let never =
+            "cut NEVER|submit NEVER 2 read 3 4 0|submit 1 NEVER read 3 4 0|slow NEVER 1 2|retire NEVER 1";
+        assert!(never.split('|').all(|line| event(&line.replace("NEVER", "7")).is_some()));
+        let never = never.replace("NEVER", &u64::MAX.to_string());
+        for line in all.split('|').chain(never.split('|')) {
             assert_eq!(event(line), None, "{line}");
         }
     }

@@ -2,6 +2,7 @@
 //! send them.
 
 use crate::clock::{Clock, TimeScale};
+use crate::connection::Connection;
 use crate::data::flash::Flash;
 use crate::drive::{Drive, Kept};
 use crate::engine::command::Delivery;
@@ -13,7 +14,6 @@ use crate::orders::Fork;
 use crate::outbox::Outbox;
 use crate::protocol::handshake::Export;
 use crate::protocol::request::Request;
-use crate::socket::Socket;
 use crate::spec::ServeSpec;
 use crate::statistics::Statistics;
 use crate::syncing::Syncing;
@@ -54,7 +54,7 @@ pub(crate) struct Shared {
     /// What the system grants it.
     granted: Granted,
     pub statistics: Arc<Mutex<Statistics>>,
-    pub connections: Mutex<Vec<(u64, Arc<Socket>)>>,
+    pub connections: Mutex<Vec<Connection>>,
     pub next_connection: AtomicU64,
     pub log: Log,
     pub stopping: AtomicBool,
@@ -181,9 +181,7 @@ impl Shared {
 
     /// End all connections.
     pub(crate) fn disconnect(&self) {
-        for (_, socket) in lock(&self.connections).iter() {
-            socket.shut();
-        }
+        lock(&self.connections).iter().for_each(Connection::end);
     }
 
     /// Let things happen at their instants, until the server stops.
@@ -337,7 +335,7 @@ impl Shared {
         }
         let (served, quiet) = {
             let statistics = lock(&self.statistics);
-            (statistics.to_json(scale), statistics.quiet_to_json(scale))
+            (statistics.to_json(), statistics.quiet_to_json())
         };
         json!({
             "export": self.export.name,

@@ -1,7 +1,6 @@
 //! What clients were given: how long the model says a request takes, how long it took, and how late answers were; and of
 //! that what fell into seconds in which the machine let its threads run.
 
-use crate::clock::TimeScale;
 use crate::protocol::request::Verb;
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
@@ -37,7 +36,7 @@ pub(crate) struct Served {
     pub failed: bool,
     /// When it had been parsed.
     pub arrived: Instant,
-    /// How long the drive takes by the model, in its own time.
+    /// How long the drive takes by the model, at the time scale of then.
     pub modelled: SimDuration,
     /// When the answer is to leave; nothing where the drive takes no time.
     pub due: Option<Instant>,
@@ -107,20 +106,20 @@ impl Statistics {
     }
 
     /// All of it, latencies in microseconds.
-    pub(crate) fn to_json(&self, scale: TimeScale) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let mut all = self.now.clone();
         all.add(&self.quiet.0);
         all.add(&self.disturbed.0);
-        all.to_json(scale)
+        all.to_json()
     }
 
     /// How many seconds the machine has disturbed, and what was served in the others.
-    pub(crate) fn quiet_to_json(&self, scale: TimeScale) -> Value {
+    pub(crate) fn quiet_to_json(&self) -> Value {
         json!({
             "seconds": self.quiet.1,
             "disturbed_seconds": self.disturbed.1,
             "longest_wait_us": self.longest.as_nanos() as f64 / 1e3,
-            "served": self.quiet.0.to_json(scale),
+            "served": self.quiet.0.to_json(),
         })
     }
 }
@@ -144,7 +143,7 @@ impl Requests {
         }
     }
 
-    fn to_json(&self, scale: TimeScale) -> Value {
+    fn to_json(&self) -> Value {
         let of = |of: &OfVerb| {
             let mut latency = Map::new();
             for (name, share) in SHARES {
@@ -155,7 +154,7 @@ impl Requests {
                 latency.insert(
                     name.to_string(),
                     json!({
-                        "modelled_us": modelled.0 as f64 / 1e3 * if scale == TimeScale::NONE { 1.0 } else { scale.factor() },
+                        "modelled_us": modelled.0 as f64 / 1e3,
                         "delivered_us": micros(&of.delivered),
                         "behind_us": micros(&of.behind),
                         "late_from_here": late,
@@ -205,7 +204,7 @@ mod tests {
                 Served { verb: Verb::Read, bytes: 4096, failed: false, arrived: begin, modelled, due };
             statistics.note(&[(served, left)]);
         }
-        let told = statistics.to_json(TimeScale::REAL);
+        let told = statistics.to_json();
         let read = &told["read"];
         assert_eq!((&read["requests"], &read["late"]), (&json!(100), &json!(10)));
         let late = |share: &str| read["latency"][share]["late_from_here"].as_u64();
@@ -229,11 +228,11 @@ mod tests {
         second(3, Duration::from_micros(999));
         second(40, DISTURBED);
         second(5, Duration::ZERO);
-        let quiet = statistics.quiet_to_json(TimeScale::REAL);
+        let quiet = statistics.quiet_to_json();
         let counts = ["seconds", "disturbed_seconds"].map(|key| quiet[key].as_u64());
         assert_eq!((counts, quiet["longest_wait_us"].as_f64()), ([Some(2), Some(1)], Some(1000.0)));
         let behind = |of: &Value| of["read"]["latency"]["max"]["behind_us"].as_f64().unwrap().round();
-        assert_eq!((behind(&quiet["served"]), behind(&statistics.to_json(TimeScale::REAL))), (5.0, 40.0));
-        assert_eq!(statistics.to_json(TimeScale::REAL)["read"]["requests"], 3);
+        assert_eq!((behind(&quiet["served"]), behind(&statistics.to_json())), (5.0, 40.0));
+        assert_eq!(statistics.to_json()["read"]["requests"], 3);
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct ServeArgs {
     pub(crate) control: Option<PathBuf>,
     /// Wall time that a second of the drive takes, in seconds: 10 is ten times slower than the model, 0.1 as much faster,
     /// 0 answers at once
-    #[arg(long, value_name = "X", default_value = "1")]
+    #[arg(long, value_name = "X", default_value = "1", allow_negative_numbers = true)]
     pub(crate) time_scale: TimeScale,
     /// The drive before the first request: fresh, fill:90%[,order=seq|random][,valid=80%], aged_invalid:70%,
     /// aged_blocks:70%, pe:tlc=500, retention:30d; several joined by +. What it holds then reads as zeroes

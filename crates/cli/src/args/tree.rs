@@ -72,8 +72,8 @@ pub(crate) enum Command {
     /// Serve a drive with real bytes over NBD, at the modelled speed, until Ctrl-C
     ///
     /// For fio, nbdcopy, qemu, nbdfuse and whatever else speaks NBD. Bytes lie by physical page in RAM, and are gone when it
-    /// ends. With --control the drive's power can be cut, reads and flushes can be made to fail, and time be made to go
-    /// slower while it is served.
+    /// ends, or with --data in a folder. With --control the drive's power can be cut, reads and flushes can be made to fail,
+    /// and time be made to go slower while it is served.
     Serve(ServeArgs),
     /// Ask a served drive how it does, cut its power, plant faults, or change its speed
     Ctl(CtlArgs),

@@ -324,7 +324,7 @@ impl Engine {
             bytes: command.request.length,
             failed,
             arrived: command.arrived,
-            modelled: now.since(command.arrival.min(now)),
+            modelled: self.clock.scale().told(now.since(command.arrival.min(now))),
             due: self.clock.instant(now.max(command.arrival)),
         }
     }

@@ -15,6 +15,9 @@ use wordline_units::{Attributes, HostOp, HostRequest, Lpn};
 /// told.
 const LOOKED_AT: u64 = 1 << 14;
 
+/// Extents that one block status tells at most, so that what a client asks and does not take stays small.
+const TOLD: usize = 1 << 12;
+
 impl Engine {
     /// Ask the next piece of a command, or end it where there is none, or one has failed.
     pub(crate) fn go_on(&mut self, id: u64) {
@@ -158,9 +161,10 @@ impl Engine {
                 }
                 let state = if held.iter().any(|s| u64::from(s) == sector) { 0 } else { HOLE_AND_ZERO };
                 let length = (end - at) as u32;
+                let is_all = found.len() == if one { 1 } else { TOLD };
                 match found.last_mut() {
                     Some(last) if last.state == state => last.length += length,
-                    Some(_) if one => return found,
+                    _ if is_all => return found,
                     _ => found.push(Extent { length, state }),
                 }
                 at = end;

@@ -52,8 +52,6 @@ pub(crate) fn handshake<S: Read + Write>(stream: &mut S, export: &Export) -> Res
     }
     let no_zeroes = flags & u32::from(NO_ZEROES) != 0;
     let mut agreed = Agreed::default();
-    // Metadata contexts hold for the export that they were set for.
-    let mut contexts_of = String::new();
     for _ in 0..MAX_OPTIONS {
         let Some((kind, data)) = next_option(stream)? else { return Ok(None) };
         let mut say = Answers { option: kind, bytes: vec![] };
@@ -67,7 +65,6 @@ pub(crate) fn handshake<S: Read + Write>(stream: &mut S, export: &Export) -> Res
                 bytes.extend(export.flags(agreed).to_be_bytes());
                 bytes.extend(vec![0; if no_zeroes { 0 } else { 124 }]);
                 stream.write_all(&bytes)?;
-                agreed.allocation &= export.is_called(Some(&contexts_of));
                 return Ok(Some(agreed));
             }
             option::ABORT => {
@@ -93,13 +90,14 @@ pub(crate) fn handshake<S: Read + Write>(stream: &mut S, export: &Export) -> Res
                     export.tell(&asked.infos, agreed, &mut say);
                     if kind == option::GO {
                         stream.write_all(&say.bytes)?;
-                        agreed.allocation &= export.is_called(Some(&contexts_of));
                         return Ok(Some(agreed));
                     }
                 }
             },
             option::LIST_META_CONTEXT | option::SET_META_CONTEXT => {
                 let lists = kind == option::LIST_META_CONTEXT;
+                // "Issuing this command replaces all previously-set metadata contexts (including when this command fails)".
+                agreed.allocation &= lists;
                 match options::contexts(&data, lists) {
                     None => say.invalid("the lengths in this option do not add up"),
                     Some(_) if !agreed.structured => say.invalid("ask for structured replies first"),
@@ -113,10 +111,7 @@ pub(crate) fn handshake<S: Read + Write>(stream: &mut S, export: &Export) -> Res
                             );
                         }
                         say.add(answer::ACK, &[]);
-                        if !lists {
-                            agreed.allocation = asked.allocation;
-                            contexts_of = asked.name;
-                        }
+                        agreed.allocation |= !lists && asked.allocation;
                     }
                 }
             }

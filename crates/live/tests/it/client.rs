@@ -7,6 +7,7 @@ use std::time::Duration;
 
 pub const READ: u16 = 0;
 pub const WRITE: u16 = 1;
+pub const DISCONNECT: u16 = 2;
 pub const FLUSH: u16 = 3;
 pub const TRIM: u16 = 4;
 pub const ZEROES: u16 = 6;
@@ -87,6 +88,11 @@ impl Client {
         let all = ask(&mut stream, 7, &[0; 6]);
         let size = u64::from_be_bytes(all[0].1[2..10].try_into().unwrap());
         Client { stream, structured, size, next: 1 }
+    }
+
+    /// What is behind a handshake that a test has done itself.
+    pub fn over(stream: UnixStream, structured: bool) -> Client {
+        Client { stream, structured, size: 0, next: 1 }
     }
 
     /// Connect by `NBD_OPT_EXPORT_NAME`, the way of old clients.

@@ -1,9 +1,10 @@
 //! A client that breaks the rules loses its connection, with one line in the log, and nobody else notices.
 
-use crate::client::{Client, READ, WRITE, ask, greeted};
+use crate::client::{Client, READ, STATUS, WRITE, ask, greeted};
 use crate::support::{Served, spec};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 fn request(kind: u16, length: u32) -> Vec<u8> {
     let head =
@@ -88,6 +89,54 @@ fn options_that_are_wrong_are_answered_and_the_next_may_be_right() {
     assert_eq!(last(ask(&mut stream, 6, &[0; 6])), 1);
     assert_eq!(last(ask(&mut stream, 2, &[])), 1);
     assert!(has_ended(stream) && served.log().is_empty());
+}
+
+#[test]
+fn contexts_that_are_asked_for_in_vain_replace_those_before() {
+    let served = Served::new(spec("conventional", "0"));
+    let right = b"\0\0\0\0\0\0\0\x01\0\0\0\x0fbase:allocation";
+    let status = |then: Option<(u32, &[u8])>| {
+        let mut stream = greeted(&served.socket());
+        for (kind, data) in [(8, &[][..]), (10, right)].into_iter().chain(then).chain([(7, &[0; 6][..])]) {
+            ask(&mut stream, kind, data);
+        }
+        Client::over(stream, true).ask(STATUS, 0, 0, 4096, &[]).0
+    };
+    assert_eq!(status(None), 0);
+    assert_eq!(status(Some((9, right))), 0, "a list sets nothing");
+    assert_eq!(status(Some((10, b"abc"))), 22, "lengths that lie");
+    assert_eq!(status(Some((10, b"\0\0\0\x04else\0\0\0\0"))), 22, "another export");
+    assert_eq!(status(Some((10, &[0; 8]))), 22, "none");
+}
+
+/// As many writes under way as may be, and some more that wait for room.
+fn full(served: &Served) -> Client {
+    let mut client = Client::new(&served.socket(), false);
+    for i in 0..1040 {
+        client.send(WRITE, 0, i << 12, 4096, &[1; 4096]);
+    }
+    while served.ctl("stats")["drive"]["commands_under_way"] != 1024 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    client
+}
+
+#[test]
+fn a_client_that_waits_for_room_is_let_go_by_a_cut_and_by_the_servers_end() {
+    let served = Served::new(spec("conventional", "1000000"));
+    let cut = full(&served);
+    served.ctl("cut");
+    assert!(has_ended(cut.stream));
+    let waited = Instant::now();
+    while served.ctl("stats")["connections"] != 0 {
+        assert!(waited.elapsed() < Duration::from_secs(20), "it is still waited for");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let left = full(&served);
+    let (end, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || end.send(served.stop()));
+    assert!(ended.recv_timeout(Duration::from_secs(60)).is_ok(), "the server does not end");
+    assert!(has_ended(left.stream));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod folder;
 mod forks;
 mod hostile;
 mod ledger;
+mod places;
 mod reads;
 mod session;
 mod support;

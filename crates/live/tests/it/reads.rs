@@ -1,6 +1,6 @@
 //! What a client reads is what was written, however it was written.
 
-use crate::client::{Client, FLUSH, READ, STATUS, TRIM, WRITE, ZEROES};
+use crate::client::{Client, DISCONNECT, FLUSH, READ, STATUS, TRIM, WRITE, ZEROES};
 use crate::support::{Rng, Served, spec};
 use std::collections::BTreeMap;
 
@@ -70,6 +70,47 @@ fn random_commands_read_as_a_plain_array_does() {
 }
 
 #[test]
+fn a_trim_leaves_every_byte_beside_it() {
+    for scheme in ["conventional", "slc-cache", "sector"] {
+        let served = Served::new(spec(scheme, "0"));
+        let mut client = Client::new(&served.socket(), true);
+        let mut rng = Rng(5);
+        let mut zeroes = 0;
+        for _ in 0..100 {
+            client.write(0, &[7; 1 << 17]);
+            // Often an edge just beside that of a page.
+            let near = |at: u64, by: u64| (at + by).saturating_sub(2).clamp(1, (1 << 17) - 1);
+            let edges = [0; 2].map(|_| near(rng.below(8) << 14, rng.below(5)));
+            let odd = [rng.below(1 << 17), rng.below(1 << 17)];
+            let [a, b] = if rng.below(2) == 0 { edges } else { odd };
+            let (from, to) = (a.min(b), a.max(b) + 1);
+            assert_eq!(client.ask(TRIM, 0, from, (to - from) as u32, &[]).0, 0);
+            let found = client.read(0, 1 << 17);
+            let (before, rest) = found.split_at(from as usize);
+            let (inside, after) = rest.split_at((to - from) as usize);
+            assert!(before.iter().chain(after).all(|b| *b == 7), "{scheme}: beside a trim of {from} to {to}");
+            assert!(inside.iter().all(|b| [0, 7].contains(b)), "{scheme}: in a trim of {from} to {to}");
+            zeroes += inside.iter().filter(|b| **b == 0).count();
+        }
+        assert!(zeroes > 1 << 20, "{scheme}: it trims nothing");
+    }
+}
+
+#[test]
+fn a_client_that_leaves_is_answered_what_it_asked_before() {
+    let served = Served::new(spec("conventional", "1000"));
+    let mut client = Client::new(&served.socket(), true);
+    let mut asked: Vec<u64> =
+        (0..4).map(|i| client.send(WRITE, 0, i << 14, 1 << 14, &[1; 1 << 14])).collect();
+    client.send(DISCONNECT, 0, 0, 0, &[]);
+    while let Some(reply) = client.reply(|_| 0) {
+        assert_eq!(reply.error, 0);
+        asked.retain(|cookie| *cookie != reply.cookie);
+    }
+    assert!(asked.is_empty(), "not answered: {asked:?}");
+}
+
+#[test]
 fn parts_of_one_sector_written_at_once_are_all_there() {
     let served = Served::new(spec("conventional", "0"));
     let mut client = Client::new(&served.socket(), true);
@@ -113,6 +154,17 @@ fn a_read_of_nothing_overtakes_a_write_and_both_are_answered() {
     let modelled = stats["served"]["write"]["latency"]["p50"]["modelled_us"].as_f64().unwrap();
     let delivered = stats["served"]["write"]["latency"]["p50"]["delivered_us"].as_f64().unwrap();
     assert!(delivered >= modelled * 0.999 && modelled > 100_000.0, "{modelled} us, delivered in {delivered}");
+    // What was modelled then is told as it was then.
+    served.ctl("set time-scale=1");
+    assert_eq!(served.ctl("stats")["served"]["write"], stats["served"]["write"]);
+}
+
+/// What a block status tells: lengths and states.
+fn extents(client: &mut Client, flags: u16, offset: u64, length: u32) -> Vec<(u32, u32)> {
+    let (error, data) = client.ask(STATUS, flags, offset, length, &[]);
+    assert_eq!(error, 0);
+    let number = |c: &[u8]| u32::from_be_bytes(c.try_into().unwrap());
+    data.chunks(8).map(|c| (number(&c[..4]), number(&c[4..]))).collect()
 }
 
 #[test]
@@ -120,17 +172,29 @@ fn block_status_tells_what_holds_data() {
     let served = Served::new(spec("conventional", "0"));
     let mut client = Client::new(&served.socket(), true);
     client.write(16_384, &[1; 16_384]);
-    let extents = |client: &mut Client, flags, offset, length| {
-        let (error, data) = client.ask(STATUS, flags, offset, length, &[]);
-        assert_eq!(error, 0);
-        let number = |c: &[u8]| u32::from_be_bytes(c.try_into().unwrap());
-        data.chunks(8).map(|c| (number(&c[..4]), number(&c[4..]))).collect::<Vec<_>>()
-    };
     assert_eq!(extents(&mut client, 0, 0, 65_536), [(16_384, 3), (16_384, 0), (32_768, 3)]);
     assert_eq!(extents(&mut client, 8, 100, 65_536), [(16_284, 3)]);
     assert_eq!(client.ask(TRIM, 0, 16_384, 16_384, &[]).0, 0);
     assert_eq!(extents(&mut client, 0, 0, 65_536), [(65_536, 3)]);
     assert_eq!(client.read(16_384, 4), [0; 4]);
+}
+
+#[test]
+fn block_status_tells_no_more_than_a_reply_may_hold_and_from_there_the_rest() {
+    let served = Served::new(spec("sector", "0"));
+    let mut client = Client::new(&served.socket(), true);
+    for at in (0..40 << 20).step_by(8192) {
+        client.write(at, &[1; 4096]);
+    }
+    let (mut at, mut told) = (0, vec![]);
+    while at < 40 << 20 {
+        let some = extents(&mut client, 0, at, (40 << 20) - at as u32);
+        assert!(!some.is_empty() && some.len() <= 4096, "{}", some.len());
+        at += some.iter().map(|(length, _)| u64::from(*length)).sum::<u64>();
+        told.extend(some);
+    }
+    assert_eq!((at, told.len()), (40 << 20, 10_240));
+    assert!(told.chunks(2).all(|pair| pair == [(4096, 0), (4096, 3)]));
 }
 
 #[test]
