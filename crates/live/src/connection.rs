@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How long a client may take for a step of the handshake.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Connections at once.
 const MOST: usize = 64;
 /// Bytes that are read from a socket at once.
@@ -97,7 +97,7 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64),
 
 fn shake(shared: &Shared, socket: &Arc<Socket>) -> Result<Option<Agreed>, Broken> {
     socket.patience(Some(PATIENCE))?;
-    let agreed = handshake(&mut &**socket, &shared.export).map_err(Broken::in_handshake)?;
+    let agreed = handshake(&mut &**socket, &shared.export).map_err(|broken| broken.in_handshake(PATIENCE))?;
     socket.patience(None)?;
     Ok(agreed)
 }

@@ -1,7 +1,7 @@
 //! What goes wrong in serving a drive, and whose fault it is.
 
-use crate::connection::PATIENCE;
 use std::io;
+use std::time::Duration;
 use thiserror::Error;
 use wordline_run::RunError;
 
@@ -52,10 +52,10 @@ impl Broken {
     }
 
     /// Where it ends in the handshake, in which a client is not waited for as long as it likes.
-    pub(crate) fn in_handshake(self) -> Broken {
+    pub(crate) fn in_handshake(self, patience: Duration) -> Broken {
         match self {
             Broken::Io(e) if [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&e.kind()) => {
-                let what = format!("nothing came in the handshake for {} s", PATIENCE.as_secs());
+                let what = format!("nothing came in the handshake for {} s", patience.as_secs());
                 Broken::Io(io::Error::new(io::ErrorKind::TimedOut, what))
             }
             broken => broken,
@@ -73,11 +73,13 @@ impl Broken {
 mod tests {
     use super::*;
 
+    const TEN: Duration = Duration::from_secs(10);
+
     #[test]
     fn a_client_that_says_nothing_in_the_handshake_is_told_from_one_whose_socket_breaks() {
-        let said = |kind: io::ErrorKind| Broken::Io(kind.into()).in_handshake().to_string();
+        let said = |kind: io::ErrorKind| Broken::Io(kind.into()).in_handshake(TEN).to_string();
         assert!(said(io::ErrorKind::WouldBlock).contains("nothing came in the handshake for 10 s"));
         assert!(!said(io::ErrorKind::Other).contains("handshake"));
-        assert!(Broken::Io(io::ErrorKind::BrokenPipe.into()).in_handshake().is_quiet());
+        assert!(Broken::Io(io::ErrorKind::BrokenPipe.into()).in_handshake(TEN).is_quiet());
     }
 }
