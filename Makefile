@@ -17,6 +17,8 @@ LIMIT ?= $(wildcard ../shared/limit/Cargo.toml)
 # A folder with the sources of MQSim in MQSim/, to run the bench beside.
 MQSIM ?=
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# Examples are looked through by clippy; built, each would have the engine compiled for it once more.
+CARGO_TEST := cargo test --workspace --tests --quiet
 
 # What the Python package is built from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modelled.md $(wildcard devices/*) \
@@ -54,13 +56,13 @@ listed = $(BIN)/python -c 'import re; text = open("pyproject.toml").read(); \
 $(TOOLS): $(VENV)/bin/python pyproject.toml
 	@echo "== installing the tools of the tests"
 	@$(call listed,dependencies|dev|validate|sweep) > $(VENV)/tools.txt
-	@$(PIP) install -r $(VENV)/tools.txt
+	@$(PIP) install --no-compile -r $(VENV)/tools.txt
 	@touch $@
 
 $(BUILDERS): $(VENV)/bin/python pyproject.toml
 	@echo "== installing the tools of a release"
 	@$(call listed,release) > $(VENV)/builders.txt
-	@$(PIP) install -r $(VENV)/builders.txt
+	@$(PIP) install --no-compile -r $(VENV)/builders.txt
 	@touch $@
 
 demo: $(INSTALLED) ## Set everything up, compare three schemes, and write out/demo/report.html
@@ -113,11 +115,11 @@ wasm: ## Build what runs in a browser, without warnings, where rustup has the ta
 
 rust-test: ## The tests in Rust
 	@echo "== cargo test"
-	@cargo test --workspace --quiet
+	@$(CARGO_TEST)
 
 python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed package and the command
 	@echo "== pytest"
-	@cargo test --workspace --quiet --no-run
+	@$(CARGO_TEST) --no-run
 	@$(if $(WHEEL),WORDLINE_DIST=$(abspath $(dir $(WHEEL)))) $(BIN)/python -m pytest
 
 count-test: ## Instructions of seven kinds of work: none may grow by 3 % over what count.csv keeps
@@ -249,7 +251,7 @@ explore-mutants: $(TOOLS) ## Plant faults that stop a drive in the translation l
 	@$(BIN)/python tests/mutants.py --explore --out target/explore-mutations.md
 
 bless: ## Accept changed golden files and schemas; say in the commit why they changed
-	@BLESS=1 cargo test --workspace --quiet
+	@BLESS=1 $(CARGO_TEST)
 
 atlas: $(INSTALLED) $(TOOLS) ## Run every scheme under every condition of the atlas (some two CPU-hours), real traces too where TRACES has them, and write docs/atlas
 	@$(BIN)/wordline reproduce atlas $(if $(wildcard $(TRACES)),--traces $(TRACES)) --out docs/atlas

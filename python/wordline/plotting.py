@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.colors import LinearSegmentedColormap
 
 from wordline import _wordline
 
-# A notebook has chosen a backend of its own, on which its pictures appear.
+# A notebook has chosen a backend of its own, on which its pictures appear. `pyplot` itself, which
+# takes longer to import than all else here, is imported where a picture is drawn.
 if "MPLBACKEND" not in os.environ:
     mpl.use("svg")
-
-import matplotlib.pyplot as plt
-from matplotlib.colors import LinearSegmentedColormap
 
 _baseline, _schemes = _wordline.colours()
 #: What others are compared with is grey.
@@ -72,7 +71,7 @@ def gain_and_loss() -> Any:
 def style(**changes: Any) -> Iterator[None]:
     """Draw in this style within the block."""
     keys: dict[Any, Any] = {**_STYLE, **changes}
-    with plt.rc_context(keys):
+    with mpl.rc_context(keys):
         yield
 
 
@@ -98,6 +97,8 @@ def footnote(figure: Any, text: str) -> None:
 
 def save(figure: Any, path: Path) -> None:
     """Write a picture as SVG that is the same bytes for the same data, and close it."""
+    import matplotlib.pyplot as plt
+
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     plt.close(figure)
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scipy.stats import spearmanr
-
 from wordline.atlas import findings as f
 from wordline.atlas import judge as j
 from wordline.atlas.cells import Atlas, DriveCells, Place
@@ -89,6 +87,8 @@ def _conditions(drive: DriveCells, trace: str, twin: str) -> tuple[list[Place], 
 
 
 def _alike(drive: DriveCells, one: Sequence[Place], other: Sequence[Place]) -> float | None:
+    from scipy.stats import spearmanr
+
     logs = [
         (a.log, b.log)
         for s in drive.schemes

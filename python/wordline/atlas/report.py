@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from wordline import plotting
@@ -247,6 +246,8 @@ def _refused(atlas: Atlas) -> str:
 
 def _heat(drive: DriveCells, measure: str, factor: str) -> Any:
     """Draw a scheme a row and a level a column, in the colours of the page."""
+    import matplotlib.pyplot as plt
+
     levels = _levels(drive, factor)
     ranked = [s for s, _ in j.rank(drive, drive.places, measure)]
     schemes = ranked + [s for s in drive.schemes if s not in ranked]

@@ -386,6 +386,32 @@ fn a_crate_uses_only_crates_above_it() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
+/// Sources with tests that never run, since the manifest says `test = false` of their library or program.
+fn never_run<'a>(manifest: &str, sources: &'a BTreeMap<String, String>) -> Vec<&'a str> {
+    let is_left_out = |target: &str| {
+        let table = manifest.split("\n[").find(|table| table.starts_with(target));
+        table.is_some_and(|table| table.lines().any(|line| line == "test = false"))
+    };
+    let (lib, main) = (is_left_out("lib]"), is_left_out("[bin]]"));
+    let left_out = sources.iter().filter(|(file, _)| if *file == "main.rs" { main } else { lib });
+    left_out.filter(|(_, source)| source.contains("#[test]")).map(|(file, _)| file.as_str()).collect()
+}
+
+#[test]
+fn what_is_not_built_for_tests_has_none() {
+    for name in crates() {
+        let folder = root().join("crates").join(&name);
+        let mut files = BTreeMap::new();
+        sources(&folder.join("src"), "", &mut files);
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        assert_eq!(never_run(&manifest, &files), Vec::<&str>::new(), "{name}: take away its `test = false`");
+    }
+    let files = ["main.rs", "one.rs"].map(|file| (file.to_string(), "#[test]\nfn f() {}".to_string())).into();
+    let said = |manifest: &str| never_run(&format!("[package]\n\n{manifest}"), &files);
+    assert_eq!(said("[lib]\ntest = false\n\n[[bin]]\n"), ["one.rs"]);
+    assert_eq!(said("[lib]\ndoctest = false\n\n[[bin]]\ntest = false\n"), ["main.rs"]);
+}
+
 #[test]
 fn files_import_only_from_rooms_above_them_and_none_in_a_circle() {
     let document = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
