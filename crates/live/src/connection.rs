@@ -1,5 +1,6 @@
 //! One client: its handshake, then its requests. All that its socket has brought is parsed at once and submitted together.
 
+use crate::client::Client;
 use crate::engine::command::weight;
 use crate::error::Broken;
 use crate::lock;
@@ -21,24 +22,6 @@ const MOST: usize = 64;
 /// Bytes that are read from a socket at once.
 const READ: usize = 128 << 10;
 
-/// A client's connection, for whoever ends it.
-pub(crate) struct Connection {
-    number: u64,
-    socket: Arc<Socket>,
-    /// Its replies, when the handshake is over.
-    outbox: Option<Arc<Outbox>>,
-}
-
-impl Connection {
-    /// End it; whichever of its threads waits for something wakes up.
-    pub(crate) fn end(&self) {
-        match &self.outbox {
-            Some(outbox) => outbox.close(),
-            None => self.socket.shut(),
-        }
-    }
-}
-
 /// Serve a client until it leaves, or its connection is ended.
 pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
     let socket = Arc::new(socket);
@@ -55,7 +38,7 @@ pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
             (shared.log)(&format!("connection {number} from {from} is refused: there are {MOST} already"));
             return;
         }
-        connections.push(Connection { number, socket: Arc::clone(&socket), outbox: None });
+        connections.push(Client { number, socket: Arc::clone(&socket), outbox: None });
     }
     // Before the connection ends, so that whoever sees that finds the reason in the log.
     let tell = |broken: &Broken| {

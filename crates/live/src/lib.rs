@@ -8,6 +8,7 @@
 
 mod address;
 mod canary;
+mod client;
 mod clock;
 mod connection;
 mod control;

@@ -1,8 +1,8 @@
 //! What all threads of a server have in common, and how each of them works: lock, let time go on, take the answers, unlock,
 //! send them.
 
+use crate::client::Client;
 use crate::clock::{Clock, TimeScale};
-use crate::connection::Connection;
 use crate::data::flash::Flash;
 use crate::drive::{Drive, Kept};
 use crate::engine::command::Delivery;
@@ -54,7 +54,7 @@ pub(crate) struct Shared {
     /// What the system grants it.
     granted: Granted,
     pub statistics: Arc<Mutex<Statistics>>,
-    pub connections: Mutex<Vec<Connection>>,
+    pub connections: Mutex<Vec<Client>>,
     pub next_connection: AtomicU64,
     pub log: Log,
     pub stopping: AtomicBool,
@@ -181,7 +181,7 @@ impl Shared {
 
     /// End all connections.
     pub(crate) fn disconnect(&self) {
-        lock(&self.connections).iter().for_each(Connection::end);
+        lock(&self.connections).iter().for_each(Client::end);
     }
 
     /// Let things happen at their instants, until the server stops.

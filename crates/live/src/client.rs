@@ -1,0 +1,24 @@
+//! A client that is connected.
+
+use crate::outbox::Outbox;
+use crate::socket::Socket;
+use std::sync::Arc;
+
+/// A client, as those know it who end its connection.
+pub(crate) struct Client {
+    /// That of its connection.
+    pub number: u64,
+    pub socket: Arc<Socket>,
+    /// Its replies, when the handshake is over.
+    pub outbox: Option<Arc<Outbox>>,
+}
+
+impl Client {
+    /// End its connection; whichever of its threads waits for something wakes up.
+    pub(crate) fn end(&self) {
+        match &self.outbox {
+            Some(outbox) => outbox.close(),
+            None => self.socket.shut(),
+        }
+    }
+}
