@@ -115,6 +115,11 @@ impl Outbox {
         }
     }
 
+    /// What a client may have been told by now is in the statistics when this returns.
+    pub(crate) fn settle(&self) {
+        drop(lock(&self.state));
+    }
+
     /// Send what the socket takes.
     pub(crate) fn send(&self) {
         let mut state = lock(&self.state);

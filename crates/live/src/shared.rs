@@ -333,6 +333,11 @@ impl Shared {
         if let Some(syncing) = &self.syncing {
             drive["folder"]["syncs"] = syncing.count.load(Ordering::Relaxed).into();
         }
+        let connections = {
+            let clients = lock(&self.connections);
+            clients.iter().filter_map(|client| client.outbox.as_ref()).for_each(|outbox| outbox.settle());
+            clients.len()
+        };
         let (served, quiet) = {
             let statistics = lock(&self.statistics);
             (statistics.to_json(), statistics.quiet_to_json())
@@ -341,7 +346,7 @@ impl Shared {
             "export": self.export.name,
             "wall_s": self.begun.elapsed().as_secs_f64(),
             "time_scale": scale.factor(),
-            "connections": lock(&self.connections).len(),
+            "connections": connections,
             "host": { "io_flusher": self.granted.io_flusher, "memory_locked": self.granted.locked },
             "served": served,
             "quiet": quiet,

@@ -110,6 +110,8 @@ fn requests_under_way_are_lost_with_their_connections_and_new_ones_wait_for_the_
     one.send(FLUSH, 0, 0, 0, &[]);
     two.send(WRITE, 1, 8192, 4096, &[2; 4096]);
     served.ctl("cut flushes=1");
+    // The write that is answered is on its way to flash, too.
+    while served.ctl("stats")["drive"]["commands_under_way"] != 3 {}
     let cut = served.ctl("cut")["cut"].clone();
     assert!(cut["lost_requests"].as_u64().unwrap() >= 2 && cut["recovery_ns"].as_u64().unwrap() > 0, "{cut}");
     assert_eq!((one.reply(|_| 0), two.reply(|_| 0)), (None, None));
