@@ -21,8 +21,15 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Do what one client of the control socket asks.
 pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
-    let answer = match order(&String::from_utf8_lossy(&line(shared, &stream)?)) {
-        Ok(order) => obey(shared, order),
+    let line = line(shared, &stream)?;
+    let line = String::from_utf8_lossy(&line);
+    let answer = match order(&line) {
+        Ok(order) => {
+            if order != Order::Stats {
+                shared.with_engine(|engine| engine.drive.note_order(line.trim()));
+            }
+            obey(shared, order)
+        }
         Err(why) => json!({ "error": why }),
     };
     writeln!(stream, "{answer:#}")

@@ -258,6 +258,14 @@ impl<M: Recorded> Drive<M> {
         self.slow.iter().copied().filter(|(_, factor)| *factor > 1)
     }
 
+    /// Something was asked on the control socket.
+    pub(crate) fn note_order(&mut self, words: &str) {
+        let at = self.now();
+        if let Some(log) = &mut self.log {
+            log.note(&Event::Order(at, words.to_string()));
+        }
+    }
+
     /// Let a block retire at its next erase.
     pub(crate) fn retire(&mut self, block: BlockId) -> Result<(), Stopped> {
         let at = self.now();

@@ -56,6 +56,8 @@ pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, Serve
                 drive.advance(at).map_err(stopped)?;
                 drive.retire(block).map_err(stopped)?;
             }
+            // What follows from it has an event of its own.
+            Event::Order(..) => {}
             Event::Cut(at) => {
                 cuts += 1;
                 drive.advance(at).map_err(stopped)?;

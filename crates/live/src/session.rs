@@ -2,7 +2,8 @@
 //!
 //! `session.txt`: a line of JSON that says what was served, then a line each:
 //! `submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES` (times in nanoseconds of the drive, addresses and lengths in blocks of 512
-//! bytes), `cut AT`, `slow AT DIE FACTOR` and `retire AT BLOCK`. `report.json`: the statistics, and the hash of the result.
+//! bytes), `cut AT`, `slow AT DIE FACTOR` and `retire AT BLOCK`, and `order AT WORDS` for what was asked on the control socket,
+//! which is done again only as far as one of the others follows from it; `end` is the last. `report.json`: the statistics, and the hash of the result.
 //! `drive/`: of a drive that had been served before, the folder as it was, without the bytes of its pages.
 
 use crate::data::folder::Folder;
@@ -18,6 +19,8 @@ use wordline_units::{Attributes, BlockId, DieId, HostOp, HostRequest, Lba, SimTi
 const SCHEMA: &str = "wordline-session/1";
 /// The file of requests and cuts.
 const EVENTS: &str = "session.txt";
+/// The last line of that.
+const END: &str = "end";
 /// The file of what came out.
 const REPORT: &str = "report.json";
 
@@ -58,7 +61,7 @@ impl Header {
 }
 
 /// Something that happened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// A request was submitted.
     Submit(SimTime, HostRequest),
@@ -68,6 +71,8 @@ pub(crate) enum Event {
     Slow(SimTime, DieId, u32),
     /// A block is to retire at its next erase.
     Retire(SimTime, BlockId),
+    /// Something was asked on the control socket, which changes nothing of the drive by itself.
+    Order(SimTime, String),
 }
 
 /// A session that is written.
@@ -128,6 +133,7 @@ impl SessionLog {
             Event::Cut(at) => writeln!(self.file, "cut {}", at.0).and_then(|()| self.file.flush()),
             Event::Slow(at, die, factor) => writeln!(self.file, "slow {} {} {factor}", at.0, die.0),
             Event::Retire(at, block) => writeln!(self.file, "retire {} {}", at.0, block.0),
+            Event::Order(at, words) => writeln!(self.file, "order {} {words}", at.0),
         };
         self.broken = written.err();
     }
@@ -143,7 +149,9 @@ impl SessionLog {
         if let Some(e) = self.broken {
             return Err(failed(&self.folder.join(EVENTS), e));
         }
-        self.file.flush().map_err(|e| failed(&self.folder.join(EVENTS), e))?;
+        writeln!(self.file, "{END}")
+            .and_then(|()| self.file.flush())
+            .map_err(|e| failed(&self.folder.join(EVENTS), e))?;
         let path = self.folder.join(REPORT);
         std::fs::write(&path, format!("{report:#}\n")).map_err(|e| failed(&path, e))?;
         Ok(self.folder)
@@ -200,13 +208,20 @@ impl Recorded {
 
     /// The next event; nothing at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Event>, ServeError> {
-        let Some(line) = self.lines.next() else { return Ok(None) };
+        let Some(line) = self.lines.next() else {
+            let what = format!("it ends at line {}, in the midst of the session", self.line);
+            let allowed = format!("a last line {END:?}; take the whole file");
+            return Err(ServeError::Input(format!("{}: {what}\n  allowed: {allowed}", self.path.display())));
+        };
         self.line += 1;
         let line =
             line.map_err(|e| ServeError::Input(format!("{}: cannot be read: {e}", self.path.display())))?;
+        if line == END {
+            return Ok(None);
+        }
         event(&line).map(Some).ok_or_else(|| {
             let allowed =
-                "submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES, cut AT, slow AT DIE FACTOR, retire AT BLOCK";
+                "submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES, cut AT, slow AT DIE FACTOR, retire AT BLOCK, order AT WORDS";
             ServeError::Input(format!(
                 "{}: line {}: {line:?} is no event\n  allowed: {allowed}",
                 self.path.display(),
@@ -236,6 +251,10 @@ fn event(line: &str) -> Option<Event> {
             Some(Event::Slow(time(at)?, DieId(die.parse().ok()?), factor.parse().ok()?))
         }
         ["retire", at, block] => Some(Event::Retire(time(at)?, BlockId(block.parse().ok()?))),
+        ["order", at, _, ..] => {
+            let words = line.splitn(3, ' ').nth(2)?;
+            Some(Event::Order(time(at)?, words.to_string()))
+        }
         _ => None,
     }
 }
@@ -251,8 +270,13 @@ mod tests {
         let mut log = SessionLog::create(folder.path(), &run, None).unwrap();
         let request = HostRequest::new(HostOp::Write, 8, 16).at(SimTime(70));
         let request = HostRequest { attributes: Attributes::FUA, ..request };
-        let planted = [Event::Slow(SimTime(85), DieId(2), 3), Event::Retire(SimTime(86), BlockId(7))];
-        let events = [Event::Submit(SimTime(80), request), planted[0], planted[1], Event::Cut(SimTime(90))];
+        let events = [
+            Event::Submit(SimTime(80), request),
+            Event::Slow(SimTime(85), DieId(2), 3),
+            Event::Retire(SimTime(86), BlockId(7)),
+            Event::Order(SimTime(90), "cut within=2ms seed=3".to_string()),
+            Event::Cut(SimTime(90)),
+        ];
         events.iter().for_each(|e| log.note(e));
         assert!(SessionLog::create(folder.path(), &run, None).is_err(), "a session is never written over");
         log.end(&serde_json::json!({ "result_hash": "abc" })).unwrap();

@@ -33,15 +33,29 @@ fn a_session_run_again_has_the_result_of_the_live_run() {
                 };
             }
             served.ctl(["inject slow-die die=1 factor=7", "inject retire block=5", "stats"][round as usize]);
+            served.ctl("inject read-error offset=4KiB");
+            assert_eq!(client.ask(READ, 0, 4096, 1, &[]).0, 5);
             served.ctl("cut");
         }
         let given = served.stop();
         assert!(is_session(&kept));
+        let file = kept.join("session.txt");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let orders = text.lines().filter_map(|line| line.strip_prefix("order ")?.split_once(' '));
+        let orders: Vec<&str> = orders.map(|(_, words)| words).collect();
+        let (error, cut) = ("inject read-error offset=4KiB", "cut");
+        let wanted =
+            ["inject slow-die die=1 factor=7", error, cut, "inject retire block=5", error, cut, error, cut];
+        assert_eq!(orders, wanted);
         let again = rerun_session(&kept, over()).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(again.again, again.recorded, "at scale {scale}");
         assert_eq!(given.to_json()["result_hash"], again.again.as_str());
         assert_eq!(again.cuts, 3);
         assert!(again.requests > 600, "fills are requests, too: {}", again.requests);
+        std::fs::write(&file, text.lines().take(400).map(|line| format!("{line}\n")).collect::<String>())
+            .unwrap();
+        let said = rerun_session(&kept, over()).unwrap_err().to_string();
+        assert!(said.contains("session.txt: it ends at line 400, in the midst of the session"), "{said}");
     }
 }
 
