@@ -58,7 +58,8 @@ pub(crate) struct ServeArgs {
     /// and not the system that it runs on
     #[arg(long, value_enum, value_name = "WHEN", default_value = "flush", requires = "data")]
     pub(crate) sync: Sync,
-    /// Write every request and power cut in the drive's time and order into this folder, for `wordline rerun DIR`
+    /// Write every request, power cut and order of the control socket in the drive's time and order into this folder,
+    /// for `wordline rerun DIR`
     #[arg(long, value_name = "DIR")]
     pub(crate) session: Option<PathBuf>,
     /// Write what clients were given as JSON to a file, or with - to standard output in place of the table
