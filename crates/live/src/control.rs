@@ -42,8 +42,8 @@ fn order(line: &str) -> Result<Order, String> {
     line.parse()
 }
 
-/// What comes up to the end of a line, as much as there may be of it, for as long as may be waited and the server does not
-/// stop.
+/// What comes up to the end of a line, without that, as much as there may be of it, for as long as may be waited and the server
+/// does not stop.
 fn line(shared: &Shared, mut stream: &UnixStream) -> io::Result<Vec<u8>> {
     stream.set_read_timeout(Some(LOOK))?;
     let until = Instant::now() + PATIENCE;
@@ -63,7 +63,8 @@ fn line(shared: &Shared, mut stream: &UnixStream) -> io::Result<Vec<u8>> {
             return Err(io::ErrorKind::TimedOut.into());
         }
     }
-    line.truncate(read);
+    let end = line[..read].iter().position(|byte| *byte == b'\n');
+    line.truncate(end.unwrap_or(read));
     Ok(line)
 }
 

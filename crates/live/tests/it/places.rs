@@ -65,6 +65,11 @@ fn who_asks_nothing_or_too_much_of_the_control_socket_holds_up_nobody() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.contains("allowed: fewer than 4096"), "{answer}");
+    let mut stream = UnixStream::connect(&path).unwrap();
+    stream.write_all(b"snapshot one\ntwo\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("\"snapshot\": \"one\""), "a line is one order: {answer}");
     let mut idle = UnixStream::connect(&path).unwrap();
     idle.write_all(b"sta").unwrap();
     served.ctl("stats");
