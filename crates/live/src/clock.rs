@@ -25,7 +25,7 @@ impl TimeScale {
 
     /// So much of the drive's time as clients are told of it: as wall time, or as it is where the drive takes none.
     pub(crate) fn told(self, modelled: SimDuration) -> SimDuration {
-        if self == TimeScale::NONE { modelled } else { SimDuration((modelled.0 as f64 * self.0) as u64) }
+        if self == TimeScale::NONE { modelled } else { SimDuration(self.wall(modelled).as_nanos() as u64) }
     }
 
     /// So much of the drive's time as wall time.

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use wordline_ftl::{Checked, Label, Media, Metadata, Recorded, StateFile};
 use wordline_run::{Filled, RunSpec, Setup, unnamed};
 use wordline_sim::{Completion, Device, NoProbe, PoweredOff};
+#[cfg(test)]
+use wordline_units::SimDuration;
 use wordline_units::{BlockId, DieId, HostRequest, SimTime};
 
 /// What a power cut did.
@@ -256,6 +258,18 @@ impl<M: Recorded> Drive<M> {
     /// Dies that are slower than they should be.
     pub(crate) fn slow_dies(&self) -> impl Iterator<Item = (DieId, u32)> + '_ {
         self.slow.iter().copied().filter(|(_, factor)| *factor > 1)
+    }
+
+    /// Let what comes next happen; on a drive at rest a millisecond passes. Returns the request that has ended.
+    #[cfg(test)]
+    pub(crate) fn step(&mut self) -> Result<Option<Completion>, Stopped> {
+        let next = self.device().and_then(Device::next_event);
+        let until = next.unwrap_or(self.now() + SimDuration(1_000_000));
+        let ended = self.next(until)?;
+        if ended.is_none() {
+            self.advance(until)?;
+        }
+        Ok(ended)
     }
 
     /// Something was asked on the control socket.

@@ -4,6 +4,7 @@
 
 use crate::data::flash::Flash;
 use crate::drive::Drive;
+use crate::environment::from_environment;
 use crate::lock;
 use crate::pieces::asked;
 use rusqlite::{Connection, OpenFlags};
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wordline_run::RunSpec;
-use wordline_units::{HostOp, HostRequest, SimDuration};
+use wordline_units::{HostOp, HostRequest};
 
 const SECTOR: u64 = 4096;
 /// Where the database, its journal and its log begin on the drive; sector 0 has their lengths.
@@ -60,12 +61,7 @@ impl Disk {
 
     /// Let what comes next happen. Returns the request that has ended, with its data.
     fn step(&mut self) -> Option<(u64, Vec<u8>)> {
-        let next = self.drive.device().and_then(|d| d.next_event());
-        let until = next.unwrap_or(self.drive.now() + SimDuration(1_000_000));
-        let ended = self.drive.next(until).unwrap();
-        if ended.is_none() {
-            self.drive.advance(until).unwrap();
-        }
+        let ended = self.drive.step().unwrap();
         let regions = &self.drive.device().unwrap().ftl.counters().regions;
         let programs = regions.iter().map(|r| r.program_ops).sum();
         if programs != std::mem::replace(&mut self.programs, programs)
@@ -356,7 +352,7 @@ fn cut_at_every_program(
 
 #[test]
 fn a_database_is_whole_wherever_the_power_fails() {
-    let ends = std::env::var("WORDLINE_ENDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let ends = from_environment("WORDLINE_ENDS", 60);
     for (scheme, journal) in
         [("slc-cache", "DELETE"), ("sector", "WAL"), ("ips-agc", "DELETE"), ("hierarchy", "WAL")]
     {

@@ -4,13 +4,14 @@
 use crate::data::flash::Flash;
 use crate::data::folder::Folder;
 use crate::drive::Drive;
+use crate::environment::from_environment;
 use crate::pieces::asked;
 use ledger::{Ledger, SECTOR};
 use std::collections::BTreeMap;
 use tempfile::TempDir;
 use wordline_hash::SplitMix64;
 use wordline_run::RunSpec;
-use wordline_units::{HostOp, SimDuration};
+use wordline_units::HostOp;
 
 #[path = "../tests/it/ledger.rs"]
 mod ledger;
@@ -86,12 +87,7 @@ impl Served {
     /// Let what comes next happen, and commit it. Returns the request that has ended with its data, and whether anything
     /// was committed.
     fn step(&mut self) -> (Option<(u64, Vec<u8>)>, bool) {
-        let next = self.drive.device().and_then(|d| d.next_event());
-        let until = next.unwrap_or(self.drive.now() + SimDuration(1_000_000));
-        let ended = self.drive.next(until).unwrap();
-        if ended.is_none() {
-            self.drive.advance(until).unwrap();
-        }
+        let ended = self.drive.step().unwrap();
         let commits = self.folder.commits;
         self.drive.commit(&mut self.folder).unwrap();
         (ended.map(|c| (c.number, c.data)), self.folder.commits != commits)
@@ -254,13 +250,9 @@ fn kill_after_commits(drive: (&str, &str, &str), is_cut: bool, commits: u64, see
     kills
 }
 
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
 #[test]
 fn what_was_answered_is_there_wherever_the_server_and_its_recoveries_are_killed() {
-    let (commits, seed) = (number("WORDLINE_COMMITS", 8), number("WORDLINE_SEED", 1));
+    let (commits, seed) = (from_environment("WORDLINE_COMMITS", 8), from_environment("WORDLINE_SEED", 1));
     for drive in DRIVES {
         let kills = kill_after_commits(drive, false, commits, seed);
         println!("{drive:?}: {kills} kills");
@@ -270,7 +262,7 @@ fn what_was_answered_is_there_wherever_the_server_and_its_recoveries_are_killed(
 
 #[test]
 fn what_was_answered_is_there_where_the_power_is_cut_and_then_the_server_killed() {
-    let (commits, seed) = (number("WORDLINE_COMMITS", 8), number("WORDLINE_SEED", 1));
+    let (commits, seed) = (from_environment("WORDLINE_COMMITS", 8), from_environment("WORDLINE_SEED", 1));
     for drive in DRIVES {
         kill_after_commits(drive, true, 3 * commits, seed);
     }

@@ -15,6 +15,9 @@ mod control;
 mod data;
 mod drive;
 mod engine;
+#[cfg(test)]
+#[path = "../tests/it/environment.rs"]
+mod environment;
 mod error;
 #[cfg(test)]
 mod exhaustive;

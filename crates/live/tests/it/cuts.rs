@@ -1,8 +1,9 @@
 //! What is left when the power is cut: nothing that was flushed is lost, and each sector is as some write left it.
 
 use crate::client::{Client, FLUSH, READ, WRITE};
+use crate::environment::from_environment;
 use crate::ledger::{Ledger, SECTOR};
-use crate::support::{Rng, Served, from_environment, spec};
+use crate::support::{Rng, Served, spec};
 use std::collections::BTreeMap;
 use wordline_live::ServeSpec;
 

@@ -1,8 +1,9 @@
 //! A drive in a folder is there when its server has ended, however that was: killed at any moment, cut, or stopped.
 
 use crate::client::{Client, FLUSH, READ, TRIM, WRITE};
+use crate::environment::from_environment;
 use crate::ledger::{Ledger, SECTOR, bytes};
-use crate::support::{Rng, Served, from_environment, spec};
+use crate::support::{Rng, Served, spec};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};

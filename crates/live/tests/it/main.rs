@@ -6,6 +6,7 @@
 mod client;
 mod clients;
 mod cuts;
+mod environment;
 mod folder;
 mod forks;
 mod hostile;

@@ -84,11 +84,6 @@ impl Served {
     }
 }
 
-/// A number of the environment, for long runs.
-pub fn from_environment(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
 /// Random numbers of a seed.
 pub struct Rng(pub u64);
 
