@@ -3,7 +3,8 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::image::base::BaseImage;
-use crate::media::{Media, MediaError};
+use crate::media::error::MediaError;
+use crate::media::seam::Media;
 use crate::plan::decision::{Command, Move, ReadSeen, Tag};
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;

@@ -35,9 +35,9 @@ pub use ftl::Ftl;
 pub use image::base::Mapped;
 pub use initial::initial::{Initial, InitialError, Order};
 pub use initial::steady_types::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};
-pub use media::{
-    BlockFound, BlockHeader, Bytes, Media, MediaError, Metadata, NoMedia, Oob, Recorded, SlotFound,
-};
+pub use media::error::MediaError;
+pub use media::kept::{Bytes, Metadata, Recorded};
+pub use media::seam::{BlockFound, BlockHeader, Media, NoMedia, Oob, SlotFound};
 pub use plan::decision::{
     Answer, ChannelSet, Collect, Command, Gather, Grain, IdleWork, Move, Need, Origin, Parcel, Place,
     PlanePick, ReadSeen, Route, Tag, Target,

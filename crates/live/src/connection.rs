@@ -10,7 +10,7 @@ use crate::protocol::numbers::MAX_PAYLOAD;
 use crate::protocol::request::{self, HEAD, Request, Verb};
 use crate::shared::Shared;
 use crate::socket::Socket;
-use std::io::Read;
+use crate::watch::Watch;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -67,10 +67,12 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64),
     }
     std::thread::scope(|scope| {
         let sender = std::thread::Builder::new().name("wordline-send".to_string());
-        let listened = sender
-            .spawn_scoped(scope, || outbox.send_on())
-            .map_err(Broken::from)
-            .and_then(|_| listen(shared, &outbox, socket));
+        let listened = sender.spawn_scoped(scope, || outbox.send_on()).map_err(Broken::from).and_then(|_| {
+            let mut watch = Watch::new(number);
+            let listened = listen(shared, &mut watch, &outbox, socket);
+            shared.hand_over(&mut watch);
+            listened
+        });
         if let Err(broken) = listened {
             tell(&broken);
         }
@@ -92,42 +94,51 @@ struct Incoming {
     to: usize,
 }
 
-fn listen(shared: &Arc<Shared>, outbox: &Arc<Outbox>, socket: &Socket) -> Result<(), Broken> {
+fn listen(shared: &Shared, watch: &mut Watch, outbox: &Arc<Outbox>, socket: &Socket) -> Result<(), Broken> {
     let mut incoming = Incoming { bytes: vec![0; READ].into(), from: 0, to: 0 };
     let mut batch: Vec<(Request, Vec<u8>)> = vec![];
     loop {
         let Some(request) = incoming.request()? else {
-            if !batch.is_empty() && !shared.submit(outbox, &mut batch) {
+            if !batch.is_empty() && !shared.submit(watch, outbox, &mut batch) {
                 return Ok(());
             }
             // A client that has all its answers may ask again at once; whoever looks for that need not be woken up.
-            let spin = if outbox.is_idle() { shared.spin } else { Duration::ZERO };
-            if !incoming.fill(socket, spin)? {
+            let read = shared.read(watch, socket, incoming.room(), outbox.is_idle())?;
+            if !incoming.fill(read)? {
                 return Ok(());
             }
             continue;
         };
         if request.verb == Some(Verb::Disconnect) {
             // "The server MUST handle all outstanding requests [...] and close".
-            if shared.submit(outbox, &mut batch) {
+            if shared.submit(watch, outbox, &mut batch) {
                 outbox.leave();
-                while socket.read_within(Duration::ZERO, &mut incoming.bytes)? > 0 {}
+                while shared.read(watch, socket, &mut incoming.bytes, false)? > 0 {}
             }
             return Ok(());
         }
         let bytes = weight(&request).min(MAX_PAYLOAD as usize);
         // Room comes when something is answered, which is asked for first.
-        if !outbox.admits(bytes) && (!shared.submit(outbox, &mut batch) || !outbox.admit(bytes)) {
-            return Ok(());
-        }
-        let mut data = vec![0; request.payload()];
-        let at_hand = incoming.take(&mut data);
-        if at_hand < data.len() {
-            // The rest may take the client long; what it has asked before does not wait for it.
-            if !batch.is_empty() && !shared.submit(outbox, &mut batch) {
+        if !outbox.admits(bytes) {
+            if !shared.submit(watch, outbox, &mut batch) {
                 return Ok(());
             }
-            (&*socket).read_exact(&mut data[at_hand..])?;
+            shared.hand_over(watch);
+            if !outbox.admit(bytes) {
+                return Ok(());
+            }
+        }
+        let mut data = vec![0; request.payload()];
+        let mut at_hand = incoming.take(&mut data);
+        // The rest may take the client long; what it has asked before does not wait for it.
+        if at_hand < data.len() && !batch.is_empty() && !shared.submit(watch, outbox, &mut batch) {
+            return Ok(());
+        }
+        while at_hand < data.len() {
+            match shared.read(watch, socket, &mut data[at_hand..], true)? {
+                0 => return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
+                read => at_hand += read,
+            }
         }
         batch.push((request, data));
     }
@@ -142,12 +153,16 @@ impl Incoming {
         Ok(Some(request))
     }
 
-    /// Wait for more, for so long without going to sleep. Returns whether there is any.
-    fn fill(&mut self, socket: &Socket, spin: Duration) -> Result<bool, Broken> {
+    /// Where what comes next has room.
+    fn room(&mut self) -> &mut [u8] {
         self.bytes.copy_within(self.from..self.to, 0);
         self.to -= self.from;
         self.from = 0;
-        let read = socket.read_within(spin, &mut self.bytes[self.to..])?;
+        &mut self.bytes[self.to..]
+    }
+
+    /// So much has come. Returns whether it is anything; if not, the client has left.
+    fn fill(&mut self, read: usize) -> Result<bool, Broken> {
         if read == 0 && self.to > 0 {
             return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
         }

@@ -28,6 +28,7 @@ mod host;
 mod killed;
 mod orders;
 mod outbox;
+mod pace;
 mod pieces;
 mod protocol;
 mod rerun;
@@ -38,6 +39,7 @@ mod socket;
 mod spec;
 mod statistics;
 mod syncing;
+mod watch;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

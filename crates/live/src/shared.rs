@@ -17,12 +17,12 @@ use crate::protocol::request::Request;
 use crate::spec::ServeSpec;
 use crate::statistics::Statistics;
 use crate::syncing::Syncing;
+use crate::watch::{Pacing, Watch};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
 
 /// Told a line of the log.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
@@ -44,12 +44,7 @@ pub(crate) struct Shared {
     engine: Mutex<Engine>,
     /// Answers that wait for the disk of the drive's folder, if it has one.
     pub syncing: Option<Syncing>,
-    /// Something is due before the pacing thread would wake up.
-    sooner: Condvar,
-    /// The same while it spins.
-    woken: AtomicBool,
-    /// How long before an instant it stops sleeping and spins.
-    pub spin: Duration,
+    pub pacing: Pacing,
     pub export: Export,
     /// What the system grants it.
     granted: Granted,
@@ -80,9 +75,7 @@ impl Shared {
         Shared {
             engine: Mutex::new(engine),
             syncing,
-            sooner: Condvar::new(),
-            woken: AtomicBool::new(false),
-            spin: spec.spin,
+            pacing: Pacing::new(spec.spin),
             export,
             granted,
             statistics: Arc::default(),
@@ -111,45 +104,46 @@ impl Shared {
         lock(&self.engine).clock.scale()
     }
 
+    pub(crate) fn engine(&self) -> &Mutex<Engine> {
+        &self.engine
+    }
+
     /// A client asks all of this. Returns whether its connection still is one.
-    pub(crate) fn submit(&self, outbox: &Arc<Outbox>, requests: &mut Vec<(Request, Vec<u8>)>) -> bool {
+    pub(crate) fn submit(
+        &self,
+        watch: &mut Watch,
+        outbox: &Arc<Outbox>,
+        requests: &mut Vec<(Request, Vec<u8>)>,
+    ) -> bool {
         let arrived = Instant::now();
         let mut engine = lock(&self.engine);
         let mut cuts = engine.epoch();
         let mut is_open = true;
         for (request, data) in requests.drain(..) {
             is_open = is_open && engine.submit(outbox, request, data, arrived);
-            // Whoever has the lock answers what is due meanwhile: the pacing thread waits for it.
+            // Whoever has the lock answers what is due meanwhile: who paces waits for it.
             let now = Instant::now();
             if engine.next_due().is_some_and(|due| due <= now) {
                 engine.pump(now);
-                self.leave(engine, cuts);
+                self.leave(engine, cuts, Some(&mut *watch));
                 engine = lock(&self.engine);
                 cuts = engine.epoch();
             }
         }
         engine.pump(Instant::now());
-        self.leave(engine, cuts);
+        self.leave(engine, cuts, Some(watch));
         is_open
     }
 
-    /// Unlock, and send what has been answered; after a power cut all connections end.
-    fn leave(&self, mut engine: MutexGuard<'_, Engine>, cuts: u64) {
+    /// Unlock, and send what has been answered; after a power cut all connections end. What is due next is the business of who
+    /// is named.
+    pub(crate) fn leave(&self, mut engine: MutexGuard<'_, Engine>, cuts: u64, to: Option<&mut Watch>) {
         let (mut out, notes) = (std::mem::take(&mut engine.out), std::mem::take(&mut engine.notes));
         let was_cut = engine.epoch() != cuts;
-        let due = engine.next_due();
-        let sooner = match (due, engine.sleeps_until) {
-            (Some(due), Some(until)) => due < until,
-            (due, None) => due.is_some(),
-            (None, Some(_)) => false,
-        };
-        if sooner {
-            engine.sleeps_until = due;
-        }
+        let wakes = self.pacing.pass(&mut engine, to);
         drop(engine);
-        if sooner {
-            self.woken.store(true, Ordering::Release);
-            self.sooner.notify_one();
+        if wakes {
+            self.pacing.wake();
         }
         if let Some(syncing) = &self.syncing {
             syncing.take(&mut out);
@@ -184,43 +178,6 @@ impl Shared {
         lock(&self.connections).iter().for_each(Client::end);
     }
 
-    /// Let things happen at their instants, until the server stops.
-    pub(crate) fn pace(&self) {
-        // Where it cannot be had, the kernel's usual slack of 50 us makes answers late, and the statistics say so.
-        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        let mut engine = lock(&self.engine);
-        while !self.is_stopping() {
-            let now = Instant::now();
-            let cuts = engine.epoch();
-            engine.pump(now);
-            engine.sleeps_until = engine.next_due();
-            let until = engine.sleeps_until;
-            if !engine.out.is_empty() || engine.epoch() != cuts || !engine.notes.is_empty() {
-                self.leave(engine, cuts);
-                engine = lock(&self.engine);
-                continue;
-            }
-            let Some(until) = until else {
-                engine = self.sooner.wait(engine).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            let left = until.saturating_duration_since(Instant::now());
-            if left > self.spin {
-                let waited = self.sooner.wait_timeout(engine, left - self.spin);
-                engine = waited.unwrap_or_else(PoisonError::into_inner).0;
-                continue;
-            }
-            if !left.is_zero() {
-                self.woken.store(false, Ordering::Relaxed);
-                drop(engine);
-                while Instant::now() < until && !self.woken.load(Ordering::Acquire) {
-                    std::hint::spin_loop();
-                }
-                engine = lock(&self.engine);
-            }
-        }
-    }
-
     /// Write the drive's folder through for those who wait for that, until the server stops.
     pub(crate) fn sync(&self) {
         let Some(syncing) = &self.syncing else { return };
@@ -235,9 +192,8 @@ impl Shared {
     /// Stop the threads and end all connections.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
-        self.woken.store(true, Ordering::Release);
         drop(lock(&self.engine));
-        self.sooner.notify_all();
+        self.pacing.wake();
         if let Some(syncing) = &self.syncing {
             syncing.stop();
         }
@@ -251,7 +207,7 @@ impl Shared {
         engine.pump(Instant::now());
         let done = act(&mut engine);
         engine.commit();
-        self.leave(engine, cuts);
+        self.leave(engine, cuts, None);
         done
     }
 

@@ -1,12 +1,13 @@
 //! A connection's socket, of either kind.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A connection's socket. Several threads use it at once.
 #[derive(Debug)]
@@ -24,19 +25,21 @@ impl Socket {
         };
     }
 
-    /// Read what comes, for so long without going to sleep, and sleeping after that.
-    pub(crate) fn read_within(mut self: &Socket, spin: Duration, into: &mut [u8]) -> io::Result<usize> {
-        if !spin.is_zero() {
-            let begun = Instant::now();
-            while begun.elapsed() < spin {
-                match recv(self, &mut *into, RecvFlags::DONTWAIT) {
-                    // Whoever else has work goes first: the client, perhaps.
-                    Err(Errno::AGAIN | Errno::INTR) => std::thread::yield_now(),
-                    done => return Ok(done?.1),
-                }
-            }
+    /// Read what has come; nothing where that is to be waited for.
+    pub(crate) fn try_read(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        match recv(self, into, RecvFlags::DONTWAIT) {
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            done => Ok(Some(done?.1)),
         }
-        self.read(into)
+    }
+
+    /// Sleep until something comes, at most for so long.
+    pub(crate) fn wait(&self, most: Duration) -> io::Result<()> {
+        let most = Timespec::try_from(most).ok();
+        match poll(&mut [PollFd::new(self, PollFlags::IN)], most.as_ref()) {
+            Err(Errno::INTR) => Ok(()),
+            done => Ok(done.map(drop)?),
+        }
     }
 
     /// How long a read and a write may take.

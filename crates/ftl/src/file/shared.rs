@@ -7,14 +7,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Keys that are shared or copied together.
+/// Numbers that are shared or copied together.
 const RUN: u32 = 256;
+
+/// What stands at the numbers of a run, side by side: one that is used costs the place of all.
+type Run<V> = Arc<[Option<V>]>;
 
 /// Values by number. Copying it copies a pointer for every [`RUN`] numbers in use; the first change within such a run
 /// copies the values of that run, which are pointers themselves where they are large.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedMap<V> {
-    runs: FxHashMap<u32, Arc<BTreeMap<u32, V>>>,
+    runs: FxHashMap<u32, Run<V>>,
 }
 
 impl<V> Default for SharedMap<V> {
@@ -26,19 +29,27 @@ impl<V> Default for SharedMap<V> {
 impl<V> SharedMap<V> {
     /// What stands at a number.
     pub fn get(&self, at: u32) -> Option<&V> {
-        self.runs.get(&(at / RUN))?.get(&at)
+        self.runs.get(&(at / RUN))?[(at % RUN) as usize].as_ref()
     }
 
-    /// All there is, in no order.
+    /// All there is; the runs in no order, what is in each in the order of its numbers.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &V)> {
-        self.runs.values().flat_map(|run| run.iter().map(|(at, value)| (*at, value)))
+        self.runs.iter().flat_map(|(run, values)| {
+            let numbers = run * RUN..=run * RUN + (RUN - 1);
+            numbers.zip(values.iter()).filter_map(|(at, value)| Some((at, value.as_ref()?)))
+        })
     }
 }
 
 impl<V: Clone> SharedMap<V> {
+    fn place(&mut self, at: u32) -> &mut Option<V> {
+        let run = self.runs.entry(at / RUN).or_insert_with(|| (0..RUN).map(|_| None).collect());
+        &mut Arc::make_mut(run)[(at % RUN) as usize]
+    }
+
     /// Put something at a number in place of what stands there.
     pub fn insert(&mut self, at: u32, value: V) {
-        Arc::make_mut(self.runs.entry(at / RUN).or_default()).insert(at, value);
+        *self.place(at) = Some(value);
     }
 
     /// What stands at a number, made if nothing does.
@@ -46,18 +57,21 @@ impl<V: Clone> SharedMap<V> {
     where
         V: Default,
     {
-        Arc::make_mut(self.runs.entry(at / RUN).or_default()).entry(at).or_default()
+        self.place(at).get_or_insert_default()
     }
 
     /// Forget what stands at some numbers.
     pub fn remove(&mut self, numbers: Range<u32>) {
         for run in numbers.start / RUN..numbers.end.div_ceil(RUN) {
-            let Some(shared) = self.runs.get_mut(&run) else { continue };
-            let whole = numbers.start <= run * RUN && run * RUN + (RUN - 1) < numbers.end;
-            if whole || shared.keys().all(|at| numbers.contains(at)) {
+            let Some(values) = self.runs.get_mut(&run) else { continue };
+            let first = run * RUN;
+            let from = (numbers.start.saturating_sub(first)) as usize;
+            let to = (numbers.end - first).min(RUN) as usize;
+            let is_held = |values: &[Option<V>]| values.iter().any(Option::is_some);
+            if !is_held(&values[..from]) && !is_held(&values[to..]) {
                 self.runs.remove(&run);
-            } else if shared.range(numbers.clone()).next().is_some() {
-                Arc::make_mut(shared).retain(|at, _| !numbers.contains(at));
+            } else if is_held(&values[from..to]) {
+                Arc::make_mut(values)[from..to].fill(None);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Something is over: a part of a request, a host program, or what a host program waited for; whoever waits learns of it.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::state::op::{NONE, OpId};
 use crate::state::request::RequestId;
 use wordline_units::{HostRequest, SimTime};

@@ -8,7 +8,7 @@ use crate::flow::next::Next;
 use crate::flow::program::bind::Binding;
 use crate::flow::program::blocked::Blocked;
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::cause::Cause;
 use crate::state::job::MoveReason;

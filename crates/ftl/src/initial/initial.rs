@@ -2,7 +2,7 @@
 //! each part begin.
 
 use crate::image::base::Mapped;
-use crate::media::MediaError;
+use crate::media::error::MediaError;
 use thiserror::Error;
 use wordline_hash::{fnv1a, mix};
 use wordline_units::{Fraction, Lpn, PlaneId, SectorMask, SimDuration};

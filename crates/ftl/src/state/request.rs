@@ -1,6 +1,6 @@
 //! Requests in the drive, how they end, and what the drive asks of the device meanwhile.
 
-use crate::media::MediaError;
+use crate::media::error::MediaError;
 use crate::plan::region::RegionId;
 use crate::state::id::OpId;
 pub use crate::state::id::RequestId;

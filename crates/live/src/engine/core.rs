@@ -60,7 +60,7 @@ pub(crate) struct Engine {
     pub out: Vec<Delivery>,
     /// What the log has to be told.
     pub notes: Vec<String>,
-    /// Until when the pacing thread sleeps.
+    /// Until when the thread that paces sleeps, where no connection's does that.
     pub sleeps_until: Option<Instant>,
 }
 

@@ -109,10 +109,10 @@ fn contexts_that_are_asked_for_in_vain_replace_those_before() {
     assert_eq!(status(Some((10, &[0; 8]))), 22, "none");
 }
 
-/// As many writes under way as may be, and some more that wait for room.
+/// As many writes under way as may be, and some more that wait for room: no more than a socket holds that nobody reads.
 fn full(served: &Served) -> Client {
     let mut client = Client::new(&served.socket(), false);
-    for i in 0..1040 {
+    for i in 0..1030 {
         client.send(WRITE, 0, i << 12, 4096, &[1; 4096]);
     }
     while served.ctl("stats")["drive"]["commands_under_way"] != 1024 {

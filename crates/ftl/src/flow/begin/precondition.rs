@@ -5,7 +5,7 @@ use crate::ftl::Ftl;
 use crate::image::base::{BaseImage, Mapped, PlaneBase, Ranks};
 use crate::image::permutation::Permutation;
 use crate::initial::initial::{Initial, InitialError, Order, stream};
-use crate::media::{BlockHeader, Media};
+use crate::media::seam::{BlockHeader, Media};
 use crate::plan::region::{PoolId, RegionId};
 use crate::state::aging::cost_of_erase;
 use crate::state::block::Phase;

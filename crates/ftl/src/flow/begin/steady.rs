@@ -17,7 +17,7 @@ use crate::initial::sample::{Sample, dealt, shuffled};
 use crate::initial::steady_types::{Begun, Law, SteadyError, UNTOUCHED, Updates};
 use crate::initial::untimed::{Shape, UntimedPlane};
 use crate::initial::windows::Windows;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
 use std::ops::Range;

@@ -3,7 +3,7 @@
 //! brought from is read once for all of them.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::span::{Located, Span};
 use crate::state::op::{Op, OpId, OpKind, Owner};
 use smallvec::{SmallVec, smallvec};

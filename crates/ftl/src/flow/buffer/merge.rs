@@ -4,7 +4,7 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::{Origin, Parcel, Tag};
 use crate::plan::layout::Join;
 use crate::plan::span::Span;

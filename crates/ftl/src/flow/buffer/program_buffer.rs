@@ -2,7 +2,7 @@
 //! pages until they fill the group that is programmed in one shot, or until they have waited enough.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
 use crate::state::op::{OpId, Owner};

@@ -1,7 +1,7 @@
 //! Reads that find their sectors in the read cache, and what is kept there after a read.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::span::Span;
 use crate::state::op::OpId;
 use wordline_units::{Lpn, SectorMask};

@@ -8,7 +8,7 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route, Tag};
 use crate::plan::span::Span;
 use crate::state::op::OpId;

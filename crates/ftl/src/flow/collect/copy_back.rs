@@ -1,7 +1,7 @@
 //! Pages of a victim that their die copies by itself, without the bus.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::Place;
 use crate::plan::region::RegionId;
 use crate::state::job::{GcReason, Job};

@@ -1,7 +1,7 @@
 //! A job that idle time has begun: it goes on by leave, a page at a time, until collection takes it over.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use wordline_device::GcClass;
 use wordline_units::PlaneId;

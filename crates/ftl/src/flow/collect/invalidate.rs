@@ -1,7 +1,7 @@
 //! Data die, readers leave and moves end: what that gives to the collection of their blocks.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::plan::span::Invalidated;
 use crate::state::block::Phase;

@@ -4,7 +4,7 @@
 //! that die meanwhile are never read.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::Grain;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;

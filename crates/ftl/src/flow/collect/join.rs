@@ -3,7 +3,7 @@
 //! slot less in use for each piece that was elsewhere.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::state::job::GcReason;

@@ -2,7 +2,7 @@
 //! as those who ask see it.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::region::PoolId;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, Owner};

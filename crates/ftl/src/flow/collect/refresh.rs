@@ -4,7 +4,7 @@
 //! for it; the work is done in the background, a block a plane, and never from a plane's last erased blocks.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::job::GcReason;

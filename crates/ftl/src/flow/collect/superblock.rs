@@ -2,7 +2,7 @@
 //! goes to another of its group.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::request::Effect;

@@ -2,7 +2,7 @@
 //! region's own rule decides.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::{Collect, Need};
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;

@@ -2,7 +2,7 @@
 //! pointless, and the program then goes without.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::Gather;
 use crate::plan::map_kind::MapKind;
 use crate::plan::span::Located;

@@ -1,7 +1,7 @@
 //! A FLUSH: it ends when all that was written before it is on flash, and what was trimmed before it is logged.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::state::op::{OpKind, Owner};
 use crate::state::request::{Outcome, PendingFlush, RequestId};
 

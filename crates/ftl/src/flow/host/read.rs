@@ -1,7 +1,7 @@
 //! A read of the host: what is in RAM is served from there, the rest by the map.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::ReadSeen;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;

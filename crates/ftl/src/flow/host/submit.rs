@@ -2,7 +2,7 @@
 //! slab, prefetches, the scheme's controller loop.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::Command;
 use crate::plan::region::RegionId;
 use crate::state::job::MoveReason;

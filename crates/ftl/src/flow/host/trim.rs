@@ -1,7 +1,7 @@
 //! A trim: what it covers leaves RAM and the map.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
 use crate::state::request::Effect;

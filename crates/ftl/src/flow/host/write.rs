@@ -3,7 +3,7 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::{Origin, Parcel, Place, Tag};
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::RegionSet;

@@ -1,7 +1,7 @@
 //! What can be asked of the translation layer and changes nothing in it: for probes, reports and checks.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::map_kind::MapTable;
 use crate::plan::region::RegionId;
 use crate::plan::span::Located;

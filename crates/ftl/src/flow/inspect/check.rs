@@ -1,7 +1,7 @@
 //! The invariants, recounted from scratch: slow, for tests and for runs with every check on.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use thiserror::Error;

@@ -5,7 +5,7 @@
 //! that are free. What is compared and counts up (versions) keeps its order and loses its size. All else stays.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::region::FreeOrder;
 use crate::state::block::Phase;
 use crate::state::op::OpId;

@@ -1,7 +1,7 @@
 //! What is on its way, and what it waits for, in words: for the reader of a message that a drive does not go on.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::op::{OpId, OpKind, Owner};
 use std::fmt::Write;

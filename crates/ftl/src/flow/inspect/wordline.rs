@@ -1,7 +1,7 @@
 //! Which page of which wordline an operation works on, and in what mode.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::state::op::{Op, OpKind};
 use wordline_units::{CellMode, SimDuration};
 

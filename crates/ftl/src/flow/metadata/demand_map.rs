@@ -2,7 +2,7 @@
 //! Changes that wait for their page of the map are kept within their bound.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};

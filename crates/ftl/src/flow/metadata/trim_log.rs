@@ -1,7 +1,7 @@
 //! The programs of the trim log: what a FLUSH writes, and what a trim notes until then.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::state::cause::Cause;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::request::RequestId;

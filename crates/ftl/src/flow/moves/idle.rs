@@ -1,7 +1,7 @@
 //! Work for a drive without requests: what its scheme is asked.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::IdleWork;
 use crate::plan::layout::Hooks;
 use crate::state::job::{GcReason, MoveReason};

@@ -2,7 +2,7 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::{Move, PlanePick};
 use crate::plan::region::MovedIn;
 use crate::plan::span::Span;

@@ -1,7 +1,7 @@
 //! A page of a victim has been read: what of it lives is placed anew by the scheme and programmed there.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::Gather;
 use crate::plan::region::RegionId;
 use crate::state::job::GcReason;

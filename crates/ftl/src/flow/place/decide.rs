@@ -1,7 +1,7 @@
 //! The scheme is asked where data go: in one place, so that each answer is held to the same rules.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route};
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;

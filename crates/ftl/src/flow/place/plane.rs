@@ -2,7 +2,7 @@
 //! for reads or moves.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::{Gather, Place, PlanePick, Route};
 use crate::plan::region::RegionId;
 use crate::state::op::OpId;

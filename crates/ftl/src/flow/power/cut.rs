@@ -2,7 +2,7 @@
 
 use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage, Privilege, Worn};
 use crate::ftl::Ftl;
-use crate::media::Recorded;
+use crate::media::kept::Recorded;
 use crate::state::block::Phase;
 use crate::state::op::{NONE, OpId, OpKind, Owner};
 use crate::state::trim::AllTrims;

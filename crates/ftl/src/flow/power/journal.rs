@@ -2,7 +2,7 @@
 
 use crate::flow::power::power_loss_image::{Protected, ProtectedWrite};
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::state::trim::AllTrims;
 use wordline_units::{Lpn, SectorMask};
 

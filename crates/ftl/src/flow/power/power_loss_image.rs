@@ -1,7 +1,7 @@
 //! What is left of a drive when its power fails.
 
 use crate::image::base::BaseImage;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::Route;
 use crate::state::aging::Ages;
 use crate::state::cause::Cause;

@@ -12,7 +12,8 @@
 use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage};
 use crate::ftl::Ftl;
 use crate::map::overlay::IsFirst;
-use crate::media::{Recorded, SlotFound};
+use crate::media::kept::Recorded;
+use crate::media::seam::SlotFound;
 use crate::plan::decision::{Origin, Parcel, Tag};
 use crate::plan::layout::{DriveInfo, Refusal};
 use crate::plan::region::{FreeOrder, RegionId};

@@ -2,7 +2,7 @@
 //! it takes from the supply.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::op::{Op, OpId, OpKind};
 use crate::state::times::ArrayTime;

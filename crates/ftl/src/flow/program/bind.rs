@@ -3,7 +3,7 @@
 
 use crate::file::table::fetch;
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::{Route, Target};
 use crate::plan::region::MovedIn;
 use crate::state::admission::Claim;

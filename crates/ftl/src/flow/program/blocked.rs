@@ -1,7 +1,7 @@
 //! A program finds no slot in its plane: it waits, goes to another plane, is dropped, or in the end fails.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::decision::{PlanePick, Route, Target};
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{PoolId, RegionId};

@@ -2,7 +2,7 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::cause::Cause;

@@ -1,7 +1,7 @@
 //! Media are told what comes to protected RAM and may be nowhere else, for a journal of it.
 
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::seam::Media;
 use crate::plan::span::Span;
 use crate::state::op::OpId;
 use wordline_units::SectorMask;

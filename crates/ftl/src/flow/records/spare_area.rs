@@ -2,10 +2,11 @@
 //! what a drive is recovered from, and kept where media keep metadata.
 
 use crate::ftl::Ftl;
-use crate::media::{BlockHeader, Media, Oob};
+use crate::media::seam::{BlockHeader, Media, Oob};
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
 use crate::state::op::{Op, OpId};
+use smallvec::{SmallVec, smallvec};
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
@@ -44,8 +45,13 @@ impl<M: Media> Ftl<M> {
     }
 
     /// The sectors of a program by their versions.
-    pub(crate) fn versions_of(&self, id: OpId, mask: SectorMask, version: u64) -> Vec<(SectorMask, u64)> {
-        let Some(versions) = self.mixed.get(&id.0) else { return vec![(mask, version)] };
+    pub(crate) fn versions_of(
+        &self,
+        id: OpId,
+        mask: SectorMask,
+        version: u64,
+    ) -> SmallVec<[(SectorMask, u64); 1]> {
+        let Some(versions) = self.mixed.get(&id.0) else { return smallvec![(mask, version)] };
         versions.iter().map(|(m, version)| (m.and(mask), *version)).filter(|(m, _)| !m.is_empty()).collect()
     }
 
