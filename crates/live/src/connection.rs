@@ -103,7 +103,7 @@ fn listen(shared: &Shared, watch: &mut Watch, outbox: &Arc<Outbox>, socket: &Soc
                 return Ok(());
             }
             // A client that has all its answers may ask again at once; whoever looks for that need not be woken up.
-            let read = shared.read(watch, socket, incoming.room(), outbox.is_idle())?;
+            let read = shared.read(watch, socket, incoming.room(), || outbox.is_idle())?;
             if !incoming.fill(read)? {
                 return Ok(());
             }
@@ -113,7 +113,7 @@ fn listen(shared: &Shared, watch: &mut Watch, outbox: &Arc<Outbox>, socket: &Soc
             // "The server MUST handle all outstanding requests [...] and close".
             if shared.submit(watch, outbox, &mut batch) {
                 outbox.leave();
-                while shared.read(watch, socket, &mut incoming.bytes, false)? > 0 {}
+                while shared.read(watch, socket, &mut incoming.bytes, || false)? > 0 {}
             }
             return Ok(());
         }
@@ -135,7 +135,7 @@ fn listen(shared: &Shared, watch: &mut Watch, outbox: &Arc<Outbox>, socket: &Soc
             return Ok(());
         }
         while at_hand < data.len() {
-            match shared.read(watch, socket, &mut data[at_hand..], true)? {
+            match shared.read(watch, socket, &mut data[at_hand..], || true)? {
                 0 => return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
                 read => at_hand += read,
             }

@@ -12,16 +12,18 @@ const LAST: Duration = Duration::from_micros(2);
 
 impl Shared {
     /// Read what a client sends next, and let happen meanwhile what is due, if it is this thread's watch. A client that is
-    /// `expected` to send something at once is looked for, for as long as one spins, before this thread sleeps.
+    /// `expected` to send something at once, then or after an answer, is looked for, for as long as one spins, before this
+    /// thread sleeps.
     pub(crate) fn read(
         &self,
         watch: &mut Watch,
         mut socket: &Socket,
         into: &mut [u8],
-        expected: bool,
+        expected: impl Fn() -> bool,
     ) -> io::Result<usize> {
         let spin = self.pacing.spin;
-        let looks_until = (expected && !spin.is_zero()).then(|| Instant::now() + spin);
+        let from_now_on = || (!spin.is_zero() && expected()).then(|| Instant::now() + spin);
+        let mut looks_until = from_now_on();
         loop {
             if let Some(read) = socket.try_read(into)? {
                 return Ok(read);
@@ -45,6 +47,7 @@ impl Shared {
                 let cuts = engine.epoch();
                 engine.pump(Instant::now());
                 self.leave(engine, cuts, Some(watch));
+                looks_until = from_now_on();
             } else if left <= spin || looks {
                 std::thread::yield_now();
             } else {
