@@ -2,9 +2,9 @@
 //! its power.
 //!
 //! The one crate that reads a clock. A request comes in on a thread of its connection (`connection.rs`), goes into the drive
-//! under one lock (`engine/`), and its answer leaves when the drive's time has come to its end (`shared.rs`): on the same
-//! thread where it takes no time, else on the one that paces. Bytes lie by physical page ([`wordline_ftl::Bytes`]), so that
-//! a fault of the map is wrong data that a client sees.
+//! under one lock (`engine/`), and its answer leaves when the drive's time has come to its end (`shared.rs`), on the thread
+//! whose watch it is (`watch.rs`): that of the connection that asked last, where there is one. Bytes lie by physical page
+//! ([`wordline_ftl::Bytes`]), so that a fault of the map is wrong data that a client sees.
 
 mod address;
 mod canary;
