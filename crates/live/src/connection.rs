@@ -128,12 +128,17 @@ fn listen(shared: &Shared, watch: &mut Watch, outbox: &Arc<Outbox>, socket: &Soc
                 return Ok(());
             }
         }
-        let mut data = vec![0; request.payload()];
-        let mut at_hand = incoming.take(&mut data);
-        // The rest may take the client long; what it has asked before does not wait for it.
-        if at_hand < data.len() && !batch.is_empty() && !shared.submit(watch, outbox, &mut batch) {
+        // The rest of it may take the client long; what it has asked before does not wait for that.
+        let is_whole = request.payload() <= incoming.left();
+        if !is_whole && !batch.is_empty() && !shared.submit(watch, outbox, &mut batch) {
             return Ok(());
         }
+        // Nor does anybody wait until there is memory for much.
+        if request.payload() > READ {
+            shared.hand_over(watch);
+        }
+        let mut data = vec![0; request.payload()];
+        let mut at_hand = incoming.take(&mut data);
         while at_hand < data.len() {
             match shared.read(watch, socket, &mut data[at_hand..], || true)? {
                 0 => return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
@@ -170,9 +175,14 @@ impl Incoming {
         Ok(read > 0)
     }
 
+    /// Bytes that have come and not been taken.
+    fn left(&self) -> usize {
+        self.to - self.from
+    }
+
     /// Take as much of some data as is there. Returns how much.
     fn take(&mut self, data: &mut [u8]) -> usize {
-        let taken = data.len().min(self.to - self.from);
+        let taken = data.len().min(self.left());
         data[..taken].copy_from_slice(&self.bytes[self.from..self.from + taken]);
         self.from += taken;
         taken

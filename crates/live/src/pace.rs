@@ -25,35 +25,37 @@ impl Shared {
         let from_now_on = || (!spin.is_zero() && expected()).then(|| Instant::now() + spin);
         let mut looks_until = from_now_on();
         loop {
+            let now = Instant::now();
+            // Before the client, who may send much.
+            let left = self.pacing.due(watch).map(|due| due.saturating_duration_since(now));
+            if left.is_some_and(|left| left <= LAST.min(spin)) {
+                self.go_on(watch);
+                looks_until = from_now_on();
+                continue;
+            }
             if let Some(read) = socket.try_read(into)? {
                 return Ok(read);
             }
-            let now = Instant::now();
             let looks = looks_until.is_some_and(|until| now < until);
-            let Some(due) = self.pacing.due(watch) else {
-                if looks {
-                    // Whoever else has work goes first: the client, perhaps.
-                    std::thread::yield_now();
-                    continue;
-                }
-                return socket.read(into);
-            };
-            let left = due.saturating_duration_since(now);
-            if left <= LAST.min(spin) {
-                while Instant::now() < due {
-                    std::hint::spin_loop();
-                }
-                let mut engine = lock(self.engine());
-                let cuts = engine.epoch();
-                engine.pump(Instant::now());
-                self.leave(engine, cuts, Some(watch));
-                looks_until = from_now_on();
-            } else if left <= spin || looks {
-                std::thread::yield_now();
-            } else {
-                socket.wait(left - spin)?;
+            match left {
+                // Whoever else has work goes first: the client, perhaps.
+                _ if looks => std::thread::yield_now(),
+                Some(left) if left <= spin => std::thread::yield_now(),
+                Some(left) => socket.wait(left - spin)?,
+                None => return socket.read(into),
             }
         }
+    }
+
+    /// Let happen what is due in a moment.
+    fn go_on(&self, watch: &mut Watch) {
+        while self.pacing.due(watch).is_some_and(|due| Instant::now() < due) {
+            std::hint::spin_loop();
+        }
+        let mut engine = lock(self.engine());
+        let cuts = engine.epoch();
+        engine.pump(Instant::now());
+        self.leave(engine, cuts, Some(watch));
     }
 
     /// A connection's thread is about to wait for something else than its client, or to end.

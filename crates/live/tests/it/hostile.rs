@@ -184,6 +184,38 @@ fn a_client_that_asks_for_more_than_may_be_under_way_waits_and_gets_all() {
 }
 
 #[test]
+fn a_client_that_asked_last_and_stops_or_leaves_holds_up_nobody() {
+    let served = Served::new(spec("conventional", "10"));
+    let mut other = Client::new(&served.socket(), false);
+    other.write(0, &[7; 4096]);
+    for length in [4096, 1 << 20] {
+        let mut slow = Client::new(&served.socket(), false);
+        other.send(READ, 0, 0, 4096, &[]);
+        slow.send(READ, 0, 0, 4096, &[]);
+        slow.stream.write_all(&request(WRITE, length)).unwrap();
+        for client in [&mut slow, &mut other] {
+            assert_eq!(client.reply(|_| 4096).unwrap().data, [7; 4096], "{length}");
+        }
+        other.send(READ, 0, 0, 4096, &[]);
+        slow.stream.write_all(&[1; 100]).unwrap();
+        drop(slow);
+        assert_eq!(other.reply(|_| 4096).unwrap().data, [7; 4096], "{length}");
+    }
+    // More than may be under way: who takes them in waits for room.
+    let mut stream = other.stream.try_clone().unwrap();
+    let asked = std::thread::spawn(move || stream.write_all(&request(READ, 4096).repeat(1500)).unwrap());
+    for _ in 0..1500 {
+        assert_eq!(other.reply(|_| 4096).unwrap().data, [7; 4096]);
+    }
+    asked.join().unwrap();
+    let mut brief = Client::new(&served.socket(), false);
+    other.send(READ, 0, 0, 4096, &[]);
+    brief.send(READ, 0, 0, 4096, &[]);
+    drop(brief);
+    assert_eq!(other.reply(|_| 4096).unwrap().data, [7; 4096]);
+}
+
+#[test]
 fn requests_that_a_drive_cannot_do_are_refused_and_the_connection_goes_on() {
     let served = Served::new(spec("conventional", "0"));
     for structured in [false, true] {
