@@ -3,6 +3,7 @@
 use crate::client::{Client, DISCONNECT, FLUSH, READ, STATUS, TRIM, WRITE, ZEROES};
 use crate::support::{Rng, Served, spec};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// A part of the drive that is written over and over.
 const AREA: u64 = 1 << 20;
@@ -161,6 +162,24 @@ fn a_read_of_nothing_overtakes_a_write_and_both_are_answered() {
 }
 
 /// What a block status tells: lengths and states.
+#[test]
+fn what_is_under_way_ends_when_the_drive_takes_no_time_any_more() {
+    let served = Served::new(spec("conventional", "1000000"));
+    let mut client = Client::new(&served.socket(), true);
+    client.stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    client.send(WRITE, 0, 0, 4096, &[3; 4096]);
+    while served.ctl("stats")["drive"]["commands_under_way"] != 1 {
+        std::thread::yield_now();
+    }
+    // Whoever asked last paces: that connection now, most likely.
+    client.send(WRITE, 0, 4096, 4096, &[4; 4096]);
+    std::thread::sleep(Duration::from_millis(20));
+    served.ctl("set time-scale=0");
+    for _ in 0..2 {
+        assert_eq!(client.reply(|_| 0).unwrap().error, 0);
+    }
+}
+
 fn extents(client: &mut Client, flags: u16, offset: u64, length: u32) -> Vec<(u32, u32)> {
     let (error, data) = client.ask(STATUS, flags, offset, length, &[]);
     assert_eq!(error, 0);
