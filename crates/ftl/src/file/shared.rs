@@ -65,7 +65,7 @@ impl<V: Clone> SharedMap<V> {
         for run in numbers.start / RUN..numbers.end.div_ceil(RUN) {
             let Some(values) = self.runs.get_mut(&run) else { continue };
             let first = run * RUN;
-            let from = (numbers.start.saturating_sub(first)) as usize;
+            let from = numbers.start.saturating_sub(first) as usize;
             let to = (numbers.end - first).min(RUN) as usize;
             let is_held = |values: &[Option<V>]| values.iter().any(Option::is_some);
             if !is_held(&values[..from]) && !is_held(&values[to..]) {
