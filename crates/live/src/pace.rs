@@ -52,7 +52,7 @@ impl Shared {
         while self.pacing.due(watch).is_some_and(|due| Instant::now() < due) {
             std::hint::spin_loop();
         }
-        let mut engine = lock(self.engine());
+        let mut engine = lock(&self.engine);
         let cuts = engine.epoch();
         engine.pump(Instant::now());
         self.leave(engine, cuts, Some(watch));
@@ -68,7 +68,7 @@ impl Shared {
     /// Let things happen at their instants while no connection's thread has the watch, until the server stops.
     pub(crate) fn pace(&self) {
         be_punctual();
-        let mut engine = lock(self.engine());
+        let mut engine = lock(&self.engine);
         while !self.is_stopping() {
             if !self.pacing.is_own() {
                 engine = self.pacing.sleep(engine, None);
@@ -80,7 +80,7 @@ impl Shared {
             let until = engine.sleeps_until;
             if !engine.out.is_empty() || engine.epoch() != cuts || !engine.notes.is_empty() {
                 self.leave(engine, cuts, None);
-                engine = lock(self.engine());
+                engine = lock(&self.engine);
                 continue;
             }
             let Some(until) = until else {
@@ -92,7 +92,7 @@ impl Shared {
                 engine = self.pacing.sleep(engine, Some(left - self.pacing.spin));
             } else {
                 self.pacing.spin_until(until, engine);
-                engine = lock(self.engine());
+                engine = lock(&self.engine);
             }
         }
     }

@@ -41,7 +41,7 @@ pub(crate) type Serve = fn(Drive<Flash>, &ServeSpec, Log) -> Result<Forked, Serv
 
 /// What all threads of a server have in common.
 pub(crate) struct Shared {
-    engine: Mutex<Engine>,
+    pub engine: Mutex<Engine>,
     /// Answers that wait for the disk of the drive's folder, if it has one.
     pub syncing: Option<Syncing>,
     pub pacing: Pacing,
@@ -102,10 +102,6 @@ impl Shared {
 
     pub(crate) fn time_scale(&self) -> TimeScale {
         lock(&self.engine).clock.scale()
-    }
-
-    pub(crate) fn engine(&self) -> &Mutex<Engine> {
-        &self.engine
     }
 
     /// A client asks all of this. Returns whether its connection still is one.
