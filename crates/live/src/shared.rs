@@ -202,19 +202,15 @@ impl Shared {
         let cuts = engine.epoch();
         engine.pump(Instant::now());
         let done = act(&mut engine);
-        engine.commit();
+        // What has become due by that, such as everything where time is no longer taken.
+        engine.pump(Instant::now());
         self.leave(engine, cuts, None);
         done
     }
 
     /// From now on time goes on at another scale.
     pub(crate) fn set_time_scale(&self, scale: TimeScale) {
-        self.with_engine(|engine| {
-            let now = Instant::now();
-            engine.clock = Clock::new(scale, now, engine.drive.now());
-            // Where time is no longer taken, all that is under way ends.
-            engine.pump(now);
-        });
+        self.with_engine(|engine| engine.clock = Clock::new(scale, Instant::now(), engine.drive.now()));
     }
 
     /// Keep the drive as it is now. Requests that are under way are so in what is kept, and end there for nobody.

@@ -1,4 +1,4 @@
-//! Media that keep metadata, or metadata and bytes, in RAM.
+//! Media that a drive can be recovered from: those that keep metadata, or metadata and bytes, in RAM.
 
 use crate::file::shared::SharedMap;
 use crate::media::error::MediaError;

@@ -229,7 +229,7 @@ impl Engine {
 
     /// Write what the drive has done into its folder, if it has one. Where that fails, nothing that it has done since the
     /// last time is acknowledged, and the drive stops: it is there as it was then.
-    pub(crate) fn commit(&mut self) {
+    fn commit(&mut self) {
         let Some(folder) = self.folder.as_mut().filter(|_| self.stopped.is_none()) else { return };
         if !self.out.iter().any(Delivery::is_promise) && self.drive.unwritten() < UNWRITTEN {
             return;

@@ -161,7 +161,6 @@ fn a_read_of_nothing_overtakes_a_write_and_both_are_answered() {
     assert_eq!(served.ctl("stats")["served"]["write"], stats["served"]["write"]);
 }
 
-/// What a block status tells: lengths and states.
 #[test]
 fn what_is_under_way_ends_when_the_drive_takes_no_time_any_more() {
     let served = Served::new(spec("conventional", "1000000"));
@@ -180,6 +179,7 @@ fn what_is_under_way_ends_when_the_drive_takes_no_time_any_more() {
     }
 }
 
+/// What a block status tells: lengths and states.
 fn extents(client: &mut Client, flags: u16, offset: u64, length: u32) -> Vec<(u32, u32)> {
     let (error, data) = client.ask(STATUS, flags, offset, length, &[]);
     assert_eq!(error, 0);
