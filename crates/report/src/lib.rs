@@ -44,6 +44,7 @@ pub use schema::report::{
     DeviceInfo, Host, Latencies, Latency, LatencyParts, MapTable, Memory, REPORT_SCHEMA, Report, SchemeInfo,
     ShiftedRun, Speed, Throughput, WorkloadInfo,
 };
+pub use schema::run_end::{AfterLastRequest, Balance, Holdings};
 pub use schema::series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
 pub use schema::steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
 pub use schema::why::{Beside, Emptied, LastPiece, Spent, Story, Stretch, WHY_SCHEMA, Why, Work};

@@ -6,6 +6,7 @@ use crate::begin::Start;
 use crate::error::RunError;
 use crate::fill::outcome::{Measured, Outcome};
 use crate::fill::report::report;
+use crate::fill::run_end::{finish, holdings};
 use crate::host::jobs::Jobs;
 use crate::host::queues::measured;
 use crate::record::recorder::{Recorder, Recording};
@@ -131,6 +132,7 @@ pub(crate) fn perform<P: Probe, M: Media>(
     let (mut jobs, mut queues) = (vec![], vec![]);
     let in_queues = crate::host::queues::of(setup);
     let script = setup.workload.script(setup.shape, setup.spec.seed)?;
+    let held = holdings(&device.ftl);
     let driven = match (setup.pacing(), script) {
         (None, Some(script)) => {
             let mut host = Jobs::new(script, setup.workload.is_timed(), going_on);
@@ -184,7 +186,7 @@ pub(crate) fn perform<P: Probe, M: Media>(
         return Err(RunError::Interrupted);
     }
     let wall_s = begin.elapsed().as_secs_f64();
-    let report = report(&Outcome {
+    let mut report = report(&Outcome {
         setup,
         scheme: spelling,
         device: Measured { ftl: &device.ftl, metrics: &device.metrics },
@@ -193,8 +195,10 @@ pub(crate) fn perform<P: Probe, M: Media>(
         queues: crate::host::queues::activity(setup, &queues),
         first_arrival: first.get().unwrap_or_default(),
         wall_s,
+        held,
         start,
     });
+    finish(&mut report, device, summary.end).map_err(|e| fault(e.to_string()))?;
     // Last: it reads every page of the map, which then takes more memory than the run needed.
     if setup.spec.check {
         device.ftl.check().map_err(|e| fault(e.to_string()))?;

@@ -204,8 +204,9 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E: std::error::Error> Host for 
     }
 }
 
-/// Drive a device with a host until it ends, or the device has worn out, and let the device drain. Where the host has
-/// several queues, what it asks waits there until the device, which works on at most `queue_depth` at once, takes it.
+/// Drive a device with a host until it ends, or the device has worn out, and all of its requests have completed. Where
+/// the host has several queues, what it asks waits there until the device, which works on at most `queue_depth` at once,
+/// takes it. The device may have work left, such as collection; [`Device::drain`] lets it do that.
 ///
 /// # Errors
 /// When the host or the device fails, or a request is lost.
@@ -265,7 +266,8 @@ pub fn drive_host<P: Probe, M: Media, H: Host>(
     run.end(device, &mut progress)
 }
 
-/// Drive a device with a stream of requests until it ends, and let the device drain.
+/// Drive a device with a stream of requests until it ends and all of them have completed. The device may have work
+/// left, such as collection; [`Device::drain`] lets it do that.
 ///
 /// # Errors
 /// When the stream or the device fails, or a request is lost.
@@ -384,19 +386,16 @@ impl Run {
         (self.stop.worn_out || timed) && device.is_over()
     }
 
-    /// Let the device drain, and see that nothing was lost.
+    /// Measure up to the last completion, and see that nothing was lost.
     fn end<P: Probe, M: Media, E: std::error::Error>(
-        mut self,
+        self,
         device: &mut Device<P, M>,
         progress: &mut impl FnMut(Progress),
     ) -> Result<Summary, DriveError<E>> {
         let end = device.metrics.last;
         device.note_usage();
         device.sample_block_map();
-        device.drain()?;
-        while let Some(at) = device.forget_completion() {
-            self.count(at, true, progress)?;
-        }
+        device.metrics.close(device.ftl.counters());
         progress(Progress { completed: self.completed, now: end });
         if self.completed != self.requests {
             return Err(DriveError::Lost { requests: self.requests, completed: self.completed });

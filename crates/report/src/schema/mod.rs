@@ -10,6 +10,7 @@ pub(crate) mod lifetime;
 pub(crate) mod overload;
 pub(crate) mod replicas;
 pub(crate) mod report;
+pub(crate) mod run_end;
 pub(crate) mod series;
 pub(crate) mod steady;
 pub(crate) mod why;

@@ -10,6 +10,7 @@ use crate::schema::begun::BegunSteady;
 use crate::schema::blocks::{BlockMap, Conditions, Utilisation, WearHistogram};
 use crate::schema::estimate::Estimate;
 use crate::schema::jobs::{JobActivity, QueueActivity};
+use crate::schema::run_end::{AfterLastRequest, Balance};
 use crate::schema::series::{LatencyCdf, Timeline};
 use crate::schema::steady::{AfterWarmUp, SteadyState};
 use schemars::JsonSchema;
@@ -107,6 +108,12 @@ pub struct Report {
     /// Moves and collections that the scheme asked for and that were not done, by why; absent where there were none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub without_effect: BTreeMap<String, u64>,
+    /// What the drive did after the last completion, which no other figure contains; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_last_request: Option<AfterLastRequest>,
+    /// What the drive held at the start and at the last completion; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balance: Option<Balance>,
     /// Memory that the engine holds.
     pub memory: Memory,
     /// How fast the engine was: depends on the machine, and is not part of the result.
@@ -209,6 +216,8 @@ impl PartialEq for Report {
             lifetime,
             followed,
             without_effect,
+            after_last_request,
+            balance,
             memory,
             speed: _,
             hints,
@@ -248,6 +257,8 @@ impl PartialEq for Report {
             && *lifetime == other.lifetime
             && *followed == other.followed
             && *without_effect == other.without_effect
+            && *after_last_request == other.after_last_request
+            && *balance == other.balance
             && *memory == other.memory
             && *hints == other.hints
             && *result_hash == other.result_hash

@@ -5,6 +5,7 @@ use crate::schema::activity::{CAUSES, REPROGRAM};
 use crate::schema::estimate::Estimate;
 use crate::schema::jobs::QueueActivity;
 use crate::schema::report::{Latency, Report};
+use crate::schema::run_end::{AfterLastRequest, Holdings};
 use crate::schema::steady::AfterWarmUp;
 use crate::words::followed;
 use crate::words::names::{WAF, cause_title, causes, mode_title, modes, ordered, waf_name};
@@ -72,6 +73,9 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     groups.push(tables(reports));
     groups.push(followed::group(reports));
     groups.push(without_effect(reports));
+
+    groups.push(after_last_request(reports));
+    groups.push(balance(reports));
 
     let mut rows =
         vec![Row::new("completed", Quantity::Count, Neither, reports, |r| Some(r.host.completed as f64))];
@@ -305,6 +309,34 @@ fn page_types(reports: &[Report]) -> Group {
         Row::new("type as asked", Quantity::Share, Higher, reports, |r| types(r)?.as_asked),
     ];
     Group { title: "Writes by slowest page", rows }
+}
+
+/// What drives did after the last completion, which no other row contains.
+fn after_last_request(reports: &[Report]) -> Group {
+    type Pick = fn(&AfterLastRequest) -> f64;
+    let of = |label, quantity, pick: Pick| {
+        Row::new(label, quantity, Better::Neither, reports, |r| r.after_last_request.as_ref().map(pick))
+    };
+    let mut rows = vec![
+        of("copied pages", Quantity::Count, |a| a.copied_pages as f64),
+        of("erases", Quantity::Count, |a| a.erases as f64),
+    ];
+    rows.retain(Row::any);
+    Group { title: "After the last request", rows }
+}
+
+/// What drives used up or left to be done: the change from the start to the last completion.
+fn balance(reports: &[Report]) -> Group {
+    let of = |label, quantity, held: fn(&Holdings) -> u64| {
+        Row::new(label, quantity, Better::Neither, reports, |r| r.balance.map(|b| b.change(held)))
+    };
+    let mut rows = vec![
+        of("free blocks", Quantity::Number, |h| h.free_blocks),
+        of("SLC data", Quantity::Bytes, |h| h.slc_bytes),
+        of("in write buffer", Quantity::Bytes, |h| h.buffered_bytes),
+    ];
+    rows.retain(Row::any);
+    Group { title: "Change over the run", rows }
 }
 
 /// What schemes asked for and was not done: of moves and of collections, each with why.

@@ -260,6 +260,8 @@ pub fn report(c: &Character) -> Report {
         lifetime: None,
         followed: BTreeMap::new(),
         without_effect: BTreeMap::new(),
+        after_last_request: None,
+        balance: None,
         idle: None,
         steady_state: None,
         replicas: None,

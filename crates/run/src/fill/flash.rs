@@ -18,10 +18,10 @@ use wordline_units::{CellMode, PageType};
 const READS: [Cause; 5] = [Cause::Host, Cause::Rmw, Cause::Gc, Cause::Migrate, Cause::Metadata];
 
 /// Causes of programs.
-const PROGRAMS: [Cause; 5] = [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata];
+pub(crate) const PROGRAMS: [Cause; 5] = [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata];
 
 /// The report's word for a cause.
-fn word(cause: Cause) -> String {
+pub(crate) fn word(cause: Cause) -> String {
     if cause == Cause::Migrate { "migration".into() } else { cause.key().into() }
 }
 

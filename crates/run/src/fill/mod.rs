@@ -7,5 +7,6 @@ pub(crate) mod host;
 pub(crate) mod outcome;
 pub(crate) mod pictures;
 pub(crate) mod report;
+pub(crate) mod run_end;
 pub(crate) mod steady;
 pub(crate) mod wear;

@@ -3,7 +3,7 @@
 use crate::ask::setup::Setup;
 use crate::begin::Start;
 use wordline_ftl::{Ftl, Media};
-use wordline_report::{JobActivity, QueueActivity};
+use wordline_report::{Holdings, JobActivity, QueueActivity};
 use wordline_sim::{Metrics, Summary};
 use wordline_units::SimTime;
 
@@ -23,6 +23,8 @@ pub(crate) struct Outcome<'a, M: Media> {
     pub queues: Vec<QueueActivity>,
     pub first_arrival: SimTime,
     pub wall_s: f64,
+    /// What the drive held before the first request.
+    pub held: Holdings,
     /// How the drive was put into a steady state, if it was.
     pub start: Option<Start>,
 }

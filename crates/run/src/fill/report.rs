@@ -7,6 +7,7 @@ use crate::fill::flash::{flash, idle, waf};
 use crate::fill::hints::hints;
 use crate::fill::host::{curve, host, latencies, latency_parts, throughput};
 use crate::fill::outcome::Outcome;
+use crate::fill::run_end::holdings;
 use crate::fill::pictures::{block_map, timeline, utilisation};
 use crate::fill::steady::steady_state;
 use crate::fill::wear::{capacity, lifetime, lost_blocks, wear, wear_histogram};
@@ -15,10 +16,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use wordline_ftl::{Counters, Media};
 use wordline_report::{
-    Conditions, DeviceInfo, LatencyCdf, LatencyParts, LifeUsed, MapTable, Memory, REPORT_SCHEMA, Report,
+    Balance, Conditions, DeviceInfo, LatencyCdf, LatencyParts, LifeUsed, MapTable, Memory, REPORT_SCHEMA, Report,
     SchemeInfo, Speed, WorkloadInfo,
 };
 
+/// The report up to the last completion; [`finish`](crate::fill::run_end::finish) completes it.
 pub(crate) fn report<M: Media>(run: &Outcome<M>) -> Report {
     let (setup, ftl, metrics) = (run.setup, &run.device.ftl, &run.device.metrics);
     let counters = ftl.counters();
@@ -62,7 +64,9 @@ pub(crate) fn report<M: Media>(run: &Outcome<M>) -> Report {
         memory: memory(run),
         speed: speed(run, counters),
         hints: vec![],
-        result_hash: metrics.result_hash(&counters.integers()),
+        after_last_request: None,
+        balance: Some(Balance { start: run.held, end: holdings(ftl) }),
+        result_hash: String::new(),
         latency_cdf: LatencyCdf { read: curve(&metrics.latency[0]), write: curve(&metrics.latency[1]) },
         timeline: timeline(metrics, ftl),
         block_map: block_map(run),

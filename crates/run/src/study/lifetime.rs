@@ -424,6 +424,9 @@ impl Sums {
             self.programmed += waf.total * r.host.write_page_bytes as f64;
             self.asked += r.host.write_page_bytes as f64;
         }
+        // Between two passes the drive finishes what it has begun; that wears it, and belongs to its life.
+        let between = r.after_last_request.as_ref().map_or(0, |after| after.program_bytes.values().sum());
+        self.programmed += between as f64;
         self.reads.add(&latency[0]);
         self.writes.add(&latency[1]);
         if let Some(errors) = &r.flash.errors {

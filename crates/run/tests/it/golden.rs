@@ -69,7 +69,16 @@ fn figures(device: &Device<NoProbe, NoMedia>) -> Vec<(String, String)> {
         all.push((format!("erases_{}", mode.key()), counters.erases[mode.index()].to_string()));
     }
     all.push(("collections".into(), counters.collections.to_string()));
-    all.push(("result_hash".into(), metrics.result_hash(&counters.integers())));
+    all
+}
+
+/// The figures of a run up to its last completion, and the hash of all that it came to.
+fn row(mut device: Device<NoProbe, NoMedia>) -> Vec<(String, String)> {
+    let mut all = figures(&device);
+    device.drain().unwrap();
+    device.ftl.check().unwrap();
+    let hash = device.metrics.result_hash(&device.ftl.counters().integers());
+    all.push(("result_hash".into(), hash));
     all
 }
 
@@ -81,7 +90,6 @@ fn run(setup: &Setup, scheme: &str) -> Option<Device<NoProbe, NoMedia>> {
     device.ftl.precondition(&setup.state, setup.spec.seed).unwrap_or_else(|e| panic!("{e}"));
     let requests = setup.workload.open(setup.shape, setup.spec.seed).unwrap();
     drive(&mut device, requests, setup.pacing().unwrap(), Stop::default(), |_| {}).unwrap();
-    device.ftl.check().unwrap();
     Some(device)
 }
 
@@ -103,7 +111,7 @@ fn measured() -> (String, Table) {
                 let row = match run(&setup, &scheme.name) {
                     Some(device) => {
                         runs += 1;
-                        figures(&device)
+                        row(device)
                     }
                     None => vec![("result_hash".into(), REFUSED.into())],
                 };
@@ -207,7 +215,7 @@ fn ten_rows_come_out_the_same_on_any_machine() {
     }
     for (scheme, device, workload, expected) in rows.iter().step_by(rows.len() / SAMPLED).take(SAMPLED) {
         let setup = Setup::resolve(&spec(scheme, device, *workload)).unwrap();
-        let found = figures(&run(&setup, scheme).unwrap());
+        let found = row(run(&setup, scheme).unwrap());
         assert_eq!(found, **expected, "{scheme} on {device}, {}: {} bits", workload.0, usize::BITS);
     }
 }
@@ -219,8 +227,8 @@ fn one_worker_and_many_come_to_the_result_of_a_run_alone() {
             let names = wordline_schemes::all().iter().map(|s| s.name.to_string());
             let setup = |s: &str| Setup::resolve(&spec(s, device, workload)).unwrap();
             let alone = |s: &String| {
-                let device = run(&setup(s), s)?;
-                Some((s.clone(), device.metrics.result_hash(&device.ftl.counters().integers())))
+                let (_, hash) = row(run(&setup(s), s)?).pop()?;
+                Some((s.clone(), hash))
             };
             let (schemes, hashes): (Vec<String>, Vec<String>) = names.filter_map(|s| alone(&s)).unzip();
             for threads in [1, 4] {

@@ -181,6 +181,7 @@ fn counted(drive: &mut Drive, requests: &[HostRequest], queue_depth: u32) {
 fn go(device: &mut Drive, requests: &[HostRequest], queue_depth: u32) {
     let requests = requests.iter().copied().map(Ok::<_, Infallible>);
     drive(device, requests, Pacing::Closed { queue_depth }, Stop::default(), |_| {}).expect("run");
+    device.drain().expect("drained");
 }
 
 impl Case {

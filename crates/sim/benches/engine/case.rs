@@ -152,6 +152,7 @@ impl Case {
         let mut go = |device: &mut Device<NoProbe, NoMedia>, count| {
             let stop = Stop { requests: Some(count), ..Stop::default() };
             drive(device, &mut requests, pacing, stop, |_| {}).expect("run");
+            device.drain().expect("drained");
         };
         if warm_up > 0 {
             go(&mut device, warm_up);

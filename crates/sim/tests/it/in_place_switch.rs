@@ -68,6 +68,7 @@ fn burst(scheme: &str, set: &[(&str, String)], gigabytes: f64) -> Burst {
     let summary =
         drive(&mut d, stream, Pacing::Closed { queue_depth: chips() as u32 }, Stop::default(), |_| {})
             .unwrap();
+    d.drain().unwrap();
     assert_eq!((summary.completed, d.metrics.out_of_space), (requests, 0));
     let counters = d.ftl.counters();
     Burst {
@@ -330,6 +331,7 @@ fn a_host_that_asks_again_at_once_leaves_no_idle_time() {
     let stream =
         (0..1_000).map(|i| Ok::<_, std::convert::Infallible>(HostRequest::new(HostOp::Write, i * 8, 8)));
     drive(&mut d, stream, Pacing::Closed { queue_depth: 1 }, Stop::default(), |_| {}).unwrap();
+    d.drain().unwrap();
     assert!(d.metrics.idle.periods <= 1, "{:?}", d.metrics.idle);
 }
 

@@ -189,6 +189,7 @@ fn initial_states_keep_every_invariant_and_say_when_they_do_not_fit() {
                 ))
             });
             drive(&mut d, writes, Pacing::Closed { queue_depth: 8 }, Stop::default(), |_| {}).unwrap();
+            d.drain().unwrap();
             d.ftl.check().unwrap();
             assert_eq!(d.metrics.out_of_space, 0);
         }

@@ -79,6 +79,7 @@ impl<'a> Run<'a> {
             let next = Arrivals::new(case.requests.iter().map(|r| Ok(*r)), false);
             let mut host = InQueues::new(next, &mut self.host);
             drive_host(&mut self.device, &mut host, Some(queues), |_| {}).map_err(|e| e.to_string())?;
+            self.device.drain().map_err(|e| e.to_string())?;
             host.finish()?;
             let (all, taken) = (case.requests.len() as u64, self.host.asked);
             return if all == taken { Ok(()) } else { Err(format!("of {all} requests {taken} were taken")) };
@@ -192,6 +193,7 @@ fn plain(case: &Case, looks: Looks) -> Result<String, String> {
     if let Some(queues) = case.drive.queues() {
         let mut host = Arrivals::new(case.requests.iter().map(|r| Ok::<_, Infallible>(*r)), false);
         drive_host(&mut device, &mut host, Some(queues), |_| {}).map_err(|e| e.to_string())?;
+        device.drain().map_err(|e| e.to_string())?;
         return Ok(hash(&device));
     }
     let mut random = Rng(case.seed);
