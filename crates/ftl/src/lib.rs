@@ -34,7 +34,9 @@ pub use flow::program::blocked::Blocked;
 pub use ftl::Ftl;
 pub use image::base::Mapped;
 pub use initial::initial::{Initial, InitialError, Order};
-pub use initial::steady_types::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};
+pub use initial::steady_types::{
+    Begun, Contents, Known, Law, Regime, Settling, SteadyError, UNTOUCHED, Updates,
+};
 pub use media::error::MediaError;
 pub use media::kept::{Bytes, Metadata, Recorded};
 pub use media::seam::{BlockFound, BlockHeader, Media, NoMedia, Oob, SlotFound};

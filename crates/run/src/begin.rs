@@ -3,7 +3,8 @@
 use crate::ask::initial::Filled;
 use crate::ask::setup::Setup;
 use crate::error::RunError;
-use wordline_ftl::{Begun, Law, Media, SteadyError, Updates};
+use crate::regime::{Beginning, RegimeProbe, settle};
+use wordline_ftl::{Begun, Contents, Known, Law, Media, NoMedia, SteadyError, Updates};
 use wordline_sim::{Device, Pacing, Probe};
 use wordline_units::{Message, Opt};
 use wordline_workload::{UpdateStream, Updates as Writes, WorkloadError};
@@ -13,17 +14,21 @@ use wordline_workload::{UpdateStream, Updates as Writes, WorkloadError};
 pub(crate) struct Start {
     pub by: &'static str,
     pub begun: Begun,
+    /// What was written in simulated time before the run, in multiples of the data.
+    pub timed_drive_writes: f64,
+    /// Write amplification at the end of that, where it was long enough to tell.
+    pub timed_waf: Option<f64>,
 }
 
 /// Put a drive into the initial state of a run.
-pub(crate) fn begin<P: Probe, M: Media>(
+fn begin<P: Probe, M: Media>(
     setup: &Setup,
+    spelling: &str,
     device: &mut Device<P, M>,
 ) -> Result<Option<Start>, RunError> {
-    let given = || Opt::Initial.of(&setup.spec.initial);
-    let seed = setup.spec.seed;
     let Filled::Steady(_) = setup.initial.filled else {
-        device.ftl.precondition(&setup.state, seed).map_err(|e| given() + format!(": {e}"))?;
+        let given = || Opt::Initial.of(&setup.spec.initial);
+        device.ftl.precondition(&setup.state, setup.spec.seed).map_err(|e| given() + format!(": {e}"))?;
         return Ok(None);
     };
     let outstanding = match setup.pacing() {
@@ -32,28 +37,76 @@ pub(crate) fn begin<P: Probe, M: Media>(
         None => Some(setup.device.host.queue_depth),
         Some(Pacing::Open { .. }) => None,
     };
-    let mut stopped = None;
-    let (by, begun) = match setup.workload.updates(setup.shape, seed)? {
-        Writes::Law(law) => {
-            let law = Law {
+    let workload = SteadyWorkload { setup };
+    let ran = settle(setup, spelling, Known::Outstanding(outstanding), &workload)?;
+    let known = ran.contents.as_ref().map_or(Known::Regime(ran.regime), Known::Contents);
+    let (by, begun) = workload.steady(device, known)?;
+    Ok(Some(Start { by, begun, timed_drive_writes: ran.drive_writes, timed_waf: ran.waf }))
+}
+
+/// A workload that drives are begun steady under.
+struct SteadyWorkload<'a> {
+    setup: &'a Setup,
+}
+
+impl SteadyWorkload<'_> {
+    /// The law of its writes, where each is independent of the others.
+    fn law(&self) -> Result<Result<Law, UpdateStream>, RunError> {
+        Ok(match self.setup.workload.updates(self.setup.shape, self.setup.spec.seed)? {
+            Writes::Law(law) => Ok(Law {
                 class_of: law.class_of,
                 shares: law.shares,
                 lengths: law.lengths,
                 aligned: law.aligned,
-            };
-            ("law", device.ftl.precondition_steady(&setup.state, Updates::Law(&law), outstanding, seed))
+            }),
+            Writes::Stream(stream) => Err(stream),
+        })
+    }
+
+    fn told(&self, e: SteadyError) -> RunError {
+        (Opt::Initial.of(&self.setup.spec.initial) + format!(": {e}") + instead(&e)).into()
+    }
+
+    /// Put a drive into its steady state by what is known of that.
+    fn steady<P: Probe, M: Media>(
+        &self,
+        device: &mut Device<P, M>,
+        known: Known,
+    ) -> Result<(&'static str, Begun), RunError> {
+        let (state, seed) = (&self.setup.state, self.setup.spec.seed);
+        match self.law()? {
+            Ok(law) => {
+                let begun = device.ftl.precondition_steady(state, Updates::Law(&law), known, seed);
+                Ok(("law", begun.map_err(|e| self.told(e))?))
+            }
+            Err(stream) => {
+                let mut stopped = None;
+                let begun = {
+                    let mut sound = until_error(stream, &mut stopped);
+                    device.ftl.precondition_steady(state, Updates::Stream(&mut sound), known, seed)
+                };
+                match stopped {
+                    Some(e) => Err(e.into()),
+                    None => Ok(("stream", begun.map_err(|e| self.told(e))?)),
+                }
+            }
         }
-        Writes::Stream(stream) => {
-            let mut sound = until_error(stream, &mut stopped);
-            (
-                "stream",
-                device.ftl.precondition_steady(&setup.state, Updates::Stream(&mut sound), outstanding, seed),
-            )
-        }
-    };
-    match stopped {
-        Some(e) => Err(e.into()),
-        None => Ok(Some(Start { by, begun: begun.map_err(|e| given() + format!(": {e}") + instead(&e))? })),
+    }
+}
+
+impl Beginning for SteadyWorkload<'_> {
+    fn begin(&self, device: &mut Device<RegimeProbe, NoMedia>, known: Known) -> Result<Begun, RunError> {
+        Ok(self.steady(device, known)?.1)
+    }
+
+    fn contents(
+        &self,
+        device: &mut Device<RegimeProbe, NoMedia>,
+        begun: Begun,
+    ) -> Result<Option<Contents>, RunError> {
+        let Ok(law) = self.law()? else { return Ok(None) };
+        let contents = device.ftl.contents(&self.setup.state, &law, begun);
+        Ok(Some(contents.map_err(|e| self.told(e))?))
     }
 }
 
@@ -66,7 +119,7 @@ pub(crate) fn begun_over<P: Probe, M: Media>(
 ) -> Result<(Device<P, M>, Option<Start>), RunError> {
     let scheme = setup.spec.registry.build(spelling)?;
     let mut device = Device::over(&setup.device, &setup.geometry, scheme, probe, media)?;
-    let start = begin(setup, &mut device)?;
+    let start = begin(setup, spelling, &mut device)?;
     Ok((device, start))
 }
 

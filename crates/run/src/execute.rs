@@ -4,23 +4,18 @@ use crate::ask::saved::SaveTo;
 use crate::ask::setup::Setup;
 use crate::begin::Start;
 use crate::error::RunError;
-use crate::fill::outcome::{Measured, Outcome};
+use crate::fill::outcome::{Measured, Outcome, plane_erases};
 use crate::fill::report::report;
 use crate::fill::run_end::{finish, holdings};
-use crate::host::jobs::Jobs;
-use crate::host::queues::measured;
+use crate::host::load::{Bounds, Driven, StreamError, drive_workload, failure, fault};
 use crate::record::recorder::{Recorder, Recording};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::time::Instant;
-use thiserror::Error;
-use wordline_ftl::{Media, NoMedia, RequestError};
+use wordline_ftl::{Media, NoMedia};
 use wordline_report::Report;
-use wordline_sim::{
-    Arrivals, Client, Device, DeviceError, DriveError, NoProbe, Pacing, Probe, Stop, drive, drive_host,
-};
-use wordline_units::{HostRequest, Message, Opt, SimTime};
-use wordline_workload::WorkloadError;
+use wordline_sim::{Device, NoProbe, Probe};
+use wordline_units::{Opt, SimTime};
 
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,15 +26,6 @@ pub struct Progress {
     pub completed: u64,
     /// Simulated time.
     pub now: SimTime,
-}
-
-/// What ends the stream of requests early.
-#[derive(Debug, Error)]
-enum StreamError {
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
-    #[error("interrupted")]
-    Interrupted,
 }
 
 /// Run one scheme once on what is resolved already; `number` is its place among the runs.
@@ -118,10 +104,7 @@ pub(crate) fn perform<P: Probe, M: Media>(
     begin: Instant,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, RunError> {
-    let fault =
-        |what: String| RunError::Fault { what, replay: setup.spec.with_scheme(spelling).shell_command() };
     let interrupted = Cell::new(false);
-    let first = Cell::new(None);
     let told = |p: wordline_sim::Progress| {
         let told = progress(Progress { run: number, completed: p.completed, now: p.now });
         if told.is_break() || wordline_units::is_interrupted() {
@@ -129,59 +112,9 @@ pub(crate) fn perform<P: Probe, M: Media>(
         }
     };
     let going_on = || if interrupted.get() { Err(StreamError::Interrupted) } else { Ok(()) };
-    let (mut jobs, mut queues) = (vec![], vec![]);
-    let in_queues = crate::host::queues::of(setup);
-    let script = setup.workload.script(setup.shape, setup.spec.seed)?;
-    let held = holdings(&device.ftl);
-    let driven = match (setup.pacing(), script) {
-        (None, Some(script)) => {
-            let mut host = Jobs::new(script, setup.workload.is_timed(), going_on);
-            let driven = match in_queues {
-                None => drive_host(device, &mut host, None, told),
-                some => drive_host(device, &mut measured(&mut host, &mut queues), some, told),
-            };
-            jobs = host.activity();
-            driven
-        }
-        (pacing, _) => {
-            let requests = setup.workload.open(setup.shape, setup.spec.seed)?.map(|r| {
-                going_on()?;
-                let r: HostRequest = r?;
-                if first.get().is_none() {
-                    first.set(Some(r.arrival));
-                }
-                Ok(r)
-            });
-            let pacing = pacing.unwrap_or(Pacing::Open { queue_depth: setup.device.host.queue_depth });
-            // The stream ends by itself at its bounds; only the driver knows the time of a closed loop.
-            let closed = matches!(pacing, Pacing::Closed { .. });
-            let duration = setup.limit().duration.filter(|_| closed);
-            let stop = Stop { duration, worn_out: setup.to_wear_out, ..Stop::default() };
-            match (pacing, &in_queues, setup.pauses()) {
-                (Pacing::Open { .. }, Some(_), _) => {
-                    let host = Arrivals::new(requests, setup.to_wear_out);
-                    drive_host(device, &mut measured(host, &mut queues), in_queues, told)
-                }
-                (Pacing::Closed { queue_depth }, _, Some(pauses)) => {
-                    drive_host(device, &mut Client::new(requests, queue_depth, pauses, stop), None, told)
-                }
-                _ => drive(device, requests, pacing, stop, told),
-            }
-        }
-    };
-    let summary = match driven {
-        Ok(summary) => summary,
-        Err(DriveError::Workload(StreamError::Workload(e))) => return Err(e.into()),
-        Err(DriveError::Workload(StreamError::Interrupted)) => return Err(RunError::Interrupted),
-        Err(DriveError::Device(DeviceError::Request(e))) => {
-            return Err(unfit(&setup.spec.workload, &e).into());
-        }
-        Err(e @ DriveError::NoTimePasses { .. }) => {
-            let bound = format!("{e}; bound it by requests, or map the pages it reads with ");
-            return Err((Message::from(bound) + Opt::Initial.of("preload")).into());
-        }
-        Err(e) => return Err(fault(e.to_string())),
-    };
+    let (held, plane_erases) = (holdings(&device.ftl), plane_erases(&device.ftl));
+    let driven = drive_workload(setup, device, Bounds::Workload, &going_on, told);
+    let Driven { summary, jobs, queues, first_arrival } = driven.map_err(|e| failure(setup, spelling, e))?;
     if interrupted.get() {
         return Err(RunError::Interrupted);
     }
@@ -192,28 +125,17 @@ pub(crate) fn perform<P: Probe, M: Media>(
         device: Measured { ftl: &device.ftl, metrics: &device.metrics },
         summary,
         jobs,
-        queues: crate::host::queues::activity(setup, &queues),
-        first_arrival: first.get().unwrap_or_default(),
+        queues,
+        first_arrival,
         wall_s,
         held,
+        plane_erases,
         start,
     });
-    finish(&mut report, device, summary.end).map_err(|e| fault(e.to_string()))?;
+    finish(&mut report, device, summary.end).map_err(|e| fault(setup, spelling, e.to_string()))?;
     // Last: it reads every page of the map, which then takes more memory than the run needed.
     if setup.spec.check {
-        device.ftl.check().map_err(|e| fault(e.to_string()))?;
+        device.ftl.check().map_err(|e| fault(setup, spelling, e.to_string()))?;
     }
     Ok(report)
-}
-
-/// A request that the drive cannot take, and what to do about it.
-fn unfit(workload: &str, e: &RequestError) -> Message {
-    let what = Opt::Workload.of(workload) + format!(": {e}");
-    match e {
-        RequestError::BeyondDrive { .. } => {
-            let fit = what + "; choose a larger drive, or fit the workload with ";
-            fit + Opt::Fit.of("wrap") + " or " + Opt::Fit.of("compact")
-        }
-        RequestError::Empty { .. } => what,
-    }
 }

@@ -13,6 +13,7 @@ mod execute;
 mod fill;
 mod host;
 mod record;
+mod regime;
 mod stepped;
 mod study;
 

@@ -4,7 +4,7 @@ use crate::blocks::{Frame, Frames};
 use crate::histogram::Histogram;
 use crate::idle::IdleTime;
 use serde::{Deserialize, Serialize};
-use wordline_ftl::{Counters, LatencyPart, LatencyParts, Outcome, Saved, saved_fields};
+use wordline_ftl::{Counters, Ftl, LatencyPart, LatencyParts, Media, Outcome, Saved, saved_fields};
 use wordline_units::{HostOp, SimDuration, SimTime};
 
 /// What completed within one span of time.
@@ -134,6 +134,8 @@ pub struct Checkpoint {
     pub host_page_bytes: u64,
     /// Bytes of the blocks that were erased, each in the mode that it was in.
     pub erased: u64,
+    /// Erased blocks, over all planes.
+    pub free_blocks: u64,
 }
 
 /// With so many checkpoints, every other one is dropped.
@@ -350,8 +352,8 @@ impl Metrics {
     }
 
     /// Take a checkpoint.
-    pub(crate) fn checkpoint(&mut self, at: SimTime, counters: &Counters, erased: u64) {
-        let now = self.totals(at, counters, erased);
+    pub(crate) fn checkpoint<M: Media>(&mut self, at: SimTime, ftl: &Ftl<M>) {
+        let now = self.totals(at, ftl);
         let c = &mut self.checkpoints;
         c.taken.push(now);
         if c.taken.len() == CHECKPOINTS_MAX {
@@ -366,7 +368,8 @@ impl Metrics {
     }
 
     /// The totals at a moment at which no request has ended since.
-    pub fn totals(&self, at: SimTime, counters: &Counters, erased: u64) -> Checkpoint {
+    pub fn totals<M: Media>(&self, at: SimTime, ftl: &Ftl<M>) -> Checkpoint {
+        let counters = ftl.counters();
         Checkpoint {
             at,
             ended: self.ended,
@@ -375,7 +378,8 @@ impl Metrics {
             latency_ns: [0, 1].map(|kind: usize| self.latency[kind].sum()),
             programmed: counters.programmed_bytes(),
             host_page_bytes: counters.host_bytes_page,
-            erased,
+            erased: ftl.erased_bytes(),
+            free_blocks: ftl.erased_blocks(),
         }
     }
 

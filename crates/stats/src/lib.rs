@@ -16,6 +16,7 @@ pub use estimate::{CONFIDENCE, Estimate};
 pub use mser::{Cut, MSER_BATCH, mser5};
 pub use series::Series;
 pub use steady::{
-    BATCHES, DRIFT_MAX, NOISE_MAX, OBSERVATIONS_MIN, Role, Steadiness, UNBALANCE_MAX, drift, judge, known,
+    BATCHES, DRIFT_MAX, NOISE_MAX, OBSERVATIONS_MIN, Role, Steadiness, UNBALANCE_MAX, drift, interval, judge,
+    known,
 };
 pub use trend::{SIGNIFICANCE, Trend, trend};

@@ -20,6 +20,9 @@ use crate::trend::trend;
 /// analysis of simulation output", Operations Research 30(3), 1982: more than thirty gain nothing.
 pub const BATCHES: usize = 20;
 
+/// Stretches of a run, none of which may lie outside the interval of its mean.
+const TENTHS: usize = 10;
+
 /// Fewer observations cannot be judged: two for each batch of the second half.
 pub const OBSERVATIONS_MIN: usize = 4 * BATCHES;
 
@@ -98,6 +101,15 @@ pub fn known(series: &Series, from: usize) -> Option<Estimate> {
     Some(Estimate { mean: series.mean(from, series.len())?, ..batches })
 }
 
+/// The same with an interval that no tenth of the stretch lies outside of. So it is wider than that of batch means, and
+/// holds where the run goes on otherwise than its batches let expect.
+pub fn interval(series: &Series, from: usize) -> Option<Estimate> {
+    let known = known(series, from)?;
+    let tenths = series.batches(from, TENTHS)?;
+    let half_width = tenths.iter().map(|t| (t - known.mean).abs()).fold(known.half_width, f64::max);
+    Some(Estimate { half_width, ..known })
+}
+
 /// From where on the series, all of one length, are steady.
 pub fn judge(series: &[(Role, Series)]) -> Steadiness {
     let n = series.iter().map(|(_, s)| s.len()).min().unwrap_or(0);
@@ -148,7 +160,7 @@ pub fn judge(series: &[(Role, Series)]) -> Steadiness {
         }
         from += step;
     }
-    let noise = |s: &Series| known(s, from).map_or(0.0, |e| e.half_width / e.mean.abs());
+    let noise = |s: &Series| interval(s, from).map_or(0.0, |e| e.half_width / e.mean.abs());
     match figures().map(|(i, (_, s))| (i, noise(s))).max_by(|a, b| a.1.total_cmp(&b.1)) {
         Some((series, half_width)) if half_width > NOISE_MAX => Steadiness::Noisy { series, half_width },
         _ => Steadiness::From(from),

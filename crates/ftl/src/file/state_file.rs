@@ -23,7 +23,7 @@ pub(crate) const CHUNK: usize = 64 << 10;
 pub(crate) const MAGIC: [u8; 16] = *b"\x89Wordline state\n";
 /// Raised whenever a state of today could not be read as one of yesterday. Lists of fields look after
 /// themselves; this is for their types, and for the file.
-pub(crate) const FORMAT: u32 = 17;
+pub(crate) const FORMAT: u32 = 18;
 /// In the format's number, of a state without what the flash holds: drives over media of their own, and forks.
 pub(crate) const APART: u32 = 1 << 31;
 /// Written as the machine writes it, since tables are.

@@ -2,7 +2,7 @@
 //! written without time until write amplification stands still, and its blocks dealt out over the planes.
 
 use crate::image::base::{PlaneBase, PlanePages};
-use crate::initial::steady_types::{Begun, Law, UNTOUCHED};
+use crate::initial::steady_types::{Begun, Law, PlaneBlocks, Regime, UNTOUCHED};
 use crate::initial::untimed::{Draws, Shape, UntimedPlane};
 use crate::initial::windows::Windows;
 use wordline_units::Lpn;
@@ -38,10 +38,6 @@ impl Weighted {
         self.up_to.partition_point(|u| *u <= bits).min(self.up_to.len() - 1)
     }
 }
-
-/// Block by block, the one closed first first and the open one last: slots programmed, and live pages
-/// of each class.
-pub(crate) type Snapshot = Vec<(u32, Vec<u32>)>;
 
 /// A plane that stands for all, under a law.
 pub(crate) struct Sample {
@@ -98,7 +94,7 @@ impl Sample {
     }
 
     /// Write until write amplification stands still, then take snapshots at random instants.
-    pub fn settle(&self, shape: Shape, step: u32, seed: u64) -> (Begun, Vec<Snapshot>) {
+    pub fn settle(&self, shape: Shape, step: u32, regime: Regime, seed: u64) -> (Begun, Vec<PlaneBlocks>) {
         let mut plane = UntimedPlane::packed(shape, seed);
         let mut draws = Draws::new(seed ^ 0x7374_6561_6479);
         let classes = Weighted::new(&self.shares);
@@ -130,7 +126,7 @@ impl Sample {
             }
             windows.end(plane.host_pages(), plane.programmed());
         }
-        let begun = windows.begun(shape.pages as u64);
+        let begun = windows.begun(shape.pages as u64, regime);
         let mut snapshots = vec![];
         for _ in 0..SNAPSHOTS {
             let until = plane.host_pages() + (shape.pages / 8 + draws.below(2 * shape.slots)) as u64;
@@ -142,7 +138,7 @@ impl Sample {
         (begun, snapshots)
     }
 
-    fn snapshot(&self, plane: &UntimedPlane, firsts: &[u32]) -> Snapshot {
+    fn snapshot(&self, plane: &UntimedPlane, firsts: &[u32]) -> PlaneBlocks {
         let of = |(block, programmed): (u32, u32)| {
             let mut live = vec![0; self.pages.len()];
             plane.live_pages(block).for_each(|page| live[firsts.partition_point(|f| *f <= page) - 1] += 1);
@@ -153,14 +149,14 @@ impl Sample {
 }
 
 /// Stretch a snapshot to so many blocks, the open one last.
-fn stretched(snapshot: &Snapshot, blocks: u32) -> impl Iterator<Item = &(u32, Vec<u32>)> {
+fn stretched(snapshot: &PlaneBlocks, blocks: u32) -> impl Iterator<Item = &(u32, Vec<u32>)> {
     let closed = snapshot.len() - 1;
     let (many, more) = (blocks as usize - 1, closed);
     (0..many).map(move |i| &snapshot[i * more / many]).chain(snapshot.last())
 }
 
 /// Deal the pages of a plane out, `lists` by class, so that its blocks are like those of a snapshot.
-pub(crate) fn dealt(snapshot: &Snapshot, blocks: u32, totals: &[u32]) -> (PlaneBase, Vec<Vec<u32>>) {
+pub(crate) fn dealt(snapshot: &PlaneBlocks, blocks: u32, totals: &[u32]) -> (PlaneBase, Vec<Vec<u32>>) {
     let classes = totals.len();
     let mut there = vec![0u64; classes];
     for (_, live) in stretched(snapshot, blocks) {
@@ -228,7 +224,7 @@ pub(crate) fn shuffled(
 
 impl Sample {
     /// The class in the sample of a logical page.
-    fn class(&self, law: &Law, lpn: Lpn) -> usize {
+    pub fn class(&self, law: &Law, lpn: Lpn) -> usize {
         match law.class_of.get(lpn.index()) {
             Some(class) if *class != UNTOUCHED => self.merged[*class as usize],
             _ => self.merged[self.merged.len() - 1],

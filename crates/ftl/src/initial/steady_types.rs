@@ -39,6 +39,49 @@ pub enum Updates<'a> {
     Stream(&'a mut dyn Iterator<Item = Range<u32>>),
 }
 
+/// What the order of writes does not decide, since it is a matter of time: how far collection lags behind, how many
+/// programs go out partly filled, and how many writes never come to a program.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Regime {
+    /// Free space of a plane as a victim is chosen, in blocks: those that are erased, and what is left of the open one.
+    pub free_blocks: f64,
+    /// Slots that padding takes for each page of the host that is programmed.
+    pub padding: f64,
+    /// Pages of the host that are programmed for each that it writes; less than one where newer data replace those that
+    /// still wait.
+    pub programmed_share: f64,
+}
+
+impl Regime {
+    /// Of a drive that begins a collection as it opens a block, with so many others erased, and pads nothing.
+    pub(crate) fn unhurried(erased: f64) -> Regime {
+        Regime { free_blocks: erased + 1.0, padding: 0.0, programmed_share: 1.0 }
+    }
+}
+
+/// Blocks of a plane, the one closed first first and the open one last: slots programmed, and live pages of each class.
+pub(crate) type PlaneBlocks = Vec<(u32, Vec<u32>)>;
+
+/// The blocks of each plane of a drive that runs.
+#[derive(Debug)]
+pub struct Contents {
+    /// How the drive had begun.
+    pub begun: Begun,
+    pub(crate) planes: Vec<PlaneBlocks>,
+}
+
+/// What is known of the steady state of a drive beside the order of its writes.
+#[derive(Clone, Copy)]
+pub enum Known<'a> {
+    /// Its regime is estimated from the requests that a closed loop keeps outstanding; `None` for an open loop, which is taken to leave
+    /// collection the time that it needs.
+    Outstanding(Option<u32>),
+    /// Its regime was measured on a drive that ran for a while.
+    Regime(Regime),
+    /// A drive like it ran for a while. Under a law it begins with the same contents, else in the same regime.
+    Contents(&'a Contents),
+}
+
 /// Whether write amplification stood still at the end of the untimed writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Settling {
@@ -51,7 +94,7 @@ pub enum Settling {
 /// How a drive was put into its steady state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Begun {
-    /// Write amplification without padding of the untimed writes, over the last two drive writes.
+    /// Write amplification of the untimed writes, over the last two drive writes, for each page that the host writes.
     pub waf: f64,
     /// The same over the two before them, over `waf`, less one.
     pub drift: f64,
@@ -61,6 +104,8 @@ pub struct Begun {
     pub sampled_pages: u64,
     /// Whether `waf` stood still.
     pub settling: Settling,
+    /// The regime that they were written in.
+    pub regime: Regime,
 }
 
 /// Why a drive cannot be put into a steady state.
@@ -86,6 +131,20 @@ pub enum SteadyError {
     /// A plane's blocks hold pages of whichever plane.
     #[error("one plane cannot stand for all where pages go to whichever plane of a superblock is behind")]
     Superblocks,
+    /// The trigger asks for more than the data leave, so that collection never rests.
+    #[error(
+        "gc.trigger asks for {asked} free blocks of {total} in each plane, and the data leave {reachable} at most, so \
+         collection never rests and write amplification depends on how much idle time the load leaves; lower \
+         gc.trigger or capacity.logical, or let less of it hold data (steady:SHARE)"
+    )]
+    Unreachable {
+        /// Free blocks at which collection rests.
+        asked: u32,
+        /// Blocks of a plane.
+        total: u32,
+        /// The most free blocks that a plane comes to.
+        reachable: u32,
+    },
     /// There is nothing to lie anywhere.
     #[error("no logical page holds data; give a larger share (steady:SHARE)")]
     Empty,

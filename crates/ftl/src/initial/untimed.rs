@@ -46,6 +46,8 @@ pub(crate) struct Shape {
     pub victim: Victim,
     /// Whether a block that holds nothing live comes first.
     pub dead_first: bool,
+    /// Slots that padding takes for each page of the host.
+    pub padding: f64,
 }
 
 const NOBODY: u32 = u32::MAX;
@@ -68,6 +70,8 @@ pub(crate) struct UntimedPlane {
     next: u32,
     erased: u32,
     host: u64,
+    /// Slots that padding has yet to take.
+    unpadded: f64,
 }
 
 impl UntimedPlane {
@@ -96,6 +100,7 @@ impl UntimedPlane {
             next: 0,
             erased: shape.closed,
             host: 0,
+            unpadded: 0.0,
         };
         let order = Permutation::keyed(shape.pages, seed);
         for block in 0..shape.closed {
@@ -160,6 +165,14 @@ impl UntimedPlane {
         }
         self.put(page);
         self.host += 1;
+        self.unpadded += self.shape.padding;
+        while self.unpadded >= 1.0 {
+            if self.next == self.shape.slots {
+                self.turn();
+            }
+            self.next += 1;
+            self.unpadded -= 1.0;
+        }
     }
 
     /// Pages that the host has written.
@@ -207,8 +220,10 @@ mod tests {
     /// WAF under uniform writes after so many drive writes, over four more.
     fn uniform(victim: Victim, rho: f64, slots: u32, closed: u32, warm_up: u32) -> f64 {
         let pages = (rho * closed as f64 * slots as f64) as u32;
-        let mut plane =
-            UntimedPlane::packed(Shape { closed, slots, lost: 1, pages, victim, dead_first: false }, 7);
+        let mut plane = UntimedPlane::packed(
+            Shape { closed, slots, lost: 1, pages, victim, dead_first: false, padding: 0.0 },
+            7,
+        );
         let mut draws = Draws::new(5);
         (0..warm_up * pages).for_each(|_| plane.write(draws.below(pages)));
         let (host, programmed) = (plane.host_pages(), plane.programmed());
@@ -238,10 +253,53 @@ mod tests {
         }
     }
 
+    /// A page and its padding are a page that is larger: the plane amplifies slots as it does without, and each page
+    /// is so many of them. Padding is dead at once, so a FIFO victim holds as many live pages as of `1 + padding` times
+    /// as many slots.
+    #[test]
+    fn padding_amplifies_each_page_and_dies_at_once() {
+        let padded = |padding: f64| {
+            let shape = Shape {
+                closed: 512,
+                slots: 128,
+                lost: 1,
+                pages: 45_875,
+                victim: Victim::Fifo,
+                dead_first: false,
+                padding,
+            };
+            let mut plane = UntimedPlane::packed(shape, 7);
+            let mut draws = Draws::new(5);
+            (0..6 * shape.pages).for_each(|_| plane.write(draws.below(shape.pages)));
+            let (host, programmed) = (plane.host_pages(), plane.programmed());
+            (0..4 * shape.pages).for_each(|_| plane.write(draws.below(shape.pages)));
+            (plane.programmed() - programmed) as f64 / (plane.host_pages() - host) as f64
+        };
+        // In one turn of the FIFO, S slots, the host writes n = (S - live moved) / (1 + p) pages over N pages, of which
+        // x = exp(-n / N) survive: the fixed point of n.
+        for padding in [0.0, 0.5, 2.0] {
+            let (slots, pages) = (512.0 * 128.0, 45_875.0);
+            let mut written = slots / 2.0;
+            for _ in 0..500 {
+                written = (slots - pages * libm::exp(-written / pages)) / (1.0 + padding);
+            }
+            let theory = slots / written;
+            let ours = padded(padding);
+            assert!((ours / theory - 1.0).abs() < 0.02, "{padding}: {ours} against {theory}");
+        }
+    }
+
     #[test]
     fn every_page_is_live_in_one_block_and_blocks_are_told_by_age() {
-        let shape =
-            Shape { closed: 20, slots: 12, lost: 1, pages: 180, victim: Victim::Fifo, dead_first: false };
+        let shape = Shape {
+            closed: 20,
+            slots: 12,
+            lost: 1,
+            pages: 180,
+            victim: Victim::Fifo,
+            dead_first: false,
+            padding: 0.0,
+        };
         let mut plane = UntimedPlane::packed(shape, 3);
         let mut draws = Draws::new(9);
         for _ in 0..5000 {

@@ -1,6 +1,6 @@
 //! Whether write amplification stands still: its course, drive write by drive write.
 
-use crate::initial::steady_types::{Begun, Settling};
+use crate::initial::steady_types::{Begun, Regime, Settling};
 use std::ops::Range;
 
 /// Drive writes before write amplification can be said to stand still.
@@ -53,14 +53,15 @@ impl Windows {
         self.waf.len() >= WINDOWS_MIN && self.drift().abs() <= STILL
     }
 
-    /// What is to be said of it, for so many pages of data.
-    pub fn begun(&self, pages: u64) -> Begun {
+    /// What is to be said of it, for so many pages of data, written in a regime.
+    pub fn begun(&self, pages: u64, regime: Regime) -> Begun {
         Begun {
-            waf: self.last(),
+            waf: self.last() * regime.programmed_share,
             drift: self.drift(),
             drive_writes: self.host as f64 / pages.max(1) as f64,
             sampled_pages: pages,
             settling: if self.is_still() { Settling::Settled } else { Settling::Unsettled },
+            regime,
         }
     }
 }

@@ -114,6 +114,8 @@ pub struct Collecting {
     pub reason: Reason,
     /// Erased blocks that its region can open in its plane at this moment.
     pub free_blocks: u32,
+    /// Slots that its region can program in its plane at this moment, those of open blocks among them.
+    pub free_slots: u64,
 }
 
 /// Why a block is emptied.

@@ -185,6 +185,19 @@ impl VictimIndex {
         VictimIndex { by, dead: (dead_first && rule != Victim::Greedy).then(BTreeSet::new) }
     }
 
+    /// How old each position is to the rule, the least first; empty where it does not go by age.
+    pub fn ages(&self) -> Vec<u64> {
+        match &self.by {
+            By::Greedy(_) | By::DChoices(_) => vec![],
+            By::Aged(aged) => aged.closed_at.to_vec(),
+            By::Fifo(queue) => {
+                let mut ages = vec![0; queue.iter().max().map_or(0, |last| *last as usize + 1)];
+                (1..).zip(queue).for_each(|(age, at)| ages[*at as usize] = age);
+                ages
+            }
+        }
+    }
+
     /// Begin the stream of random numbers, where the rule has one.
     pub fn seed(&mut self, seed: u64) {
         if let By::DChoices(lots) = &mut self.by {

@@ -1,7 +1,9 @@
 //! What a drive can be before its first request.
 
 use crate::bench::{self, Bench, Plan};
-use wordline_ftl::{BlockLife, Initial, InitialError, Law, Mapped, Order, SteadyError, UNTOUCHED, Updates};
+use wordline_ftl::{
+    BlockLife, Initial, InitialError, Known, Law, Mapped, Order, SteadyError, UNTOUCHED, Updates,
+};
 use wordline_units::{BlockId, CellMode, Fraction, Lpn, SectorMask, SimDuration};
 
 fn begun(plan: Plan, initial: &Initial) -> Bench {
@@ -78,6 +80,8 @@ fn data_that_do_not_fit_are_refused() {
     assert!(matches!(beyond, Err(InitialError::BeyondDrive { last: 16, logical_pages: 16 })), "{beyond:?}");
 }
 
+const OPEN_LOOP: Known<'static> = Known::Outstanding(None);
+
 fn law(pages: usize) -> Law {
     Law { class_of: vec![0; pages], shares: vec![1.0], lengths: vec![(1, 1.0)], aligned: false }
 }
@@ -87,7 +91,7 @@ fn a_steady_drive_has_been_written_until_its_amplification_stood_still() {
     let larger = [("medium.flash.wordlines_per_block", "16"), ("capacity.logical", "128KiB")];
     let mut b = Bench::new(bench::one(CellMode::Slc), &larger);
     let all = Initial::holding(Mapped::First(64));
-    let begun = b.ftl.precondition_steady(&all, Updates::Law(&law(64)), Some(1), 3).unwrap();
+    let begun = b.ftl.precondition_steady(&all, Updates::Law(&law(64)), OPEN_LOOP, 3).unwrap();
     assert!(begun.waf >= 1.0 && begun.sampled_pages == 64, "{begun:?}");
     b.check();
     assert_eq!(b.ftl.mapped(), 64);
@@ -95,7 +99,7 @@ fn a_steady_drive_has_been_written_until_its_amplification_stood_still() {
     b.verify();
     let mut b = Bench::new(bench::one(CellMode::Slc), &larger);
     let mut stream = (0..4000u32).map(|i| i * 37 % 64..i * 37 % 64 + 1);
-    let begun = b.ftl.precondition_steady(&all, Updates::Stream(&mut stream), None, 3).unwrap();
+    let begun = b.ftl.precondition_steady(&all, Updates::Stream(&mut stream), OPEN_LOOP, 3).unwrap();
     assert!(begun.drive_writes > 1.0, "{begun:?}");
     b.check();
     b.verify();
@@ -107,7 +111,7 @@ fn what_cannot_be_steady_is_refused_with_its_reason() {
         let mut b = Bench::new(plan, keys);
         let initial = Initial::holding(Mapped::First(pages));
         let law = Law { class_of: vec![UNTOUCHED; 16], ..law(16) };
-        b.ftl.precondition_steady(&initial, Updates::Law(&law), None, 3).unwrap_err()
+        b.ftl.precondition_steady(&initial, Updates::Law(&law), OPEN_LOOP, 3).unwrap_err()
     };
     let one = || bench::one(CellMode::Slc);
     assert!(matches!(refused(bench::cache(), &[], 4), SteadyError::Scheme { .. }));

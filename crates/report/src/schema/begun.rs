@@ -10,7 +10,7 @@ pub struct BegunSteady {
     /// What the drive was written with: `law`, independent writes at the rates of the workload, or
     /// `stream`, the workload's own writes in their order.
     pub by: String,
-    /// Write amplification, without padding, of the untimed writes.
+    /// Write amplification of the untimed writes.
     pub expected_waf: f64,
     /// Whether it stood still when they ended.
     pub settled: bool,
@@ -18,6 +18,23 @@ pub struct BegunSteady {
     pub drift: Option<f64>,
     /// Untimed writes, in multiples of the data in the planes that were written.
     pub untimed_drive_writes: f64,
+    /// Writes in simulated time between those and the run, in multiples of the data on the drive, which are part of no
+    /// figure; 0 in reports of older versions.
+    #[serde(default)]
+    pub timed_drive_writes: f64,
+    /// Write amplification at the end of them; null where they were too few to tell, and in reports of older versions.
+    #[serde(default)]
+    pub timed_waf: Option<f64>,
+    /// Free space of a plane as a victim is chosen, in blocks, on average.
+    #[serde(default)]
+    pub free_blocks: f64,
+    /// Slots that padding takes for each logical page of the host that is programmed.
+    #[serde(default)]
+    pub padding: f64,
+    /// Logical pages of the host that are programmed for each that it writes; less than one where newer data replace
+    /// those that still wait. 0 in reports of older versions.
+    #[serde(default)]
+    pub programmed_share: f64,
     /// Logical pages in the planes that were written.
     pub sampled_pages: u64,
     /// Requests of the first tenth of the run.

@@ -10,13 +10,18 @@ use wordline_sim::Checkpoint;
 pub(crate) fn begun_steady<M: Media>(run: &Outcome<M>, start: &Start) -> BegunSteady {
     let first = first_tenth(run);
     let waf = (first.host_page_bytes > 0).then(|| first.programmed as f64 / first.host_page_bytes as f64);
-    let Begun { waf: expected, drift, drive_writes, sampled_pages, settling } = start.begun;
+    let Begun { waf: expected, drift, drive_writes, sampled_pages, settling, regime } = start.begun;
     BegunSteady {
         by: start.by.to_string(),
         expected_waf: expected,
         settled: settling == Settling::Settled,
         drift: drift.is_finite().then_some(drift),
         untimed_drive_writes: drive_writes,
+        timed_drive_writes: start.timed_drive_writes,
+        timed_waf: start.timed_waf,
+        free_blocks: regime.free_blocks,
+        padding: regime.padding,
+        programmed_share: regime.programmed_share,
         sampled_pages,
         first_requests: first.ended,
         first_waf: waf,
@@ -27,7 +32,7 @@ pub(crate) fn begun_steady<M: Media>(run: &Outcome<M>, start: &Start) -> BegunSt
 /// The totals when a tenth of the requests had ended, or all of them where they are too few to cut.
 fn first_tenth<M: Media>(run: &Outcome<M>) -> Checkpoint {
     let metrics = run.device.metrics;
-    let end = metrics.totals(run.summary.end, run.device.ftl.counters(), run.device.ftl.erased_bytes());
+    let end = metrics.totals(run.summary.end, run.device.ftl);
     let cut = metrics.checkpoints().iter().find(|c| c.ended * 10 >= end.ended).copied();
     cut.unwrap_or(end)
 }

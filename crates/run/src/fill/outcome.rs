@@ -5,7 +5,7 @@ use crate::begin::Start;
 use wordline_ftl::{Ftl, Media};
 use wordline_report::{Holdings, JobActivity, QueueActivity};
 use wordline_sim::{Metrics, Summary};
-use wordline_units::SimTime;
+use wordline_units::{BlockId, SimTime};
 
 /// What of a drive goes into its report, whatever watched it.
 pub(crate) struct Measured<'a, M: Media> {
@@ -25,6 +25,19 @@ pub(crate) struct Outcome<'a, M: Media> {
     pub wall_s: f64,
     /// What the drive held before the first request.
     pub held: Holdings,
+    /// Erases of each plane before it, in all modes.
+    pub plane_erases: Vec<u64>,
     /// How the drive was put into a steady state, if it was.
     pub start: Option<Start>,
+}
+
+/// Erases of each plane's blocks, in all modes.
+pub(crate) fn plane_erases<M: Media>(ftl: &Ftl<M>) -> Vec<u64> {
+    let view = ftl.view();
+    let geometry = view.geometry();
+    let mut sums = vec![0; geometry.planes as usize];
+    for (block, (_, erases)) in (0..).map(BlockId).zip(ftl.wear()) {
+        sums[geometry.plane_of(block).index()] += u64::from(erases);
+    }
+    sums
 }

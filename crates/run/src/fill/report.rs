@@ -7,8 +7,8 @@ use crate::fill::flash::{flash, idle, waf};
 use crate::fill::hints::hints;
 use crate::fill::host::{curve, host, latencies, latency_parts, throughput};
 use crate::fill::outcome::Outcome;
-use crate::fill::run_end::holdings;
 use crate::fill::pictures::{block_map, timeline, utilisation};
+use crate::fill::run_end::holdings;
 use crate::fill::steady::steady_state;
 use crate::fill::wear::{capacity, lifetime, lost_blocks, wear, wear_histogram};
 use serde_json::Value;
@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use wordline_ftl::{Counters, Media};
 use wordline_report::{
-    Balance, Conditions, DeviceInfo, LatencyCdf, LatencyParts, LifeUsed, MapTable, Memory, REPORT_SCHEMA, Report,
-    SchemeInfo, Speed, WorkloadInfo,
+    Balance, Conditions, DeviceInfo, LatencyCdf, LatencyParts, LifeUsed, MapTable, Memory, REPORT_SCHEMA,
+    Report, SchemeInfo, Speed, WorkloadInfo,
 };
 
 /// The report up to the last completion; [`finish`](crate::fill::run_end::finish) completes it.

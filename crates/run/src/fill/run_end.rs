@@ -2,7 +2,7 @@
 //! told apart from them.
 
 use crate::fill::flash::{PROGRAMS, word};
-use wordline_ftl::{BlockLife, Cause, Counters, Ftl, Media};
+use wordline_ftl::{Cause, Counters, Ftl, Media};
 use wordline_report::{AfterLastRequest, Holdings, Report};
 use wordline_sim::{Device, DeviceError, Probe};
 use wordline_units::{BlockId, CellMode, SimTime};
@@ -11,16 +11,14 @@ use wordline_units::{BlockId, CellMode, SimTime};
 pub(crate) fn holdings<M: Media>(ftl: &Ftl<M>) -> Holdings {
     let view = ftl.view();
     let caches = ftl.layout().regions.iter().any(|r| r.mode != CellMode::Slc);
-    let (mut free_blocks, mut slc_sectors) = (0, 0);
+    let mut slc_sectors = 0;
     for block in (0..view.geometry().blocks).map(BlockId) {
-        let status = ftl.block_status(block);
-        free_blocks += u64::from(status.life == BlockLife::Erased);
-        if caches && status.mode == CellMode::Slc {
+        if caches && ftl.block_status(block).mode == CellMode::Slc {
             slc_sectors += u64::from(view.live_sectors(block));
         }
     }
     let slc_bytes = slc_sectors * view.geometry().sector;
-    Holdings { free_blocks, slc_bytes, buffered_bytes: ftl.unplaced_bytes() }
+    Holdings { free_blocks: ftl.erased_blocks(), slc_bytes, buffered_bytes: ftl.unplaced_bytes() }
 }
 
 /// Let the drive do what it has left, and complete the report with it: the hash of the result is over all counters

@@ -5,18 +5,34 @@
 //! is closed (an open one completes what comes, whatever the drive does), and the balance of blocks
 //! that are erased over those that are filled: before collection has begun everything is as even as
 //! can be, a WAF of 1 among it, and says nothing of what will be.
+//!
+//! A flat series is not enough where the host writes. The stretch must be long enough for blocks to have come round
+//! ([`DRIVE_WRITES_MIN`], [`COLLECTED_MIN`]), the drive must not live on free blocks that it uses up or gathers
+//! ([`FREE_BLOCKS_MAX`]), and a drive that began in a steady state must be in that one ([`LAW_MAX`]).
 
-use crate::fill::outcome::Outcome;
-use wordline_ftl::Media;
+use crate::fill::outcome::{Outcome, plane_erases};
+use wordline_ftl::{Media, Settling};
 use wordline_report::{AfterWarmUp, Estimate, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
 use wordline_sim::{Checkpoint, Pacing};
-use wordline_stats::{NOISE_MAX, Role, Series, Steadiness, judge, known};
+use wordline_stats::{NOISE_MAX, Role, Series, Steadiness, interval, judge};
 
 /// Fewer requests are not judged: fifty for each of the twenty batches of the second half.
 const REQUESTS_MIN: u64 = 2000;
 
 /// A kind of request that is rarer than this share of all is not judged.
 const RARE: f64 = 0.05;
+
+/// Less than this is no judgement where the host writes: drive writes in the stretch that is judged.
+const DRIVE_WRITES_MIN: f64 = 0.1;
+
+/// Blocks that each plane that collects must have erased in the run.
+const COLLECTED_MIN: u64 = 10;
+
+/// By how many blocks a plane the free blocks may rise or fall over the stretch that is judged.
+const FREE_BLOCKS_MAX: f64 = 1.0;
+
+/// By how much write amplification may differ from that of the steady state that the drive began in.
+const LAW_MAX: f64 = 0.05;
 
 const READ: usize = 0;
 const WRITE: usize = 1;
@@ -70,27 +86,47 @@ fn seconds(c: &Checkpoint, start: SimStart) -> f64 {
     c.at.0.saturating_sub(start) as f64 / 1e9
 }
 
+/// What a run says against a steady state.
+struct Against {
+    reached: Reached,
+    why: String,
+}
+
+fn too_short(why: String) -> Against {
+    Against { reached: Reached::TooShort, why }
+}
+
+fn moves(why: String) -> Against {
+    Against { reached: Reached::No, why }
+}
+
 /// The steady state of a run that has ended.
 pub(crate) fn steady_state<M: Media>(run: &Outcome<M>) -> SteadyState {
+    let judged = judged(run);
+    let (reached, why, found) = match judged {
+        Ok(Steady { from, after, why }) => (Reached::Yes, why, Some((from, after))),
+        Err(Against { reached, why }) => (reached, why, None),
+    };
+    let (from, after) = found.unzip();
+    SteadyState { reached, criterion: STEADY_CRITERION.to_string(), from, why, after }
+}
+
+/// A steady state that was reached.
+struct Steady {
+    from: SteadyFrom,
+    after: AfterWarmUp,
+    why: String,
+}
+
+fn judged<M: Media>(run: &Outcome<M>) -> Result<Steady, Against> {
     let start = run.first_arrival.0;
     let points = run.device.metrics.checkpoints();
-    let end =
-        run.device.metrics.totals(run.summary.end, run.device.ftl.counters(), run.device.ftl.erased_bytes());
-    let said = |reached, why: String| SteadyState {
-        reached,
-        criterion: STEADY_CRITERION.to_string(),
-        from: None,
-        why,
-        after: None,
-    };
+    let end = run.device.metrics.totals(run.summary.end, run.device.ftl);
     if end.ended < REQUESTS_MIN {
-        return said(
-            Reached::TooShort,
-            format!("{} requests; at least {REQUESTS_MIN} are needed", end.ended),
-        );
+        return Err(too_short(format!("{} requests; at least {REQUESTS_MIN} are needed", end.ended)));
     }
-    let mut measures = vec![];
     let common = |kind: usize| end.requests[kind] as f64 > RARE * end.ended as f64;
+    let mut measures = vec![];
     if common(WRITE) {
         measures.extend([WAF, WRITE_LATENCY, BLOCKS]);
     }
@@ -101,58 +137,110 @@ pub(crate) fn steady_state<M: Media>(run: &Outcome<M>) -> SteadyState {
         measures.push(THROUGHPUT);
     }
     let series = |m: &Measure| Series::of_sums(points.iter().map(|c| (m.of)(c, start)));
-    let judged: Vec<(Role, Series)> = measures.iter().map(|m| (m.role, series(m))).collect();
+    let roles: Vec<(Role, Series)> = measures.iter().map(|m| (m.role, series(m))).collect();
+    let at = flat_from(&measures, judge(&roles))?;
+    let cut = at.checked_sub(1).and_then(|i| points.get(i)).copied();
+    let cut = cut.unwrap_or(Checkpoint {
+        at: run.first_arrival,
+        free_blocks: run.held.free_blocks,
+        ..Checkpoint::default()
+    });
+    let after = after(&cut, &end, start, &|m| interval(&series(m), at));
+    if common(WRITE) {
+        came_round(run, &cut, &end)?;
+        keeps_free_blocks(run, &points[at.min(points.len())..])?;
+        follows_law(run, &after)?;
+    }
     let names: Vec<&str> = measures.iter().filter(|m| m.role == Role::Figure).map(|m| m.what).collect();
-    match judge(&judged) {
-        Steadiness::From(at) => {
-            let cut = at.checked_sub(1).and_then(|i| points.get(i)).copied();
-            let cut = cut.unwrap_or(Checkpoint { at: run.first_arrival, ..Checkpoint::default() });
-            SteadyState {
-                from: Some(SteadyFrom {
-                    time_s: seconds(&cut, start),
-                    requests: cut.ended,
-                    share: cut.ended as f64 / end.ended as f64,
-                }),
-                after: Some(after(&cut, &end, start, &|m| known(&series(m), at))),
-                ..said(Reached::Yes, format!("no trend in {} from there on", list(&names)))
-            }
-        }
+    let from = SteadyFrom {
+        time_s: seconds(&cut, start),
+        requests: cut.ended,
+        share: cut.ended as f64 / end.ended as f64,
+    };
+    Ok(Steady { from, after, why: format!("no trend in {} from there on", list(&names)) })
+}
+
+/// The observation from which on no measure moves.
+fn flat_from(measures: &[Measure], judgement: Steadiness) -> Result<usize, Against> {
+    match judgement {
+        Steadiness::From(at) => Ok(at),
         Steadiness::Drifts { series, by } => {
             let (verb, size) = if by < 0.0 { ("falls", -by) } else { ("rises", by) };
             let what = measures[series].what;
-            said(
-                Reached::No,
-                format!(
-                    "{what} still {verb}, {} from the third to the last quarter of the run",
-                    percent(size)
-                ),
-            )
+            let size = percent(size);
+            Err(moves(format!("{what} still {verb}, {size} from the third to the last quarter of the run")))
         }
-        Steadiness::Unbalanced { at, .. } => said(
-            Reached::No,
-            format!(
-                "the drive still {}: {:.0} blocks are erased for every 100 that are filled in the second half \
-                 of the run",
-                if at < 1.0 { "fills up" } else { "drains" },
-                at * 100.0
-            ),
-        ),
-        Steadiness::Noisy { series, half_width } => said(
-            Reached::TooShort,
-            format!(
-                "the mean {} of what follows the warm-up is known to ± {} only, and {} are asked for",
-                measures[series].what,
-                percent(half_width),
-                percent(NOISE_MAX)
-            ),
-        ),
-        Steadiness::Gaps { series } => said(
-            Reached::TooShort,
-            format!("there is no {} in parts of the second half of the run", measures[series].what),
-        ),
+        Steadiness::Unbalanced { at, .. } => Err(moves(format!(
+            "the drive still {}: {:.0} blocks are erased for every 100 that are filled in the second half of the run",
+            if at < 1.0 { "fills up" } else { "drains" },
+            at * 100.0
+        ))),
+        Steadiness::Noisy { series, half_width } => Err(too_short(format!(
+            "the mean {} after the warm-up is known to ± {} only, and ± {} are allowed",
+            measures[series].what,
+            percent(half_width),
+            percent(NOISE_MAX)
+        ))),
+        Steadiness::Gaps { series } => Err(too_short(format!(
+            "there is no {} in parts of the second half of the run",
+            measures[series].what
+        ))),
         // Not with so many requests.
-        Steadiness::TooShort => said(Reached::TooShort, "there is too little to judge".to_string()),
+        Steadiness::TooShort => Err(too_short("there is too little to judge".to_string())),
     }
+}
+
+/// Whether so much has been written and collected that blocks have come round.
+fn came_round<M: Media>(run: &Outcome<M>, cut: &Checkpoint, end: &Checkpoint) -> Result<(), Against> {
+    let written = (end.bytes[WRITE] - cut.bytes[WRITE]) as f64 / run.setup.device.logical_bytes() as f64;
+    if written < DRIVE_WRITES_MIN {
+        return Err(too_short(format!(
+            "the host wrote {} drive writes after the warm-up; at least {DRIVE_WRITES_MIN} are needed",
+            significant(written)
+        )));
+    }
+    let each = run.setup.device.wear.acceleration.max(1) as u64;
+    let erased = plane_erases(run.device.ftl).into_iter().zip(&run.plane_erases);
+    let erased: Vec<u64> = erased.map(|(now, before)| (now - before) / each).collect();
+    // A plane of a medium that the scheme hardly uses need not collect at all.
+    let collecting = || erased.iter().copied().filter(|n| *n > 0);
+    match collecting().min() {
+        Some(least) if least >= COLLECTED_MIN => Ok(()),
+        least => Err(too_short(format!(
+            "some planes erased only {} blocks; at least {COLLECTED_MIN} are needed in each",
+            least.unwrap_or(0)
+        ))),
+    }
+}
+
+/// Whether the drive neither uses up free blocks nor gathers some, so that its figures would change with that.
+fn keeps_free_blocks<M: Media>(run: &Outcome<M>, points: &[Checkpoint]) -> Result<(), Against> {
+    let planes = run.setup.geometry.planes as f64;
+    let tenth = (points.len() / 10).max(1).min(points.len());
+    let mean =
+        |of: &[Checkpoint]| of.iter().map(|c| c.free_blocks as f64).sum::<f64>() / of.len().max(1) as f64;
+    let change = (mean(&points[points.len() - tenth..]) - mean(&points[..tenth])) / planes;
+    if change.abs() <= FREE_BLOCKS_MAX {
+        return Ok(());
+    }
+    let verb = if change < 0.0 { "fall" } else { "rise" };
+    Err(moves(format!("free blocks still {verb}, by {} in each plane", significant(change.abs()))))
+}
+
+/// Whether write amplification is that of the steady state in which the drive began: of its end in simulated time, or
+/// else of the untimed writes.
+fn follows_law<M: Media>(run: &Outcome<M>, after: &AfterWarmUp) -> Result<(), Against> {
+    let begun = run.start.filter(|start| start.begun.settling == Settling::Settled);
+    let (Some(start), Some(waf)) = (begun, after.waf) else { return Ok(()) };
+    let off = |expected: f64| (waf.mean / expected - 1.0).abs() > LAW_MAX;
+    if !off(start.begun.waf) || !start.timed_waf.is_none_or(off) {
+        return Ok(());
+    }
+    Err(moves(format!(
+        "the WAF is {}, and that of the steady state in which the drive began {}",
+        significant(waf.mean),
+        significant(start.timed_waf.unwrap_or(start.begun.waf))
+    )))
 }
 
 /// What was measured between two totals, with the intervals of batch means.
@@ -195,4 +283,15 @@ fn list(names: &[&str]) -> String {
 fn percent(share: f64) -> String {
     let x = share * 100.0;
     if x < 10.0 { format!("{x:.1} %") } else { format!("{x:.0} %") }
+}
+
+/// Three digits.
+fn significant(x: f64) -> String {
+    if x >= 100.0 {
+        format!("{x:.0}")
+    } else if x >= 10.0 {
+        format!("{x:.1}")
+    } else {
+        format!("{x:.2}")
+    }
 }

@@ -2,4 +2,5 @@
 
 pub(crate) mod given;
 pub(crate) mod jobs;
+pub(crate) mod load;
 pub(crate) mod queues;

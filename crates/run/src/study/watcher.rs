@@ -152,7 +152,7 @@ impl Watcher {
     }
 
     fn emptied(&self, empties: Option<Collecting>) -> Option<Emptied> {
-        let Collecting { block, reason, free_blocks } = empties?;
+        let Collecting { block, reason, free_blocks, .. } = empties?;
         let since = self.emptying.get(&block);
         let reason = match reason {
             Reason::Shortage => "shortage",

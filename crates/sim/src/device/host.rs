@@ -64,7 +64,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.sample();
         }
         if self.metrics.checkpoint_is_due() {
-            self.metrics.checkpoint(self.now, self.ftl.counters(), self.ftl.erased_bytes());
+            self.metrics.checkpoint(self.now, &self.ftl);
         }
         let data = self.ftl.release(id);
         let completion = Completion { number, request, at: self.now, outcome, parts, data };

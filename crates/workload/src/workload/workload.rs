@@ -196,7 +196,11 @@ impl Workload {
 
     /// The requests without the bounds that the workload or its options set, where they do not end by
     /// themselves.
-    pub(crate) fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workload::open`].
+    pub fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
         match &self.kind {
             Kind::Synthetic(s) => s.unbounded(drive, seed),
             Kind::Twin(t) => t.unbounded(drive, seed),

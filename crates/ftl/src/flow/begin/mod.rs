@@ -1,4 +1,5 @@
 //! How a drive comes into its first state.
 
+pub(crate) mod contents;
 pub(crate) mod precondition;
 pub(crate) mod steady;

@@ -14,7 +14,9 @@ use crate::image::base::{BaseImage, Mapped, PlaneBase, PlanePages, Ranks};
 use crate::image::permutation::Permutation;
 use crate::initial::initial::Initial;
 use crate::initial::sample::{Sample, dealt, shuffled};
-use crate::initial::steady_types::{Begun, Law, SteadyError, UNTOUCHED, Updates};
+use crate::initial::steady_types::{
+    Begun, Contents, Known, Law, PlaneBlocks, Regime, SteadyError, UNTOUCHED, Updates,
+};
 use crate::initial::untimed::{Shape, UntimedPlane};
 use crate::initial::windows::Windows;
 use crate::media::seam::Media;
@@ -46,17 +48,17 @@ fn fifo_amplification(rho: f64) -> f64 {
 
 impl<M: Media> Ftl<M> {
     /// Put the drive into the state that a workload brings it to in the long run. Of `initial` the pages
-    /// that hold data and the cycles count. `outstanding` are the requests that a closed loop keeps under
-    /// way; `None` for an open loop, which is taken to leave collection the time it needs.
+    /// that hold data and the cycles count.
     ///
     /// # Errors
     /// When the scheme has more than one region or a rule of collection of its own, the map is not by
-    /// pages, or data leave nothing to collect; the drive must then be thrown away.
+    /// pages, data leave nothing to collect, or less than the trigger asks for; the drive must then be thrown
+    /// away.
     pub fn precondition_steady(
         &mut self,
         initial: &Initial,
         updates: Updates,
-        outstanding: Option<u32>,
+        known: Known,
         seed: u64,
     ) -> Result<Begun, SteadyError> {
         self.is_plain()?;
@@ -79,14 +81,33 @@ impl<M: Media> Ftl<M> {
             Updates::Law(law) => law.mean_length(),
             Updates::Stream(_) => 1.0,
         };
-        // What a buffer holds is under way, too.
-        let buffered = self.state.buffer_pages.unwrap_or(0) as f64;
-        let under_way = outstanding.map_or(0.0, |n| (n as f64 * pages_a_write).max(buffered));
-        let erased = self.erased_at_choice(under_way, &pages);
-        let shapes = pages.iter().map(|p| self.untimed_shape(p, erased)).collect::<Result<Vec<_>, _>>()?;
+        self.trigger_is_reached(&pages)?;
+        let (regime, contents) = match known {
+            Known::Contents(contents) => (contents.begun.regime, Some(contents)),
+            Known::Regime(regime) => (regime, None),
+            Known::Outstanding(requests) => {
+                // What a buffer holds is under way, too.
+                let buffered = self.state.buffer_pages.unwrap_or(0) as f64;
+                let under_way = requests.map_or(0.0, |n| (n as f64 * pages_a_write).max(buffered));
+                (Regime::unhurried(self.erased_at_choice(under_way, &pages)), None)
+            }
+        };
         let (begun, mut planes) = match updates {
-            Updates::Law(law) => self.by_law(law, &initial.mapped, &pages, &shapes, seed),
-            Updates::Stream(stream) => self.by_stream(stream, &pages, &shapes, seed),
+            Updates::Law(law) => {
+                let (sample, shape) = self.sample_of(law, &initial.mapped, &pages, regime)?;
+                match contents {
+                    None => {
+                        let (begun, planes) = sample.settle(shape, self.step(), regime, seed);
+                        let blocks = self.untimed_shapes(&pages, regime)?.into_iter().map(|s| s.closed);
+                        (begun, self.dealt_out(law, &sample, &pages, blocks.zip(planes.iter().cycle()), seed))
+                    }
+                    Some(Contents { begun, planes }) => {
+                        let blocks = planes.iter().map(|blocks| blocks.len() as u32);
+                        (*begun, self.dealt_out(law, &sample, &pages, blocks.zip(planes), seed))
+                    }
+                }
+            }
+            Updates::Stream(stream) => self.by_stream(stream, &pages, regime, seed)?,
         };
         let home = self.state.home;
         let mut planes = planes.drain(..);
@@ -104,6 +125,31 @@ impl<M: Media> Ftl<M> {
         self.state.age_data(initial.retention);
         self.state.recount();
         Ok(begun)
+    }
+
+    /// Blocks of a plane of the home region that hold its data, where so many are free.
+    fn holding_blocks(&self, free: f64) -> f64 {
+        self.state.total_blocks(self.state.home) as f64 - free
+    }
+
+    /// Whether so many blocks hold so many pages with more than a program's worth of dead slots in each.
+    fn holds(&self, blocks: f64, pages: u32) -> bool {
+        let r = &self.state.regions[self.state.home.index()];
+        let lost = r.units_per_page * r.pages_per_program;
+        blocks >= 2.0 && pages as f64 <= blocks * r.slots_per_block.saturating_sub(lost + 1) as f64
+    }
+
+    /// Whether the data leave as many free blocks as the trigger asks for.
+    fn trigger_is_reached(&self, pages: &[PlanePages]) -> Result<(), SteadyError> {
+        let (home, data) = (self.state.home, pages.iter().map(|p| p.count).max().unwrap_or(0));
+        let (held, total) = (self.state.held_back(home), self.state.total_blocks(home));
+        let reached = |erased: u32| self.holds(self.holding_blocks(erased as f64 + 1.0), data);
+        // A plane that is too full for any collection is for the caller to refuse.
+        if reached(held) || !reached(self.state.hard_reserve(home)) {
+            return Ok(());
+        }
+        let reachable = (0..held).rev().find(|erased| reached(*erased)).unwrap_or(0);
+        Err(SteadyError::Unreachable { asked: held + 1, total, reachable })
     }
 
     fn is_plain(&self) -> Result<(), SteadyError> {
@@ -125,7 +171,7 @@ impl<M: Media> Ftl<M> {
     /// back: between two host pages a plane serves [`KEPT_UP`] collected ones at most, and a host page costs
     /// A - 1 of them (A estimated as for FIFO). Planes then go down towards the hard reserve, where
     /// collection becomes urgent: half the way, and all of it where the host asks twice as much.
-    fn erased_at_choice(&self, outstanding: f64, pages: &[PlanePages]) -> u32 {
+    fn erased_at_choice(&self, outstanding: f64, pages: &[PlanePages]) -> f64 {
         let home = self.state.home;
         let (held, reserve) = (self.state.held_back(home), self.state.hard_reserve(home));
         let planes = self.state.stripe.planes().len() as f64;
@@ -135,33 +181,41 @@ impl<M: Media> Ftl<M> {
         let asked = outstanding / planes * (fifo_amplification(data / slots) - 1.0);
         let kept_up = if self.state.dynamic { KEPT_UP[0] } else { KEPT_UP[1] };
         match asked / kept_up {
-            x if x < 1.0 => held,
-            x if x < 2.0 => (held + reserve) / 2,
-            _ => reserve,
+            x if x < 1.0 => held as f64,
+            x if x < 2.0 => (held + reserve) as f64 / 2.0,
+            _ => reserve as f64,
         }
     }
 
-    /// The plane without time that stands for a plane, where so many blocks are erased as a victim is
-    /// chosen.
-    fn untimed_shape(&self, pages: &PlanePages, erased: u32) -> Result<Shape, SteadyError> {
-        let home = self.state.home;
-        let r = &self.state.regions[home.index()];
-        let closed = self.state.total_blocks(home).saturating_sub(erased + 1);
+    /// The plane without time that stands for a plane of this number in a regime. Where a part of a block is free, so many
+    /// of the planes have one more than the others.
+    fn untimed_shape(
+        &self,
+        (number, pages): (u32, &PlanePages),
+        regime: Regime,
+    ) -> Result<Shape, SteadyError> {
+        let (r, free) = (&self.state.regions[self.state.home.index()], regime.free_blocks);
+        let up_to = |planes: u32| (planes as f64 * free.fract() + 0.5) as u32;
+        let closed = self.holding_blocks((free as u32 + up_to(number + 1) - up_to(number)) as f64);
         let shape = Shape {
-            closed,
+            closed: closed.max(0.0) as u32,
             slots: r.slots_per_block,
             lost: r.units_per_page * r.pages_per_program,
             pages: pages.count,
             victim: r.region.victim,
             dead_first: self.state.gc.dead_first,
+            padding: regime.padding,
         };
-        if closed < 2
-            || shape.pages as u64 > closed as u64 * shape.slots.saturating_sub(shape.lost + 1) as u64
-        {
-            let plane = pages.plane;
-            return Err(SteadyError::Full { plane, pages: pages.count, blocks: closed, slots: shape.slots });
+        if !self.holds(closed, pages.count) {
+            let (plane, blocks) = (pages.plane, shape.closed);
+            return Err(SteadyError::Full { plane, pages: pages.count, blocks, slots: shape.slots });
         }
         Ok(shape)
+    }
+
+    /// The planes without time that stand for all.
+    fn untimed_shapes(&self, pages: &[PlanePages], regime: Regime) -> Result<Vec<Shape>, SteadyError> {
+        (0..).zip(pages).map(|plane| self.untimed_shape(plane, regime)).collect()
     }
 
     /// Slots by which a block of the home region may be part full.
@@ -187,14 +241,14 @@ impl<M: Media> Ftl<M> {
         found
     }
 
-    fn by_law(
+    /// The plane that stands for all under a law, and its shape.
+    pub(crate) fn sample_of(
         &self,
         law: &Law,
         mapped: &Mapped,
         pages: &[PlanePages],
-        shapes: &[Shape],
-        seed: u64,
-    ) -> (Begun, Vec<(PlaneBase, Ranks)>) {
+        regime: Regime,
+    ) -> Result<(Sample, Shape), SteadyError> {
         let mut counts = vec![0u64; law.shares.len() + 1];
         let mut count = |lpn: usize| match law.class_of.get(lpn) {
             Some(class) if *class != UNTOUCHED => counts[*class as usize] += 1,
@@ -204,24 +258,37 @@ impl<M: Media> Ftl<M> {
             Mapped::First(n) => (0..*n as usize).for_each(&mut count),
             Mapped::Set(set) => set.iter().for_each(|lpn| count(lpn.index())),
         }
+        let shapes = self.untimed_shapes(pages, regime)?;
         let of = shapes.iter().copied().max_by_key(|s| s.pages).unwrap_or(shapes[0]);
-        let closed = of.closed.min((SAMPLE_SLOTS / of.slots).max(SAMPLE_BLOCKS));
-        let scaled = (of.pages as u64 * closed as u64 / of.closed as u64) as u32;
-        let lengths = self.lengths(law);
-        let together = lengths.iter().map(|l| l.0).min().filter(|_| law.aligned).unwrap_or(1);
-        let sample = Sample::new(law, &counts, lengths, scaled);
+        // The sample has whole blocks, and as many pages for them as make up for a part of one.
+        let holding = self.holding_blocks(regime.free_blocks);
+        let closed = (holding.round() as u32).min((SAMPLE_SLOTS / of.slots).max(SAMPLE_BLOCKS));
+        let scaled = (of.pages as f64 * closed as f64 / holding) as u32;
+        let sample = Sample::new(law, &counts, self.lengths(law), scaled);
         let shape = Shape { closed, pages: sample.pages.iter().sum(), ..of };
-        let (begun, snapshots) = sample.settle(shape, self.step(), seed);
-        let plane = |(n, pages): (usize, &PlanePages)| {
+        Ok((sample, shape))
+    }
+
+    /// The pages of each plane dealt out over so many blocks that are like those of a plane.
+    fn dealt_out<'a>(
+        &self,
+        law: &Law,
+        sample: &Sample,
+        pages: &[PlanePages],
+        like: impl Iterator<Item = (u32, &'a PlaneBlocks)>,
+        seed: u64,
+    ) -> Vec<(PlaneBase, Ranks)> {
+        let shortest = self.lengths(law).iter().map(|l| l.0).min();
+        let together = shortest.filter(|_| law.aligned).unwrap_or(1);
+        let plane = |(pages, (blocks, like)): (&PlanePages, (u32, &PlaneBlocks))| {
             let key = seed ^ (pages.plane.0 as u64) << 32;
-            let snapshot = &snapshots[n % snapshots.len()];
             if sample.pages.len() == 1 && together == 1 {
-                let (base, _) = dealt(snapshot, of.closed, &[pages.count]);
+                let (base, _) = dealt(like, blocks, &[pages.count]);
                 return (base, Ranks::Keyed(Permutation::keyed(pages.count, key)));
             }
-            let lists = shuffled(pages, law, &sample, together, key);
+            let lists = shuffled(pages, law, sample, together, key);
             let totals: Vec<u32> = lists.iter().map(|l| l.len() as u32).collect();
-            let (base, each) = dealt(snapshot, of.closed, &totals);
+            let (base, each) = dealt(like, blocks, &totals);
             let mut from = vec![0usize; lists.len()];
             let mut page_at = Vec::with_capacity(pages.count as usize);
             for counts in each {
@@ -232,16 +299,17 @@ impl<M: Media> Ftl<M> {
             }
             (base, Ranks::listed(page_at))
         };
-        (begun, pages.iter().enumerate().map(plane).collect())
+        pages.iter().zip(like).map(plane).collect()
     }
 
     fn by_stream(
         &self,
         stream: &mut dyn Iterator<Item = Range<u32>>,
         pages: &[PlanePages],
-        shapes: &[Shape],
+        regime: Regime,
         seed: u64,
-    ) -> (Begun, Vec<(PlaneBase, Ranks)>) {
+    ) -> Result<(Begun, Vec<(PlaneBase, Ranks)>), SteadyError> {
+        let shapes = self.untimed_shapes(pages, regime)?;
         let first = self.state.stripe.planes().start;
         let mut planes: Vec<UntimedPlane> =
             shapes.iter().zip(seed..).map(|(s, seed)| UntimedPlane::packed(*s, seed)).collect();
@@ -276,6 +344,6 @@ impl<M: Media> Ftl<M> {
             }
             (base, Ranks::listed(page_at))
         };
-        (windows.begun(all), planes.iter().map(plane).collect())
+        Ok((windows.begun(all, regime), planes.iter().map(plane).collect()))
     }
 }

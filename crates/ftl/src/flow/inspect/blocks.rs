@@ -113,7 +113,8 @@ impl<M: Media> Ftl<M> {
             _ => Reason::Shortage,
         };
         let free_blocks = self.state.free_blocks(region, plane);
-        collects.then_some(Collecting { block, reason, free_blocks })
+        let free_slots = self.state.free_slots(region, plane);
+        collects.then_some(Collecting { block, reason, free_blocks, free_slots })
     }
 
     /// Every block that is not erased, with the region that owns it and the pages programmed in it, by
@@ -191,6 +192,11 @@ impl<M: Media> Ftl<M> {
         let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
         let free: u64 = planes.map(|p| self.state.free_blocks(region, PlaneId(p)) as u64).sum();
         free as f64 / (self.state.total_blocks(region) as u64 * pool.free.len() as u64).max(1) as f64
+    }
+
+    /// Blocks that are erased now, over all planes.
+    pub fn erased_blocks(&self) -> u64 {
+        self.state.pools.iter().flat_map(|pool| &pool.free).map(|free| free.len() as u64).sum()
     }
 
     /// Bytes of the blocks that have been erased, each in the mode that it was in. In the long run as

@@ -1,0 +1,57 @@
+//! What lies in the blocks of a drive that runs, so that another can begin like it: with collections half done, planes
+//! ahead of and behind each other, and pages where the timed order of writes has put them.
+
+use crate::ftl::Ftl;
+use crate::image::base::PlanePages;
+use crate::initial::initial::Initial;
+use crate::initial::sample::Sample;
+use crate::initial::steady_types::{Begun, Contents, Law, PlaneBlocks, SteadyError};
+use crate::media::seam::Media;
+use crate::state::block::Phase;
+use wordline_units::{BlockId, PlaneId};
+
+impl<M: Media> Ftl<M> {
+    /// What the blocks hold now on a drive that began as `begun` says, under the same law. What is on its way counts where
+    /// it was last committed.
+    ///
+    /// # Errors
+    /// As [`Ftl::precondition_steady`].
+    pub fn contents(&mut self, initial: &Initial, law: &Law, begun: Begun) -> Result<Contents, SteadyError> {
+        let stripe = self.state.stripe.clone();
+        let pages = PlanePages::of(&stripe, &initial.mapped, &(0..0));
+        let (sample, _) = self.sample_of(law, &initial.mapped, &pages, begun.regime)?;
+        let planes = pages.iter().map(|p| self.contents_of(p.plane, law, &sample)).collect();
+        Ok(Contents { begun, planes })
+    }
+
+    /// The blocks of a plane: the one being emptied first, then those that are full, the oldest first where the victim rule
+    /// goes by age, then those that are open.
+    fn contents_of(&mut self, plane: PlaneId, law: &Law, sample: &Sample) -> PlaneBlocks {
+        let home = self.state.home;
+        let blocks = self.blocks_of(home, plane);
+        let ages = self.state.at(home, plane).victims.ages();
+        let age = |block: &u32| ages.get((block - blocks.start) as usize).copied().unwrap_or(0);
+        let order = |block: &u32| match self.state.blocks[*block as usize].phase {
+            Phase::Collecting => Some((0, 0)),
+            Phase::Open | Phase::Standby => Some((2, 0)),
+            Phase::Full => Some((1, age(block))),
+            _ => None,
+        };
+        let mut held: Vec<((u32, u64), u32)> = blocks.clone().filter_map(|b| Some((order(&b)?, b))).collect();
+        held.sort_unstable();
+        held.into_iter().map(|(_, block)| self.content_of(BlockId(block), law, sample)).collect()
+    }
+
+    /// Slots programmed in a block, and live pages of each class.
+    fn content_of(&mut self, block: BlockId, law: &Law, sample: &Sample) -> (u32, Vec<u32>) {
+        let slots = self.state.regions[self.state.home.index()].slots_per_block;
+        let mut live = vec![0; sample.pages.len()];
+        let (mut from, mut spans) = (0, vec![]);
+        while let Some(slot) = self.state.map.next_live(block, from, slots) {
+            self.state.map.live_in(self.state.geometry.ppn(block, slot), &mut spans);
+            spans.iter().for_each(|span| live[sample.class(law, span.lpn)] += 1);
+            from = slot + 1;
+        }
+        (slots - self.state.unused_slots(block), live)
+    }
+}
