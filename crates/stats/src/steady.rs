@@ -101,12 +101,15 @@ pub fn known(series: &Series, from: usize) -> Option<Estimate> {
     Some(Estimate { mean: series.mean(from, series.len())?, ..batches })
 }
 
-/// The same with an interval that no tenth of the stretch lies outside of. So it is wider than that of batch means, and
-/// holds where the run goes on otherwise than its batches let expect.
+/// The same with an interval that no tenth of the stretch lies outside of, and that is no narrower than what drifts
+/// unseen ([`DRIFT_MAX`]), unless nothing scatters at all. So it holds where the run goes on otherwise than its batches
+/// let expect.
 pub fn interval(series: &Series, from: usize) -> Option<Estimate> {
     let known = known(series, from)?;
     let tenths = series.batches(from, TENTHS)?;
-    let half_width = tenths.iter().map(|t| (t - known.mean).abs()).fold(known.half_width, f64::max);
+    let unseen = if known.sd > 0.0 { DRIFT_MAX * known.mean.abs() } else { 0.0 };
+    let off = tenths.iter().map(|t| (t - known.mean).abs());
+    let half_width = off.fold(known.half_width.max(unseen), f64::max);
     Some(Estimate { half_width, ..known })
 }
 

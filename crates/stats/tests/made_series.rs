@@ -1,6 +1,6 @@
 //! Made series, of which it is known whether and from where on they are steady.
 
-use wordline_stats::{Cut, Role, Series, Steadiness, drift, judge, known, mser5, trend};
+use wordline_stats::{Cut, Role, Series, Steadiness, drift, interval, judge, known, mser5, trend};
 
 const N: usize = 400;
 
@@ -205,4 +205,28 @@ fn the_interval_of_the_rest_holds_the_true_mean_as_often_as_it_says() {
         .count();
     // 950 expected; the binomial's standard deviation is 6.9.
     assert!((925..=975).contains(&held), "{held} of 1000");
+}
+
+/// A series whose later course is told by its seed alone: what follows it must lie in the interval, however the noise is
+/// correlated.
+#[test]
+fn interval_holds_what_follows_nearly_always() {
+    for phi in [0.0, 0.5, 0.9] {
+        let held = (0..200)
+            .filter(|seed| {
+                let s = Series::of_values(&correlated(*seed, phi));
+                interval(&s, 0).is_some_and(|e| e.holds(100.0))
+            })
+            .count();
+        assert!(held >= 190, "{held} of 200 at {phi}");
+    }
+}
+
+#[test]
+fn interval_holds_every_tenth_of_the_run() {
+    let waves = Series::of_values(&made(5, |x| 1.0 + 0.3 * (25.0 * x).sin()));
+    let e = interval(&waves, 0).unwrap();
+    assert!(waves.batches(0, 10).unwrap().into_iter().all(|tenth| e.holds(tenth)), "{e:?}");
+    assert!(e.half_width > known(&waves, 0).unwrap().half_width);
+    assert_eq!(interval(&Series::of_values(&[7.0; N]), 0).unwrap().half_width, 0.0);
 }

@@ -253,9 +253,8 @@ mod tests {
         }
     }
 
-    /// A page and its padding are a page that is larger: the plane amplifies slots as it does without, and each page
-    /// is so many of them. Padding is dead at once, so a FIFO victim holds as many live pages as of `1 + padding` times
-    /// as many slots.
+    /// FIFO in the mean field, P. Desnoyers, SYSTOR 2012, section 3.1, with padding, which is dead at once: over one round
+    /// of all S slots the host writes n of N pages, of which e = exp(-n / N) survive, so S = n / (1 - e) + padding * n.
     #[test]
     fn padding_amplifies_each_page_and_dies_at_once() {
         let padded = |padding: f64| {
@@ -275,14 +274,15 @@ mod tests {
             (0..4 * shape.pages).for_each(|_| plane.write(draws.below(shape.pages)));
             (plane.programmed() - programmed) as f64 / (plane.host_pages() - host) as f64
         };
-        // In one turn of the FIFO, S slots, the host writes n = (S - live moved) / (1 + p) pages over N pages, of which
-        // x = exp(-n / N) survive: the fixed point of n.
         for padding in [0.0, 0.5, 2.0] {
             let (slots, pages) = (512.0 * 128.0, 45_875.0);
-            let mut written = slots / 2.0;
-            for _ in 0..500 {
-                written = (slots - pages * libm::exp(-written / pages)) / (1.0 + padding);
+            let (mut low, mut high) = (0.0, slots);
+            for _ in 0..100 {
+                let n: f64 = (low + high) / 2.0;
+                let of = n / (1.0 - libm::exp(-n / pages)) + padding * n;
+                if of < slots { low = n } else { high = n }
             }
+            let written = low;
             let theory = slots / written;
             let ours = padded(padding);
             assert!((ours / theory - 1.0).abs() < 0.02, "{padding}: {ours} against {theory}");

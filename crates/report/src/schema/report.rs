@@ -141,15 +141,15 @@ impl Report {
         (capacity > 0).then(|| self.host.write_bytes as f64 / capacity as f64)
     }
 
-    /// Write amplification of what was written after so many drive writes, by the bins of the timeline;
-    /// `None` where nothing was.
-    pub fn waf_after(&self, drive_writes: f64) -> Option<f64> {
+    /// Write amplification of what was written from so many drive writes on until so many, by the bins of the
+    /// timeline; `None` where nothing was.
+    pub fn waf_between(&self, from: f64, until: f64) -> Option<f64> {
         let line = &self.timeline;
-        let from = drive_writes * self.capacity.logical_bytes as f64;
+        let stretch = [from, until].map(|drive_writes| drive_writes * self.capacity.logical_bytes as f64);
         let (mut sum, mut programmed, mut host) = (0.0, 0.0, 0.0);
         let volumes = line.write_page_mb_per_s.iter().zip(&line.programmed_mb_per_s);
         for (asked, (page_bytes, programs)) in line.write_mb_per_s.iter().zip(volumes) {
-            if sum >= from {
+            if (stretch[0]..stretch[1]).contains(&sum) {
                 host += page_bytes;
                 programmed += programs;
             }

@@ -14,15 +14,21 @@ pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
 pub(crate) fn sentence(report: &Report) -> Option<String> {
     let b = report.begun_steady.as_ref()?;
     let figure = number::significant;
-    let still = if b.settled { "" } else { ", which had not come to rest" };
+    let still = if b.settled { "" } else { ", which still moved" };
+    let timed = match b.timed_waf {
+        Some(waf) => {
+            format!(", then {} in simulated time: WAF {}", figure(b.timed_drive_writes), figure(waf))
+        }
+        None => String::new(),
+    };
     let then = match (b.first_waf, b.residual) {
         (Some(waf), Some(residual)) => {
-            format!("; the first tenth of the run has {} ({:+.1} %)", figure(waf), residual * 100.0)
+            format!("; first tenth of the run {} ({:+.1} %)", figure(waf), residual * 100.0)
         }
         _ => String::new(),
     };
     let text = format!(
-        "begun with {} drive writes without time by the {} of the workload, WAF {}{still}{then}.",
+        "begun with {} untimed drive writes by the {} of the workload: WAF {}{still}{timed}{then}.",
         figure(b.untimed_drive_writes),
         b.by,
         figure(b.expected_waf)
@@ -48,10 +54,10 @@ mod tests {
         };
         let report = Report { begun_steady: Some(begun.clone()), ..Report::default() };
         let said = sentence(&report).unwrap_or_default();
-        assert!(said.contains("WAF 2.50; the first tenth of the run has 2.55 (+2.0"), "{said}");
+        assert!(said.contains("workload: WAF 2.50; first tenth of the run 2.55 (+2.0"), "{said}");
         let restless = BegunSteady { settled: false, first_waf: None, ..begun };
         let said = sentence(&Report { begun_steady: Some(restless), ..Report::default() });
-        assert!(said.is_some_and(|s| s.ends_with("which had not come to rest.")));
+        assert!(said.is_some_and(|s| s.ends_with("which still moved.")));
         assert_eq!(sentence(&Report::default()), None);
     }
 }

@@ -10,6 +10,7 @@ mod options;
 mod page_write_cost;
 mod registered;
 mod run;
+mod run_end;
 mod saved;
 mod steady_state;
 mod traces;

@@ -40,7 +40,7 @@ fn steady(spec: &RunSpec) -> RunSpec {
 fn both(spec: &RunSpec, over: u32) -> (f64, Report) {
     let of = |times| RunSpec { workload: format!("{},bytes={times}x", spec.workload), ..spec.clone() };
     let warmed = try_run(&RunSpec { initial: "fill:100%".into(), ..of(8 + over) }).unwrap();
-    (warmed.waf_after(8.0).unwrap(), try_run(&steady(&of(over))).unwrap())
+    (warmed.waf_between(8.0, f64::INFINITY).unwrap(), try_run(&steady(&of(over))).unwrap())
 }
 
 /// Both write amplifications over some drive writes, and what was foretold, within 3 % of each other.
@@ -48,12 +48,61 @@ fn agree(spec: &RunSpec, over: u32) {
     let (warm, report) = both(spec, over);
     let within = 0.03;
     let begun = report.begun_steady.as_ref().unwrap();
-    let ours = report.waf_after(0.0).unwrap();
+    let ours = report.waf_between(0.0, f64::INFINITY).unwrap();
     let about = format!("{:?} {}", spec.set.last(), spec.workload);
     println!("{about}: warmed up {warm:.3}, foretold {:.3}, begun steady {ours:.3}", begun.expected_waf);
     assert!((ours / warm - 1.0).abs() < within, "{about}: {ours} against {warm}");
     assert!((begun.expected_waf / warm - 1.0).abs() < within, "{about}: {begun:?} against {warm}");
     assert!(begun.settled, "{about}: {begun:?}");
+}
+
+/// The rows of `docs/steady-state-table.md` of a drive: workload, and write amplification after eight drive writes.
+fn table(device: &str) -> Vec<(String, f64)> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/steady-state-table.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let rows = text.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+    let of = rows.filter(|cells| cells.get(1) == Some(&device));
+    of.filter_map(|cells| Some((cells[2].to_string(), cells[3].parse().ok()?))).collect()
+}
+
+fn shipped(device: &str, workload: &str, bytes: &str) -> RunSpec {
+    RunSpec::new(device, "conventional", &format!("{workload},bytes={bytes}"))
+}
+
+#[test]
+fn shipped_drives_begin_within_five_per_cent_of_a_warm_up() {
+    for (device, loads) in [("fair-tlc", ""), ("demo-8gb", "uniform")] {
+        let rows = table(device);
+        assert_eq!(rows.len(), 12, "{device}");
+        for (workload, warm) in rows.iter().filter(|(workload, _)| workload.starts_with(loads)) {
+            let report = try_run(&steady(&shipped(device, workload, "1x"))).unwrap();
+            for until in [0.1, 1.0] {
+                let waf = report.waf_between(0.0, until).unwrap();
+                let off = waf / warm - 1.0;
+                assert!(off.abs() < 0.05, "{device} {workload} to {until}: {waf} against {warm}");
+            }
+        }
+    }
+}
+
+#[test]
+fn warm_up_of_a_shipped_drive_comes_to_what_the_table_says() {
+    let rows = table("fair-tlc");
+    let (workload, warm) = &rows[rows.len() / 2];
+    let spec = RunSpec { initial: "fill:100%".into(), ..shipped("fair-tlc", workload, "9x") };
+    let waf = try_run(&spec).unwrap().waf_between(8.0, 9.0).unwrap();
+    assert_eq!(format!("{waf:.3}"), format!("{warm:.3}"), "{workload}");
+}
+
+#[test]
+fn trigger_that_the_data_cannot_meet_is_refused_with_what_they_leave() {
+    for (device, says) in [
+        ("hierarchy-44gb", "asks for 256 free blocks of 512 in each plane, and the data leave 87 at most"),
+        ("pa-ssd-288gb", "asks for 116 free blocks of 384 in each plane, and the data leave 54 at most"),
+    ] {
+        let e = try_run(&steady(&shipped(device, "uniform:read=0%,bs=16KiB", "1x"))).unwrap_err().to_string();
+        assert!(e.contains(says), "{device}: {e}");
+    }
 }
 
 fn under(victim: &str) {

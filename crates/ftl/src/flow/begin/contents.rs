@@ -42,7 +42,7 @@ impl<M: Media> Ftl<M> {
         held.into_iter().map(|(_, block)| self.content_of(BlockId(block), law, sample)).collect()
     }
 
-    /// Slots programmed in a block, and live pages of each class.
+    /// Slots programmed in a block, as many as an image of it may have, and live pages of each class.
     fn content_of(&mut self, block: BlockId, law: &Law, sample: &Sample) -> (u32, Vec<u32>) {
         let slots = self.state.regions[self.state.home.index()].slots_per_block;
         let mut live = vec![0; sample.pages.len()];
@@ -52,6 +52,6 @@ impl<M: Media> Ftl<M> {
             spans.iter().for_each(|span| live[sample.class(law, span.lpn)] += 1);
             from = slot + 1;
         }
-        (slots - self.state.unused_slots(block), live)
+        ((slots - self.state.unused_slots(block)).next_multiple_of(self.step()).min(slots), live)
     }
 }

@@ -219,7 +219,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Slots by which a block of the home region may be part full.
-    fn step(&self) -> u32 {
+    pub(crate) fn step(&self) -> u32 {
         let r = &self.state.regions[self.state.home.index()];
         r.units_per_page * r.region.rule.fills_by(r.shape)
     }
