@@ -8,7 +8,7 @@ use std::path::Path;
 use wordline_run::RunError;
 use wordline_schemes::{Entry, Registry};
 use wordline_workload::twin::{BuiltinTwin, Depth, TWIN_OPTIONS, TWINS, TwinBody, check, twin_named};
-use wordline_workload::{JOB_KEYS, JOB_OPTIONS, Parameter, Standing, TRACE_OPTIONS};
+use wordline_workload::{JOB_OPTIONS, Parameter, Standing, TRACE_OPTIONS, job_keys};
 
 /// Requests of a twin that are made to explain it.
 const EXPLAINED: u64 = 500_000;
@@ -116,9 +116,9 @@ pub(crate) const NOT_MODELLED: &str = "not-modelled";
 fn job_files(console: &Console) -> String {
     let mut page =
         format!("{}: job files of fio as workloads\n\n{}\n", console.bold(JOB_FILES), console.bold("Keys"));
-    let width = JOB_KEYS.iter().map(|k| k.names[0].len()).max().unwrap_or(0);
+    let width = job_keys().map(|k| k.names[0].len()).max().unwrap_or(0);
     let (mut unseen, mut refused) = (vec![], String::new());
-    for key in JOB_KEYS {
+    for key in job_keys() {
         let names = key.names.join(", ");
         match key.standing {
             Standing::Honoured(about) => page += &format!("  {:width$}  {about}\n", key.names[0]),

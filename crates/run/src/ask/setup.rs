@@ -195,7 +195,7 @@ impl Setup {
             unit_bytes: device.unit.0 as u32,
         };
         let setup = Setup {
-            spec: RunSpec { workload: text, ..spec.clone() },
+            spec: RunSpec { workload: workload.text().to_string(), ..spec.clone() },
             device,
             geometry,
             workload,

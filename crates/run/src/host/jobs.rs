@@ -63,7 +63,7 @@ impl<E: std::error::Error, I: FnMut() -> Result<(), E>> Host for Jobs<I> {
 
     fn completed(&mut self, completion: &Completion) {
         let request = &completion.request;
-        self.script.completed(request);
+        self.script.completed(request, completion.at);
         if completion.at < self.script.measured_from(request.volume) {
             return;
         }

@@ -56,7 +56,9 @@ pub fn with_options(text: &str, options: &[(String, String)]) -> String {
     }
     let Parts { head, options: given } = parts(text);
     let separator = if given.is_empty() && !text[head.len()..].starts_with(':') { ":" } else { "," };
-    let options: Vec<String> = options.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    let quoted =
+        |v: &str| if v.contains(',') && !v.contains('"') { format!("\"{v}\"") } else { v.to_string() };
+    let options: Vec<String> = options.iter().map(|(k, v)| format!("{k}={}", quoted(v))).collect();
     format!("{text}{separator}{}", options.join(","))
 }
 

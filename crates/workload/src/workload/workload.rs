@@ -18,7 +18,7 @@ use crate::requests::updates::{UpdateLaw, UpdateStream, Updates};
 use crate::source::source::Source as FileSource;
 use crate::trace::trace::Trace;
 use crate::workload::originals::original_of;
-use crate::workload::spelling::{Parts, check_exists, parts};
+use crate::workload::spelling::{Parts, check_exists, parts, with_options};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -80,7 +80,12 @@ impl Workload {
             trace.judge()?;
             Kind::Trace(Arc::new(trace))
         };
-        Ok(Workload { kind, text: text.to_string() })
+        // What the environment gave stands in the text, so that the text is enough to run it again.
+        let text = match &kind {
+            Kind::Jobs(jobs) => with_options(text, jobs.environment()),
+            _ => text.to_string(),
+        };
+        Ok(Workload { kind, text })
     }
 
     /// Resolves what is in memory, under a file's name and with the options that would stand behind it: a twin's file, if
@@ -165,7 +170,8 @@ impl Workload {
     pub fn remarks(&self) -> Vec<String> {
         match &self.kind {
             Kind::Trace(t) | Kind::Original(_, t) => t.remarks(),
-            Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Twin(_) => Vec::new(),
+            Kind::Jobs(j) => j.remarks(),
+            Kind::Synthetic(_) | Kind::Twin(_) => Vec::new(),
         }
     }
 

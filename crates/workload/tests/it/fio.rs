@@ -15,7 +15,8 @@ use std::process::Command;
 use wordline_units::{HostOp, HostRequest};
 use wordline_workload::{DriveShape, Overrides, Workload};
 
-const DRIVE: DriveShape = DriveShape { logical_bytes: 2 << 30, sector_bytes: 512, unit_bytes: 4096 };
+pub(super) const DRIVE: DriveShape =
+    DriveShape { logical_bytes: 2 << 30, sector_bytes: 512, unit_bytes: 4096 };
 
 /// How far fio's Zipf draws are from Zipf's law, which Wordline follows exactly: fio takes ranks from the
 /// third on from a continuous curve. For an exponent of 1.2 over the 76,800 blocks of zipf.fio the largest
@@ -24,16 +25,16 @@ const FIO_FROM_ZIPF: f64 = 0.0206;
 
 /// A stream as numbers: for each job and kind of request, the addresses and sizes in order.
 #[derive(Default)]
-struct Stream {
-    jobs: BTreeMap<String, Vec<(HostOp, u64, u64)>>,
+pub(super) struct Stream {
+    pub jobs: BTreeMap<String, Vec<(HostOp, u64, u64)>>,
 }
 
 impl Stream {
-    fn all(&self) -> impl Iterator<Item = &(HostOp, u64, u64)> {
+    pub fn all(&self) -> impl Iterator<Item = &(HostOp, u64, u64)> {
         self.jobs.values().flatten()
     }
 
-    fn of(&self, op: HostOp) -> Vec<(u64, u64)> {
+    pub fn of(&self, op: HostOp) -> Vec<(u64, u64)> {
         self.all().filter(|r| r.0 == op).map(|r| (r.1, r.2)).collect()
     }
 }
@@ -42,7 +43,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fio")
 }
 
-fn has_fio() -> bool {
+pub(super) fn has_fio() -> bool {
     let there = Command::new("fio").arg("--version").output().is_ok_and(|o| o.status.success());
     if !there {
         eprintln!("skipped: there is no fio (apt-get install fio)");
@@ -81,24 +82,29 @@ fn for_fio(text: &str, seed: u32) -> String {
 }
 
 /// fio's own run. Beside engine, log and seed, the depth is changed, which says when a job asks and not
-/// what: with more than one request outstanding the null engine's are logged twice (fio 3.33). A line of
-/// the log names its job by the job's file.
+/// what: with more than one request outstanding the null engine's are logged twice (fio 3.33). A log has
+/// its job's name.
 fn fio(file: &Path, seed: u32) -> Stream {
     let scratch = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(file).unwrap();
     std::fs::write(scratch.path().join("job.fio"), for_fio(&text, seed)).unwrap();
     let out = Command::new("fio").arg("job.fio").current_dir(scratch.path()).output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    logged(scratch.path())
+}
+
+/// What the logs of a folder say, version 3: time, file, action, offset, length.
+pub(super) fn logged(folder: &Path) -> Stream {
     let mut stream = Stream::default();
-    for entry in std::fs::read_dir(scratch.path()).unwrap() {
+    for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some() {
             continue;
         }
+        let job = path.file_name().unwrap().to_string_lossy().into_owned();
         for line in std::fs::read_to_string(&path).unwrap_or_default().lines() {
-            // Version 3: time, file, action, offset, length.
             let words: Vec<&str> = line.split_whitespace().collect();
-            let [_, file, action, at, bytes] = words.as_slice() else { continue };
+            let [_, _, action, at, bytes] = words.as_slice() else { continue };
             let op = match *action {
                 "read" => HostOp::Read,
                 "write" => HostOp::Write,
@@ -108,16 +114,18 @@ fn fio(file: &Path, seed: u32) -> Stream {
             };
             let (at, bytes) = (at.parse().unwrap(), bytes.parse().unwrap());
             let at = if op == HostOp::Flush { 0 } else { at };
-            // `job.2.0` is the first file of the third copy.
-            let job = file.rsplit_once('.').map_or(*file, |f| f.0).to_string();
-            stream.jobs.entry(job).or_default().push((op, at, bytes));
+            stream.jobs.entry(job.clone()).or_default().push((op, at, bytes));
         }
     }
     stream
 }
 
 fn wordline(file: &Path, seed: u64) -> Stream {
-    let workload = Workload::parse(file.to_str().unwrap(), Overrides::default()).unwrap();
+    streamed(&Workload::parse(file.to_str().unwrap(), Overrides::default()).unwrap(), seed)
+}
+
+/// A workload's requests, those of each job for themselves.
+pub(super) fn streamed(workload: &Workload, seed: u64) -> Stream {
     let mut stream = Stream::default();
     for request in workload.open(DRIVE, seed).unwrap() {
         let r: HostRequest = request.unwrap();
@@ -128,7 +136,7 @@ fn wordline(file: &Path, seed: u64) -> Stream {
 }
 
 /// The largest distance of the cumulative distributions of two samples.
-fn distance(a: &mut [u64], b: &mut [u64]) -> f64 {
+pub(super) fn distance(a: &mut [u64], b: &mut [u64]) -> f64 {
     a.sort_unstable();
     b.sort_unstable();
     let (mut i, mut j, mut largest) = (0, 0, 0f64);
@@ -142,13 +150,13 @@ fn distance(a: &mut [u64], b: &mut [u64]) -> f64 {
 }
 
 /// What distance two samples of one distribution keep below in all but one of a million cases.
-fn critical(n: usize, m: usize) -> f64 {
+pub(super) fn critical(n: usize, m: usize) -> f64 {
     let (n, m) = (n as f64, m as f64);
     2.7 * ((n + m) / (n * m)).sqrt()
 }
 
 /// How often each block is hit, most first, as the rank of each request's block.
-fn ranks(requests: &[(u64, u64)]) -> Vec<u64> {
+pub(super) fn ranks(requests: &[(u64, u64)]) -> Vec<u64> {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     for (at, _) in requests {
         *counts.entry(*at).or_default() += 1;
@@ -174,7 +182,7 @@ struct Compared {
     exact: bool,
 }
 
-const OPS: [HostOp; 4] = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
+pub(super) const OPS: [HostOp; 4] = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
 
 /// The most by which the numbers of requests may differ: those of one direction of a mixed job are
 /// binomial, and what a map or a place cuts makes requests more.
@@ -278,9 +286,9 @@ fn ten_job_files_give_the_requests_that_fio_gives() {
 /// The part of docs/jobs.md about keys follows the list that jobs are read by.
 #[test]
 fn the_page_names_every_key_with_what_becomes_of_it() {
-    use wordline_workload::{JOB_KEYS, Standing};
+    use wordline_workload::{Standing, job_keys};
     let (mut honoured, mut unseen, mut refused) = (String::new(), vec![], String::new());
-    for key in JOB_KEYS {
+    for key in job_keys() {
         let names = key.names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
         let row = |about: &str| format!("| {names} | {} |\n", about.replace('|', "\\|"));
         match key.standing {
@@ -317,21 +325,22 @@ fn parsed(text: &str, options: &str) -> Result<Vec<HostRequest>, String> {
 
 #[test]
 fn every_problem_of_a_job_file_is_said_at_once_with_its_line() {
-    let e = parsed("[a]\nbs=1000\nverify=crc32c\niodepht=4\nrw=randred\niodepth=8\nsize=${SIZE}\n", "")
-        .unwrap_err();
+    let e =
+        parsed("[a]\nbs=0\ntrim_percentage=9\niodepht=4\nrw=randred\nioengine=net\nsize=${WL_SIZE}\n", "")
+            .unwrap_err();
     for said in [
-        ":2: bs: 1000 is not a multiple of 512 B",
-        ":3: verify cannot be honoured",
-        "ignore=verify",
+        ":2: bs: \"0\" is no size of a request",
+        ":3: trim_percentage cannot be honoured",
+        "ignore=trim_percentage",
         "did you mean \"iodepth\"?",
         ":5: rw: \"randred\" is no kind of I/O; did you mean \"randread\"?",
-        ":6: iodepth: psync, the default, keeps one request outstanding",
-        ":7: ${SIZE} is not given",
+        ":6: ioengine: net sends over a network",
+        ":7: ${WL_SIZE} is neither given nor in the environment",
     ] {
         assert!(e.contains(said), "{said:?} is missing in\n{e}");
     }
     let e = parsed("[a]\nsize=3g\n", "").unwrap_err();
-    assert!(e.contains("beyond the drive") && e.contains("size=50%"), "{e}");
+    assert!(e.contains("beyond the drive") && e.contains("FILE:size=2147483648"), "{e}");
     let e = parsed("[a]\nsize=1m\n[b]\nsize=1m\n", ":section=c").unwrap_err();
     assert!(e.contains("there is no job \"c\"") && e.contains("a, b"), "{e}");
     assert!(parsed("[global]\nbs=4k\n", "").unwrap_err().contains("no job beside [global]"));
@@ -345,8 +354,8 @@ fn a_job_file_is_no_trace_to_inspect() {
 
 #[test]
 fn options_behind_the_name_choose_jobs_and_set_keys() {
-    let text = "[global]\nbs=4k ; a comment\nsize=${SIZE}\n[a]\nrw=write\n[b]\nrw=read\nverify=md5\n";
-    let requests = parsed(text, ":section=b,SIZE=64k,ignore=verify,bs=\"8k,16k\"").unwrap();
+    let text = "[global]\nbs=4k ; a comment\nsize=${SIZE}\n[a]\nrw=write\n[b]\nrw=read\ntrim_backlog=8\n";
+    let requests = parsed(text, ":section=b,SIZE=64k,ignore=trim_backlog,bs=\"8k,16k\"").unwrap();
     assert_eq!(requests.len(), 8);
     assert!(requests.iter().all(|r| r.op == HostOp::Read && r.bytes() == 8192));
 }

@@ -4,8 +4,10 @@
 
 mod bad_input;
 mod fio;
+mod fio_examples;
 mod hints;
 mod hostile;
+mod jobs;
 mod memory;
 mod sources;
 mod support;

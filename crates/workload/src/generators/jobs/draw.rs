@@ -6,6 +6,7 @@
 use crate::generators::jobs::blocks::UsedBlocks;
 use crate::generators::jobs::job::{Between, Kinds, Spread};
 use crate::generators::jobs::placed::Placed;
+use crate::generators::jobs::policy::Stride;
 use crate::generators::jobs::spell::DIRECTIONS;
 use crate::random::permutation::Permutation;
 use crate::random::stream::RandomStream;
@@ -50,6 +51,10 @@ pub(crate) struct Draw {
     map: Option<UsedBlocks>,
     /// Bytes of a block of the map and of a rank.
     unit: u64,
+    /// Where the addresses of the job begin, which goes on from zone to zone where it has some, and the
+    /// bytes moved in this one.
+    base: u64,
+    zone_bytes: u64,
     order: Option<(Permutation, u64)>,
     last_end: [u64; DIRECTIONS],
     last_start: [Option<u64>; DIRECTIONS],
@@ -90,7 +95,7 @@ impl Draw {
         let job = &placed.job;
         let name = format!("jobs/{number}/{}", job.seed);
         let unit = job.directions().map(|d| job.sizes[d].min).min().unwrap_or(4096);
-        let ranks = placed.size.div_ceil(unit);
+        let ranks = placed.job.stride.map_or(placed.size, |s| s.range).div_ceil(unit);
         let mut spread = RandomStream::new(seed, &format!("{name}/spread"));
         let random_turn = spread.bits();
         let turn = |centre: Option<f64>| centre.map_or(random_turn, |c| (ranks as f64 * c) as u64);
@@ -123,6 +128,8 @@ impl Draw {
             turned,
             map: needs_map.then(|| UsedBlocks::new(ranks)),
             unit,
+            base: placed.start,
+            zone_bytes: 0,
             order: None,
             last_end: [placed.start; DIRECTIONS],
             last_start: [None; DIRECTIONS],
@@ -143,12 +150,13 @@ impl Draw {
     /// Blocks of a direction's alignment in the space.
     fn blocks_of(placed: &Placed, direction: usize) -> u64 {
         let (align, smallest) = (placed.job.align[direction], placed.job.sizes[direction].min);
-        (placed.size - smallest.saturating_sub(align)) / align
+        let size = placed.job.stride.map_or(placed.size, |s| s.range);
+        size.saturating_sub(smallest.saturating_sub(align)) / align
     }
 
     fn begin_order(&mut self) {
         if self.placed.job.random && self.placed.job.shuffled {
-            let blocks = self.placed.size / self.unit;
+            let blocks = self.placed.job.stride.map_or(self.placed.size, |s| s.range) / self.unit;
             self.order = Some((Permutation::new(blocks, &mut self.random.offset), 0));
         }
     }
@@ -156,6 +164,7 @@ impl Draw {
     /// The next loop: from the beginning, every block unused, and the same random numbers again unless
     /// the job says otherwise.
     pub fn begin_anew(&mut self) {
+        self.base = self.placed.start;
         self.last_end = [self.placed.start; DIRECTIONS];
         self.last_start = [None; DIRECTIONS];
         if let Some(map) = &mut self.map {
@@ -202,8 +211,11 @@ impl Draw {
             let at = self.last_start[TRIM]?;
             (at, self.last_end[TRIM] - at)
         } else {
+            if let Some(stride) = job.stride {
+                self.enter_zone(stride, direction);
+            }
             let (offset, is_random, marks) = self.offset(direction)?;
-            let at = self.placed.start + offset;
+            let at = self.base + offset;
             if at >= end {
                 return None;
             }
@@ -226,7 +238,34 @@ impl Draw {
         self.last_start[direction] = Some(at);
         self.last_end[direction] = at + bytes;
         self.issued[direction] += 1;
+        self.zone_bytes += bytes;
         Some(Drawn { direction, at, bytes })
+    }
+
+    /// Goes on to the next strided zone when this one has had its bytes, or round within it.
+    fn enter_zone(&mut self, stride: Stride, direction: usize) {
+        if self.zone_bytes >= stride.size {
+            self.zone_bytes = 0;
+            self.base += stride.range + stride.skip;
+            if self.base >= self.placed.start + self.placed.size {
+                self.base = self.placed.start;
+            }
+            self.last_end[direction] = self.base;
+        }
+        if self.last_end[direction] >= self.base + stride.range {
+            self.last_end[direction] = self.base;
+        }
+        if self.zone_bytes.is_multiple_of(stride.range) {
+            if let Some(map) = &mut self.map {
+                map.clear();
+            }
+            self.begin_order();
+        }
+    }
+
+    /// A read that the job makes beside those that are drawn.
+    pub fn note_read(&mut self) {
+        self.issued[0] += 1;
     }
 
     /// Offset from the beginning of the space, whether it is random, and whether the map notes it.
@@ -243,7 +282,7 @@ impl Draw {
                 return self.random_offset(direction).map(|o| (o, true, true));
             }
         } else if job.between == Between::Identical {
-            let last = self.last_start[direction].map_or(0, |at| at - self.placed.start);
+            let last = self.last_start[direction].map_or(0, |at| at - self.base);
             return Some((last, false, false));
         }
         let behind = self.sequential(direction).filter(|o| *o < self.placed.size);
@@ -255,14 +294,25 @@ impl Draw {
         let (job, end) = (&self.placed.job, self.placed.start + self.placed.size);
         let again = job.time_based || (job.kinds == Kinds::Mixed && self.placed.total > self.placed.size);
         if self.last_end[direction] >= end && again {
-            self.last_end[direction] = self.placed.start;
+            self.last_end[direction] = self.base;
         }
-        let offset = self.last_end[direction] - self.placed.start;
-        if offset >= self.placed.size {
+        let (start, size) = (self.base, self.placed.size);
+        if job.gap < 0 && self.last_end[direction] == start && start > 0 {
+            // fio goes backwards from the address that equals the size.
+            self.last_end[direction] = size.max(start);
+        }
+        let offset = self.last_end[direction].saturating_sub(start);
+        if offset >= size {
             return None;
         }
-        let further = if offset > 0 { offset + job.gap } else { 0 };
-        Some(if further >= self.placed.size { 0 } else { further })
+        if offset == 0 || job.gap == 0 {
+            return Some(offset);
+        }
+        match offset.checked_add_signed(job.gap) {
+            Some(further) if further < end => Some(further),
+            _ if job.gap < 0 => size.checked_add_signed(job.gap),
+            _ => Some(0),
+        }
     }
 
     fn random_offset(&mut self, direction: usize) -> Option<u64> {

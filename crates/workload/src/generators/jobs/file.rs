@@ -35,6 +35,9 @@ pub(crate) struct JobFile {
     jobs: Vec<Job>,
     /// Keys that were left out because the options said so.
     left_out: Vec<String>,
+    /// Variables of the file that were taken from the environment.
+    environment: Vec<(String, String)>,
+    remarks: Vec<String>,
     requests: Option<u64>,
 }
 
@@ -65,19 +68,37 @@ impl JobFile {
             );
         }
         let file = JobText::read(name, content, options, &mut problems)?;
-        let jobs = jobs_of(&file, &mut problems);
+        let (jobs, mut remarks) = jobs_of(&file, &mut problems);
         WorkloadError::of_all(problems)?;
+        if !file.left_out.is_empty() {
+            remarks.push(format!(
+                "ignore= left out {}: the requests are not all that fio asks for.",
+                file.left_out.join(", ")
+            ));
+        }
         Ok(JobFile {
             name: name.to_string(),
             sha256: file.sha256,
             jobs,
             left_out: file.left_out,
+            environment: file.environment,
+            remarks,
             requests: over.requests,
         })
     }
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What a reader of the figures should know of the file, a sentence each.
+    pub fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
+    }
+
+    /// The variables of the file that the environment gave, as options that give them again.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
     }
 
     /// A job file's jobs bound themselves; only the number of requests can be bounded from outside.

@@ -1,7 +1,7 @@
 //! A job file's text: lines with `key=value` in sections. `[global]` holds what the jobs behind it
 //! begin with; `;` and `#` begin a comment; `include FILE` puts another file in its place. A `${NAME}`
-//! is replaced by what the options say, never by the environment, since a report must be enough to
-//! repeat a run.
+//! is replaced by what the options say, or by the environment as in fio. What the environment gave is
+//! kept, since a report must be enough to repeat a run.
 
 use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
 use crate::generators::jobs::keys::{JOB_OPTIONS, Standing, standing};
@@ -35,6 +35,8 @@ pub(crate) struct JobText {
     pub sections: Vec<Section>,
     pub sha256: String,
     pub left_out: Vec<String>,
+    /// What the environment gave for the variables of the file.
+    pub environment: Vec<(String, String)>,
 }
 
 /// A line without comment and blanks.
@@ -60,6 +62,12 @@ pub(crate) fn looks_like_jobs(head: &[u8]) -> bool {
     first.is_some_and(|l| section_name(l).is_some_and(|n| !n.is_empty()) || l.starts_with("include "))
 }
 
+/// Whether a line sets a key that a drive does not see.
+fn is_unseen(line: &str) -> bool {
+    let key = line.split_once('=').map_or(line, |(key, _)| key).trim();
+    matches!(standing(key), Some((_, Standing::Unseen)))
+}
+
 struct Reader<'a> {
     global: Vec<Line>,
     sections: Vec<Section>,
@@ -68,6 +76,7 @@ struct Reader<'a> {
     variables: &'a [(String, String)],
     used: Vec<bool>,
     missing: Vec<(String, String)>,
+    environment: Vec<(String, String)>,
     hash: Sha256,
     problems: &'a mut Vec<Problem>,
 }
@@ -155,7 +164,17 @@ impl Reader<'_> {
                     self.used[at] = true;
                     out += &self.variables[at].1;
                 }
-                None => self.missing.push((name.to_string(), place.to_string())),
+                None => match std::env::var(name) {
+                    Ok(value) => {
+                        out += &value;
+                        if self.environment.iter().all(|(known, _)| known != name) {
+                            self.environment.push((name.to_string(), value));
+                        }
+                    }
+                    // What a drive does not see may be left empty, as fio leaves it.
+                    Err(_) if is_unseen(line) => {}
+                    Err(_) => self.missing.push((name.to_string(), place.to_string())),
+                },
             }
             rest = &rest[start + length + 1..];
         }
@@ -185,6 +204,7 @@ impl JobText {
             used: vec![false; pairs.len()],
             variables: &pairs,
             missing: vec![],
+            environment: vec![],
             hash: Sha256::new(),
             problems,
         };
@@ -192,9 +212,9 @@ impl JobText {
             Some(bytes) => reader.text(Path::new(path), bytes, 0)?,
             None => reader.file(Path::new(path), 0)?,
         }
-        let Reader { mut sections, global, used, missing, hash, .. } = reader;
+        let Reader { mut sections, global, used, missing, environment, hash, .. } = reader;
         for (name, place) in missing {
-            let what = format!("${{{name}}} is not given: the environment is not read");
+            let what = format!("${{{name}}} is neither given nor in the environment");
             problems.push(
                 Problem::new(ErrorKind::Content, place, what)
                     .hint(format!("say it behind the file's name, {path}:{name}=VALUE")),
@@ -239,16 +259,21 @@ impl JobText {
             }
         }
         for key in &left_out {
-            if !matches!(standing(key), Some((_, Standing::Refused(_)))) {
-                let what = format!("ignore={key} leaves out a key that need not be left out");
+            if standing(key).is_none() {
+                let what = format!("ignore={key} leaves out what is no key of fio");
+                let hint = did_you_mean(key, crate::generators::jobs::keys::names());
                 problems.push(
                     Problem::new(ErrorKind::Option, place("ignore", key), what)
-                        .allowed("keys that cannot be honoured (wordline explain fio)"),
+                        .allowed("keys of fio (wordline explain fio)")
+                        .hint(hint),
                 );
             }
         }
         for section in &mut sections {
-            section.lines.retain(|l| !left_out.contains(&l.key));
+            let first_name = |key: &str| standing(key).map(|s| s.0);
+            section.lines.retain(|l| {
+                !left_out.iter().any(|key| first_name(key) == first_name(&l.key) && first_name(key).is_some())
+            });
         }
         if names.is_empty() {
             let what =
@@ -258,6 +283,6 @@ impl JobText {
             );
         }
         let sha256 = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
-        Ok(JobText { sections, sha256, left_out })
+        Ok(JobText { sections, sha256, left_out, environment })
     }
 }

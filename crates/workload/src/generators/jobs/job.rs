@@ -1,5 +1,8 @@
 //! A job as understood: the lines of a section, each read by its key, every problem at once.
 
+use crate::generators::jobs::policy::{
+    Depth, ExitScope, FlowShare, LatencyTarget, Priorities, RateFloor, Steady, Streams, Stride, Verify,
+};
 use crate::generators::jobs::spell::{Amount, DIRECTIONS};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -94,14 +97,14 @@ pub(crate) struct Job {
     pub random: bool,
     /// A random address every so many requests.
     pub every: u64,
-    /// Bytes that a sequential job leaves out behind each request.
-    pub gap: u64,
+    /// Bytes that a sequential job leaves out behind each request; below 0 it goes backwards.
+    pub gap: i64,
     pub between: Between,
     pub mix_read: u64,
     pub sizes: [Sizes; DIRECTIONS],
     pub sizes_by_randomness: bool,
     pub align: [u64; DIRECTIONS],
-    pub depth: u32,
+    pub depth: Depth,
     pub clones: u32,
     pub size: Option<Amount>,
     pub io_size: Option<Amount>,
@@ -120,10 +123,31 @@ pub(crate) struct Job {
     pub distances: Distances,
     pub hint: LatencyHint,
     pub class: QueueClass,
-    /// What its writes are part of; 0 for nothing.
-    pub stream: u8,
+    pub streams: Streams,
+    /// Whether its writes wait for their data to be on flash.
+    pub fua: bool,
+    /// Whether what fio counts as a write makes the drive read.
+    pub reads_for_writes: bool,
+    pub priorities: Option<Priorities>,
+    pub verify: Option<Verify>,
+    pub flow: Option<FlowShare>,
+    pub floor: Option<RateFloor>,
+    /// The longest latency before it ends; 0 for any.
+    pub max_latency: u64,
+    pub target: Option<LatencyTarget>,
+    pub steady: Option<Steady>,
+    pub stride: Option<Stride>,
+    /// The bytes from address 0 on that it works in.
+    pub file_size: Option<u64>,
+    pub wait_for: Option<String>,
+    /// Which jobs end with it, if it is the first to end.
+    pub exits: Option<ExitScope>,
+    pub new_group: bool,
+    pub group_reporting: bool,
     pub think: u64,
     pub think_every: u64,
+    /// Nanoseconds between two thoughts; 0 where requests alone count.
+    pub think_time: u64,
     pub think_after: ThinkAfter,
     pub runtime: Option<u64>,
     pub time_based: bool,
@@ -159,7 +183,7 @@ impl Job {
             "name": self.name,
             "options": self.options,
             "numjobs": self.clones,
-            "iodepth": self.depth,
+            "iodepth": self.depth.most,
             "sizes": self.sizes.iter().map(sizes).collect::<Vec<_>>(),
         })
     }

@@ -1,6 +1,7 @@
 //! Every key of fio that Wordline knows of: what it means here, that it means nothing to a drive, or
 //! why it cannot be honoured. Reading, `explain` and docs/jobs.md follow this one list.
 
+use crate::generators::jobs::unseen::UNSEEN;
 use crate::text::parameter::{Parameter, value};
 
 /// What Wordline does with a key.
@@ -27,10 +28,6 @@ const fn honoured(names: &'static [&'static str], about: &'static str) -> JobKey
     JobKey { names, standing: Standing::Honoured(about) }
 }
 
-const fn unseen(names: &'static [&'static str]) -> JobKey {
-    JobKey { names, standing: Standing::Unseen }
-}
-
 const fn refused(names: &'static [&'static str], why: &'static str) -> JobKey {
     JobKey { names, standing: Standing::Refused(why) }
 }
@@ -41,19 +38,19 @@ pub const JOB_OPTIONS: &[Parameter] = &[
     value("ignore", "key", "none", "keys joined by +", "leaves out keys that cannot be honoured"),
 ];
 
-const VERIFY: &str = "a simulated drive keeps no data to verify; Wordline's own tests do that";
-const ZONES: &str = "the drive has no zones; leave it out";
+const VERIFY: &str =
+    "what is read back is what was written, and no state of an earlier fio is at hand; leave it out";
+const TRIMS: &str = "trims among the reads that verify; say verify= alone, or a job of trims beside it";
+const ZONES: &str = "the drive has no zones that are written in order";
 const FILES: &str = "a job works on the one drive; give each part of it a job with offset= and size=";
-const CONTROL: &str = "it changes or ends a run by what was measured; give runtime= or size=";
 const REPLAY: &str = "a trace is a workload of its own: give its file in place of the job file";
 const PAGES: &str = "it needs a page cache, and there is none before the drive; say fsync= or fdatasync=";
-const BATCH: &str = "requests are issued one by one, each when one has ended; it changes when the host looks, not what it asks";
 
-/// Every key, those that are honoured first.
-pub const JOB_KEYS: &[JobKey] = &[
+/// Keys that say what a drive is asked.
+const HONOURED: &[JobKey] = &[
     honoured(
         &["rw", "readwrite"],
-        "read, write, trim, randread, randwrite, randtrim, rw (readwrite), randrw, trimwrite, randtrimwrite; `:N` behind a random one draws an address every N requests, `:SIZE` behind a sequential one leaves a gap of SIZE",
+        "read, write, trim, randread, randwrite, randtrim, rw (readwrite), randrw, trimwrite, randtrimwrite; `:N` behind a random one draws an address every N requests, `:SIZE` behind a sequential one leaves a gap of SIZE, and with a minus goes backwards",
     ),
     honoured(
         &["rw_sequencer"],
@@ -64,14 +61,17 @@ pub const JOB_KEYS: &[JobKey] = &[
         &["rwmixwrite"],
         "percentage of writes of rw and randrw; of this and rwmixread the later line holds",
     ),
-    honoured(&["bs", "blocksize"], "size of a request, 4k by default; `reads,writes,trims`"),
+    honoured(
+        &["bs", "blocksize"],
+        "size of a request, 4k by default; what is no multiple of 512 B is widened to whole pages of 4 KiB, as a file system would; `reads,writes,trims`",
+    ),
     honoured(
         &["bsrange", "blocksize_range"],
         "sizes from the smallest to the largest in steps of the smallest; `reads,writes,trims`",
     ),
     honoured(
         &["bssplit"],
-        "sizes with percentages, 4k/60:64k/40; what has none shares the rest; `reads,writes,trims`",
+        "sizes with percentages, 4k/60:64k/40; what has none shares the rest, and of shares that come to another sum the largest is as large as 100 leaves it; `reads,writes,trims`",
     ),
     honoured(
         &["bs_is_seq_rand"],
@@ -81,7 +81,7 @@ pub const JOB_KEYS: &[JobKey] = &[
     honoured(&["iodepth"], "requests that a job keeps outstanding; 1 by default"),
     honoured(
         &["ioengine"],
-        "asynchronous ones keep iodepth outstanding, synchronous ones (psync, the default) one; what the drive sees is otherwise the same",
+        "asynchronous ones keep iodepth outstanding, synchronous ones (psync, the default) one, whatever iodepth says; what the drive sees is otherwise the same",
     ),
     honoured(
         &["numjobs"],
@@ -94,14 +94,14 @@ pub const JOB_KEYS: &[JobKey] = &[
     honoured(&["io_size", "io_limit"], "bytes that the job moves, where that is not size"),
     honoured(&["number_ios"], "requests after which a loop ends"),
     honoured(
-        &["offset"],
+        &["offset", "fileoffset"],
         "where the job begins; a percentage of the drive is rounded up to the request size",
     ),
     honoured(&["offset_increment"], "how much further each of numjobs begins"),
     honoured(&["offset_align"], "what a percentage as offset is rounded up to"),
     honoured(
         &["random_distribution"],
-        "random, zipf:THETA[:CENTRE], pareto:POWER[:CENTRE], normal:DEVIATION[:CENTRE], zoned:ACCESS/SIZE:..., zoned_abs:ACCESS/BYTES:...",
+        "random, zipf:THETA[:CENTRE], pareto:POWER[:CENTRE], normal:DEVIATION[:CENTRE], zoned:ACCESS/SIZE:..., zoned_abs:ACCESS/BYTES:...; sizes that are left out share the rest",
     ),
     honoured(
         &["random_generator"],
@@ -156,133 +156,117 @@ pub const JOB_KEYS: &[JobKey] = &[
     honoured(&["fdatasync"], "as fsync: both are the drive's FLUSH"),
     honoured(&["end_fsync", "fsync_on_close"], "a FLUSH at the end of each loop of a job that writes"),
     honoured(&["kb_base"], "1024: k is 1024 (the default); 1000: k is 1000"),
-    unseen(&["name"]),
-    unseen(&["description"]),
-    unseen(&["filename"]),
-    unseen(&["directory"]),
-    unseen(&["filename_format"]),
-    unseen(&["unique_filename"]),
-    unseen(&["opendir"]),
-    unseen(&["lockfile"]),
-    unseen(&["direct"]),
-    unseen(&["buffered"]),
-    unseen(&["atomic"]),
-    unseen(&["fallocate"]),
-    unseen(&["fadvise_hint", "fadvise"]),
-    unseen(&["invalidate"]),
-    unseen(&["overwrite"]),
-    unseen(&["file_append"]),
-    unseen(&["create_serialize"]),
-    unseen(&["create_fsync"]),
-    unseen(&["create_on_open"]),
-    unseen(&["allow_file_create"]),
-    unseen(&["allow_mounted_write"]),
-    unseen(&["pre_read"]),
-    unseen(&["unlink"]),
-    unseen(&["unlink_each_loop"]),
-    unseen(&["openfiles"]),
-    unseen(&["thread"]),
-    unseen(&["group_reporting"]),
-    unseen(&["new_group"]),
-    unseen(&["mem", "iomem"]),
-    unseen(&["mem_align", "iomem_align"]),
-    unseen(&["hugepage-size"]),
-    unseen(&["lockmem"]),
-    unseen(&["nice"]),
-    unseen(&["cpumask"]),
-    unseen(&["cpus_allowed"]),
-    unseen(&["cpus_allowed_policy"]),
-    unseen(&["numa_cpu_nodes"]),
-    unseen(&["numa_mem_policy"]),
-    unseen(&["ioscheduler"]),
-    unseen(&["clocksource"]),
-    unseen(&["gtod_cpu"]),
-    unseen(&["gtod_reduce"]),
-    unseen(&["disable_lat"]),
-    unseen(&["disable_clat"]),
-    unseen(&["disable_slat"]),
-    unseen(&["disable_bw_measurement", "disable_bw"]),
-    unseen(&["clat_percentiles"]),
-    unseen(&["lat_percentiles"]),
-    unseen(&["slat_percentiles"]),
-    unseen(&["percentile_list"]),
-    unseen(&["significant_figures"]),
-    unseen(&["disk_util"]),
-    unseen(&["unit_base"]),
-    unseen(&["unified_rw_reporting"]),
-    unseen(&["block_error_percentiles"]),
-    unseen(&["stats"]),
-    unseen(&["write_bw_log"]),
-    unseen(&["write_lat_log"]),
-    unseen(&["write_iops_log"]),
-    unseen(&["write_hist_log"]),
-    unseen(&["bwavgtime"]),
-    unseen(&["iopsavgtime"]),
-    unseen(&["log_entries"]),
-    unseen(&["log_avg_msec"]),
-    unseen(&["log_hist_msec"]),
-    unseen(&["log_hist_coarseness"]),
-    unseen(&["log_max_value"]),
-    unseen(&["log_offset"]),
-    unseen(&["log_prio"]),
-    unseen(&["log_compression"]),
-    unseen(&["log_compression_cpus"]),
-    unseen(&["log_store_compressed"]),
-    unseen(&["log_unix_epoch"]),
-    unseen(&["log_alternate_epoch"]),
-    unseen(&["log_alternate_epoch_clock_id"]),
-    unseen(&["per_job_logs"]),
-    unseen(&["write_iolog"]),
-    unseen(&["zero_buffers"]),
-    unseen(&["refill_buffers"]),
-    unseen(&["scramble_buffers"]),
-    unseen(&["buffer_pattern"]),
-    unseen(&["buffer_compress_percentage"]),
-    unseen(&["buffer_compress_chunk"]),
-    unseen(&["dedupe_percentage"]),
-    unseen(&["dedupe_mode"]),
-    unseen(&["dedupe_working_set_percentage"]),
-    unseen(&["dedupe_global"]),
-    unseen(&["exec_prerun"]),
-    unseen(&["exec_postrun"]),
-    unseen(&["error_dump"]),
-    unseen(&["continue_on_error"]),
-    unseen(&["exitall_on_error"]),
-    unseen(&["ignore_error"]),
-    unseen(&["uid"]),
-    unseen(&["gid"]),
-    unseen(&["cgroup"]),
-    unseen(&["cgroup_weight"]),
-    unseen(&["cgroup_nodelete"]),
-    unseen(&["thinktime_spin"]),
-    unseen(&["io_submit_mode"]),
-    unseen(&["registerfiles"]),
-    unseen(&["fixedbufs"]),
-    unseen(&["sqthread_poll"]),
-    unseen(&["hipri"]),
-    unseen(&["cmdprio_percentage"]),
-    unseen(&["userspace_reap"]),
-    unseen(&["nonvectored"]),
-    unseen(&["uncached"]),
-    unseen(&["nowait"]),
-    unseen(&["force_async"]),
-    refused(&["iodepth_batch", "iodepth_batch_submit"], BATCH),
-    refused(&["iodepth_batch_complete_min", "iodepth_batch_complete"], BATCH),
-    refused(&["iodepth_batch_complete_max"], BATCH),
-    refused(&["iodepth_low"], BATCH),
+    honoured(
+        &["iodepth_batch", "iodepth_batch_submit"],
+        "requests that are submitted together; 1 by default, 0 is iodepth",
+    ),
+    honoured(
+        &["iodepth_batch_complete_min", "iodepth_batch_complete"],
+        "requests that must have ended before a full job asks again; 1 by default",
+    ),
+    honoured(&["iodepth_batch_complete_max"], "changes nothing: what has ended is seen when it ends"),
+    honoured(&["iodepth_low"], "outstanding requests down to which a full job waits; iodepth by default"),
+    honoured(
+        &["sync"],
+        "1, sync or dsync: writes with FUA, which end when their data are on flash; 0 or none",
+    ),
+    honoured(&["writefua"], "1: writes with FUA"),
+    honoured(
+        &["sg_write_mode"],
+        "write, write_same and write_same_ndob: writes; verify and write_and_verify: writes with FUA; verify_bytchk_00, _01 and _11: the drive reads the range; write_stream: the stream of stream_id",
+    ),
+    honoured(&["stream_id"], "the stream of sg_write_mode=write_stream, 1 to 31"),
+    honoured(
+        &["dataplacement"],
+        "fdp or streams: the streams of plids, which schemes with streams keep apart; none",
+    ),
+    honoured(&["fdp"], "1: dataplacement=fdp"),
+    honoured(
+        &["plids", "fdp_pli"],
+        "numbers and ranges by commas: identifier N of fdp is stream N + 1, of streams N; none by default",
+    ),
+    honoured(
+        &["plid_select", "fdp_pli_select"],
+        "which of plids a write takes: roundrobin (the default), or random",
+    ),
+    honoured(
+        &["cmdprio_percentage"],
+        "percentage of requests with the class of cmdprio_class, the others with that of prioclass; `reads,writes`",
+    ),
+    honoured(&["cmdprio_class"], "a class as in prioclass, 1 by default; `reads,writes`"),
+    honoured(&["cmdprio"], "the level of those: a request says its class alone"),
+    honoured(
+        &["cmdprio_bssplit"],
+        "as cmdprio_percentage for each size: SIZE/PERCENT[/CLASS/LEVEL]:...; `reads,writes`",
+    ),
+    honoured(
+        &["verify"],
+        "what a loop wrote is read back behind it, in the order of writing, or of addresses where there is no map; the bytes themselves are not compared",
+    ),
+    honoured(&["do_verify"], "0: nothing is read back"),
+    honoured(&["verify_only"], "nothing is written: what would be is read"),
+    honoured(&["verify_backlog"], "writes after which as many are read back"),
+    honoured(&["verify_backlog_batch"], "how many are read back then"),
+    honoured(&["experimental_verify"], "what is read back is drawn again: the order of writing"),
+    honoured(
+        &["filesize"],
+        "bytes of the drive that the job uses, from address 0; size is then what it moves in a loop",
+    ),
+    honoured(&["fill_device", "fill_fs"], "the job goes on to the end of the drive"),
+    honoured(
+        &["zonemode"],
+        "strided: zonesize bytes within zonerange, then zoneskip further; none; zbd needs a drive with zones",
+    ),
+    honoured(&["zonesize"], "bytes moved in a strided zone"),
+    honoured(&["zonerange"], "the addresses of a strided zone; zonesize by default"),
+    honoured(&["zoneskip"], "addresses between strided zones"),
+    honoured(
+        &["rate_min", "ratemin"],
+        "the job ends, as in fio, when its bytes per second over a rate_cycle are below; not in the first 2 s; `reads,writes,trims`",
+    ),
+    honoured(&["rate_iops_min"], "the same of requests per second"),
+    honoured(&["rate_cycle", "ratecycle"], "milliseconds over which those are taken; 1000 by default"),
+    honoured(
+        &["max_latency"],
+        "the job ends, as in fio, at the first request that takes longer, in microseconds",
+    ),
+    honoured(
+        &["latency_target"],
+        "microseconds that requests may take: the depth is sought, as in fio, by doubling and halving, up to iodepth",
+    ),
+    honoured(&["latency_window"], "microseconds between two such steps"),
+    honoured(&["latency_percentile"], "percentage of requests that must keep latency_target; 100 by default"),
+    honoured(&["latency_run"], "1: goes on seeking instead of ending with the depth found"),
+    honoured(
+        &["steadystate", "ss"],
+        "iops:LIMIT, iops_slope:LIMIT, bw:LIMIT or bw_slope:LIMIT, perhaps in %: the job, or its group with group_reporting, ends when seconds of steadystate_duration keep it",
+    ),
+    honoured(&["steadystate_duration", "ss_dur"], "seconds that are looked at"),
+    honoured(&["steadystate_ramp_time", "ss_ramp"], "seconds before they begin"),
+    honoured(&["exitall"], "when the first job ends, others end, too: which, says exit_what"),
+    honoured(&["exit_what"], "group (the default), stonewall (all that have begun), or all"),
+    honoured(&["wait_for"], "the job begins when all of that name have ended"),
+    honoured(&["flow"], "the share of the job's requests among those of its flow_id"),
+    honoured(&["flow_id"], "which jobs share; 0 by default"),
+    honoured(&["flow_sleep"], "microseconds that a job waits that is ahead, with nothing outstanding"),
+    honoured(&["new_group"], "a group of its own begins, as for exit_what and steadystate"),
+    honoured(&["group_reporting"], "steadystate looks at the group; each job keeps its own figures"),
+    honoured(&["thinktime_iotime"], "seconds between two waits of thinktime"),
+    honoured(&["io_submit_mode"], "offload: a synchronous engine, too, keeps iodepth outstanding"),
+];
+
+/// Keys that cannot be honoured.
+const REFUSED: &[JobKey] = &[
     refused(
         &["serialize_overlap"],
         "overlapping requests go to the drive as they come, and it puts them in order",
     ),
-    refused(&["bs_unaligned", "blocksize_unaligned"], "a drive takes whole sectors"),
-    refused(&["nrfiles"], FILES),
-    refused(&["file_service_type"], FILES),
-    refused(&["filesize"], "the drive has the size that it has; say size= or offset="),
-    refused(&["fill_device", "fill_fs"], "the drive does not run out of addresses; say size=100%"),
     refused(
-        &["sync"],
-        "each write would wait for its data to be durable, which no request asks a drive for; say fsync=1",
+        &["bs_unaligned", "blocksize_unaligned"],
+        "sizes drawn from a range would be no multiple of the smallest; leave it out",
     ),
+    refused(&["nrfiles", "nr_files"], FILES),
+    refused(&["file_service_type"], FILES),
     refused(&["sync_file_range"], PAGES),
     refused(&["write_barrier"], "there are no barriers between host and drive; say fsync="),
     refused(&["read_iolog"], REPLAY),
@@ -296,70 +280,48 @@ pub const JOB_KEYS: &[JobKey] = &[
     refused(&["merge_blktrace_file"], REPLAY),
     refused(&["merge_blktrace_scalars"], REPLAY),
     refused(&["merge_blktrace_iters"], REPLAY),
-    refused(&["verify"], VERIFY),
-    refused(&["do_verify"], VERIFY),
-    refused(&["verify_only"], VERIFY),
-    refused(&["verify_interval"], VERIFY),
-    refused(&["verify_offset"], VERIFY),
-    refused(&["verify_pattern"], VERIFY),
-    refused(&["verify_fatal"], VERIFY),
-    refused(&["verify_dump"], VERIFY),
-    refused(&["verify_async"], VERIFY),
-    refused(&["verify_backlog"], VERIFY),
-    refused(&["verify_backlog_batch"], VERIFY),
-    refused(&["experimental_verify"], VERIFY),
     refused(&["verify_state_load"], VERIFY),
-    refused(&["verify_state_save"], VERIFY),
-    refused(&["trim_percentage"], VERIFY),
-    refused(&["trim_verify_zero"], VERIFY),
-    refused(&["trim_backlog"], VERIFY),
-    refused(&["trim_backlog_batch"], VERIFY),
-    refused(&["zonemode"], ZONES),
-    refused(&["zonesize"], ZONES),
+    refused(&["trim_percentage"], TRIMS),
+    refused(&["trim_verify_zero"], TRIMS),
+    refused(&["trim_backlog"], TRIMS),
+    refused(&["trim_backlog_batch"], TRIMS),
     refused(&["zonecapacity"], ZONES),
-    refused(&["zonerange"], ZONES),
-    refused(&["zoneskip"], ZONES),
     refused(&["read_beyond_wp"], ZONES),
     refused(&["max_open_zones"], ZONES),
     refused(&["job_max_open_zones"], ZONES),
     refused(&["ignore_zone_limits"], ZONES),
     refused(&["zone_reset_threshold"], ZONES),
     refused(&["zone_reset_frequency"], ZONES),
-    refused(&["rate_min"], CONTROL),
-    refused(&["rate_iops_min"], CONTROL),
-    refused(&["rate_cycle"], CONTROL),
     refused(
         &["rate_ignore_thinktime"],
         "thinktime counts as time in which the rate was not used; leave it out",
     ),
-    refused(&["thinktime_iotime"], "the waits of a job go by requests; say thinktime_blocks="),
-    refused(&["max_latency"], CONTROL),
-    refused(&["latency_target"], CONTROL),
-    refused(&["latency_window"], CONTROL),
-    refused(&["latency_percentile"], CONTROL),
-    refused(&["latency_run"], CONTROL),
-    refused(&["exitall"], CONTROL),
-    refused(&["exit_what"], CONTROL),
-    refused(&["steadystate"], CONTROL),
-    refused(&["steadystate_duration"], CONTROL),
-    refused(&["steadystate_ramp_time"], CONTROL),
-    refused(&["wait_for"], "jobs wait for all before them; put the job behind and say stonewall"),
-    refused(&["flow"], "jobs do not steer each other; say rate= or rate_iops="),
-    refused(&["flow_id"], "jobs do not steer each other; say rate= or rate_iops="),
-    refused(&["flow_sleep"], "jobs do not steer each other; say rate= or rate_iops="),
     refused(&["create_only"], "it makes files and asks a drive for nothing; leave the job out"),
+    refused(&["readfua"], "no read asks a drive to leave its RAM aside; leave it out"),
+    refused(&["dp_scheme"], "a list in a file of its own; say plids="),
+    refused(&["deallocate"], "leave it out; say rw=trim"),
+    refused(&["write_mode"], "say rw=, and for what zeroes or trims a job of trims"),
+    refused(&["verify_mode"], "a read says it"),
+    refused(&["sprandom"], "it overwrites a drive for its over-provisioning; say --initial steady"),
+    refused(&["percentage_sequential"], "fio has given it up; say percentage_random="),
     refused(&["profile"], "it stands for a job file of fio's own; write the jobs out"),
     refused(&["num_range"], "a trim has one range; leave it out"),
 ];
 
+/// Every key: those that are honoured first, then those that a drive does not see.
+pub fn job_keys() -> impl Iterator<Item = JobKey> {
+    let unseen = UNSEEN.iter().map(|names| JobKey { names, standing: Standing::Unseen });
+    HONOURED.iter().copied().chain(unseen).chain(REFUSED.iter().copied())
+}
+
 /// A key by any of its names: its first name, and its standing.
 pub(crate) fn standing(key: &str) -> Option<(&'static str, Standing)> {
-    JOB_KEYS.iter().find(|k| k.names.contains(&key)).map(|k| (k.names[0], k.standing))
+    job_keys().find(|k| k.names.contains(&key)).map(|k| (k.names[0], k.standing))
 }
 
 /// Every name.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    JOB_KEYS.iter().flat_map(|k| k.names.iter().copied())
+    job_keys().flat_map(|k| k.names.iter().copied())
 }
 
 #[cfg(test)]

@@ -17,10 +17,13 @@ pub(crate) struct Placed {
     pub job: Arc<Job>,
     /// Which of the groups that `stonewall` parts.
     pub group: u32,
+    /// Which of the groups that `stonewall` and `new_group` part.
+    pub report_group: u32,
     pub start: u64,
     pub size: u64,
-    /// Moved in all loops together.
+    /// Moved in all loops together, and in each as asked.
     pub total: u64,
+    pub each: u64,
     /// Moved in one loop.
     pub each_loop: u64,
 }
@@ -35,7 +38,7 @@ impl Placed {
 /// Every copy of every job on a drive.
 pub(crate) fn place(jobs: &[Job], drive: DriveShape, problems: &mut Vec<Problem>) -> Vec<Placed> {
     let mut placed = Vec::new();
-    let mut group = 0;
+    let (mut group, mut report_group) = (0, 0);
     let copies: usize = jobs.iter().map(|j| j.clones as usize).sum();
     if copies > JOBS_MAX {
         let what = format!("{copies} jobs, numjobs counted");
@@ -46,10 +49,23 @@ pub(crate) fn place(jobs: &[Job], drive: DriveShape, problems: &mut Vec<Problem>
         if job.stonewall && !placed.is_empty() {
             group += 1;
         }
+        if (job.stonewall || job.new_group) && !placed.is_empty() {
+            report_group += 1;
+        }
+        if let Some(name) = &job.wait_for
+            && !placed.iter().any(|p: &Placed| p.job.name == *name)
+        {
+            let what = format!("wait_for={name}: no job before [{}] has that name", job.name);
+            let names = jobs.iter().take_while(|j| j.place != job.place).map(|j| j.name.as_str());
+            problems.push(
+                Problem::new(ErrorKind::Option, &job.place, what)
+                    .allowed(names.collect::<Vec<_>>().join(", ")),
+            );
+        }
         let job = Arc::new(job.clone());
         for clone in 0..job.clones {
-            match one(&job, clone, group, drive.logical_bytes) {
-                Ok(p) => placed.push(p),
+            match one(&job, clone, drive.logical_bytes) {
+                Ok(p) => placed.push(Placed { group, report_group, ..p }),
                 Err(problem) => {
                     problems.push(*problem);
                     break;
@@ -60,36 +76,47 @@ pub(crate) fn place(jobs: &[Job], drive: DriveShape, problems: &mut Vec<Problem>
     placed
 }
 
-fn one(job: &Arc<Job>, clone: u32, group: u32, drive: u64) -> Result<Placed, Box<Problem>> {
-    let place = || format!("{} [{}]", job.place, job.name);
-    let fail = |what: String| Box::new(Problem::new(ErrorKind::Fit, place(), what));
-    let (smallest, largest) = job.extremes();
+/// Where a copy of a job begins, the bytes that it works in, and those of one loop.
+fn span(job: &Job, clone: u32, drive: u64) -> (u64, u64, u64) {
+    let smallest = job.extremes().0;
     let further = (clone as u64).saturating_mul(job.offset_increment.of(drive));
     let begin = job.offset.of(drive).saturating_add(further);
-    let start = match job.offset {
-        Amount::Bytes(_) => begin,
-        Amount::Percent(_) => {
-            begin.next_multiple_of(if job.offset_align > 0 { job.offset_align } else { smallest })
-        }
+    let shares =
+        matches!((job.offset, job.offset_increment), (Amount::Percent(_), _) | (_, Amount::Percent(1..)));
+    let start = match shares {
+        false => begin,
+        true => begin.next_multiple_of(if job.offset_align > 0 { job.offset_align } else { smallest }),
     };
-    if !start.is_multiple_of(LBA_BYTES) {
-        return Err(fail(format!("offset {start} is not a multiple of 512 B")));
-    }
-    let rest = drive.saturating_sub(start);
-    let size = match job.size {
-        None | Some(Amount::Percent(100)) => rest,
-        Some(Amount::Percent(p)) => {
-            let share = Amount::Percent(p).of(drive).min(rest);
+    let end = job.file_size.unwrap_or(drive);
+    let rest = end.saturating_sub(start);
+    let size = match (job.size, job.file_size) {
+        (None | Some(Amount::Percent(100)), _) => rest,
+        (Some(Amount::Percent(p)), _) => {
+            let share = Amount::Percent(p).of(end).min(rest);
             share - share % smallest
         }
-        Some(Amount::Bytes(n)) => n,
+        (Some(Amount::Bytes(_)), Some(_)) => rest,
+        (Some(Amount::Bytes(n)), None) => n,
     };
-    if size > rest {
+    let loop_bytes = match job.size {
+        Some(Amount::Bytes(n)) => n.min(size),
+        _ => size,
+    };
+    (start, size, loop_bytes)
+}
+
+fn one(job: &Arc<Job>, clone: u32, drive: u64) -> Result<Placed, Box<Problem>> {
+    let place = || format!("{} [{}]", job.place, job.name);
+    let fail = |what: String| Box::new(Problem::new(ErrorKind::Fit, place(), what));
+    let largest = job.extremes().1;
+    let (start, size, loop_bytes) = span(job, clone, drive);
+    if start.saturating_add(size) > drive {
         let sizes = [size, start, drive].map(readable_bytes);
         let what = format!("{} from {} on end beyond the drive of {}", sizes[0], sizes[1], sizes[2]);
-        let hint = "size= and offset= take shares, also behind the file's name: FILE:size=50%";
         let problem = Problem::new(ErrorKind::Fit, place(), what);
-        return Err(Box::new(problem.allowed("offset and size within the drive").hint(hint)));
+        return Err(Box::new(
+            problem.allowed("offset and size within the drive").hint(fitting(job, start, drive)),
+        ));
     }
     if size < largest {
         let what = format!(
@@ -111,13 +138,34 @@ fn one(job: &Arc<Job>, clone: u32, group: u32, drive: u64) -> Result<Placed, Box
             }
         }
     }
-    let each = job.io_size.map_or(size, |a| a.of(size));
+    let each = job.io_size.map_or(loop_bytes, |a| a.of(size));
     Ok(Placed {
         job: Arc::clone(job),
-        group,
+        group: 0,
+        report_group: 0,
         start,
         size,
         total: each.saturating_mul(job.loops),
-        each_loop: size,
+        each,
+        each_loop: loop_bytes,
     })
+}
+
+/// What makes a job fit a drive that is too small for it.
+fn fitting(job: &Job, start: u64, drive: u64) -> String {
+    let room = drive.saturating_sub(start);
+    let room = room - room % job.extremes().1.max(LBA_BYTES);
+    match (room, job.file_size) {
+        (0, _) if job.clones > 1 => format!(
+            "a larger drive, or the copies closer together: FILE:offset_increment={},size={}",
+            drive / job.clones as u64 / (1 << 20) * (1 << 20),
+            drive / job.clones as u64 / (1 << 20) * (1 << 20)
+        ),
+        (0, _) => {
+            "a larger drive (--set capacity.logical=SIZE), or jobs closer to its beginning: FILE:offset=0"
+                .into()
+        }
+        (_, Some(_)) => format!("a smaller file: FILE:filesize={}", drive - drive % (1 << 20).min(drive)),
+        (_, None) => format!("a smaller size: FILE:size={room}; a share of the drive is such as size=50%"),
+    }
 }

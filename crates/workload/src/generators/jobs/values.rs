@@ -9,13 +9,9 @@ use wordline_units::LBA_BYTES;
 pub(crate) fn harmless(line: &Line) -> bool {
     let value = line.value.as_deref();
     match line.key.as_str() {
-        "nrfiles"
-        | "iodepth_batch"
-        | "iodepth_batch_submit"
-        | "iodepth_batch_complete"
-        | "iodepth_batch_complete_min" => value == Some("1"),
-        "zonemode" => value == Some("none"),
-        "sync" => matches!(value, Some("0" | "none")),
+        "nrfiles" | "nr_files" | "num_range" => value == Some("1"),
+        "write_mode" => value == Some("write"),
+        "verify_mode" => value == Some("read"),
         _ => value == Some("0"),
     }
 }
@@ -32,67 +28,84 @@ pub(crate) fn sector_multiple(bytes: u64) -> Result<u64, String> {
     }
 }
 
-/// Percentages; those not given share what the others leave.
-pub(crate) fn shared(given: &[Option<u32>], text: &str) -> Result<Vec<u32>, String> {
+/// Percentages as fio takes them: those not given share evenly what the others leave, and nothing where
+/// those leave none.
+fn filled(given: &[Option<u32>], text: &str) -> Result<Vec<u32>, String> {
     let sum: u32 = given.iter().flatten().sum();
     let open = given.iter().filter(|p| p.is_none()).count() as u32;
-    if sum > 100 {
-        return Err(format!("the percentages of {text:?} are more than 100"));
+    if sum > 100 && open > 0 {
+        return Err(format!(
+            "the percentages of {text:?} are more than 100, so nothing is left for the others"
+        ));
     }
-    let (mut left, each) = ((100 - sum).checked_rem(open), (100 - sum).checked_div(open));
-    let of = |p: &Option<u32>| {
-        p.unwrap_or_else(|| {
-            let one = u32::from(left.is_some_and(|l| l > 0));
-            left = left.map(|l| l - one);
-            each.unwrap_or_default() + one
-        })
-    };
-    Ok(given.iter().map(of).collect())
+    let each = if given.len() == 1 { 100 } else { 100u32.saturating_sub(sum).checked_div(open).unwrap_or(0) };
+    Ok(given.iter().map(|p| p.unwrap_or(each)).collect())
 }
 
-/// `4k/60:64k/40`.
+/// A percentage that may be left out. One of 0 is left out, too: so fio reads it.
+fn share(text: &str) -> Result<Option<u32>, String> {
+    match text.trim() {
+        "" => Ok(None),
+        p => Ok(Some(whole(p).and_then(|n| percentage(n, p))? as u32).filter(|n| *n > 0)),
+    }
+}
+
+/// `4k/60:64k/40`. fio puts the shares in ascending order and draws from 1 to 100, so that of shares
+/// that come to another sum the largest takes what is left, or has what is left.
 pub(crate) fn split(text: &str, size: impl Fn(&str) -> Result<u64, String>) -> Result<Sizes, String> {
     let (mut sizes, mut given) = (vec![], vec![]);
-    for part in text.split(':').filter(|p| !p.is_empty()) {
-        let (bytes, share) = part.split_once('/').unwrap_or((part, ""));
+    for part in text.split(':').take_while(|p| !p.is_empty()) {
+        let (bytes, percent) = part.split_once('/').unwrap_or((part, ""));
         sizes.push(size(bytes.trim())?);
-        given.push(match share.trim() {
-            "" => None,
-            p => Some(whole(p).and_then(|n| percentage(n, p))? as u32),
-        });
+        given.push(share(percent)?);
     }
-    let shares = shared(&given, text)?;
-    if shares.iter().sum::<u32>() != 100 {
-        return Err(format!("the percentages of {text:?} do not add up to 100"));
-    }
-    let split: Vec<(u64, u32)> = sizes.into_iter().zip(shares).filter(|(_, share)| *share > 0).collect();
-    let sizes = || split.iter().map(|s| s.0);
-    let (Some(min), Some(max)) = (sizes().min(), sizes().max()) else {
+    let (Some(min), Some(max)) = (sizes.iter().min().copied(), sizes.iter().max().copied()) else {
         return Err(format!("{text:?} has no sizes"));
     };
+    let mut split: Vec<(u64, u32)> = sizes.into_iter().zip(filled(&given, text)?).collect();
+    let mut ascending: Vec<&mut (u64, u32)> = split.iter_mut().collect();
+    ascending.sort_by_key(|s| s.1);
+    let mut left = 100;
+    for (_, share) in &mut ascending {
+        *share = (*share).min(left);
+        left -= *share;
+    }
+    if let Some((_, largest)) = ascending.last_mut() {
+        *largest += left;
+    }
+    split.retain(|s| s.1 > 0);
     Ok(Sizes { min, max, split })
 }
 
-/// `60/10:30/20:10/70`, for reads, writes and trims.
+/// `60/10:30/20:10/70`, for reads, writes and trims; sizes that are left out share evenly what the
+/// others leave of `whole_size`, where that is known.
 pub(crate) fn zones(
     text: &str,
+    whole_size: Option<u64>,
     size: impl Fn(&str) -> Result<u64, String>,
 ) -> Result<[Vec<(u32, u64)>; DIRECTIONS], String> {
     by_direction(text, &[vec![], vec![], vec![]], |text| {
-        let (mut given, mut sizes) = (vec![], vec![]);
-        for part in text.split(':').filter(|p| !p.is_empty()) {
-            let (access, bytes) =
-                part.split_once('/').ok_or_else(|| format!("{part:?} is not ACCESS/SIZE such as 60/10"))?;
-            given.push(match access.trim() {
-                "" => None,
-                p => Some(whole(p).and_then(|n| percentage(n, p))? as u32),
-            });
-            sizes.push(size(bytes.trim())?);
+        let (mut shares, mut sizes) = (vec![], vec![]);
+        for part in text.split(':').take_while(|p| !p.is_empty()) {
+            let (access, bytes) = part.split_once('/').unwrap_or((part, ""));
+            shares.push(whole(access.trim()).and_then(|n| percentage(n, access))? as u32);
+            let bytes = if bytes.trim().is_empty() { None } else { Some(size(bytes.trim())?) };
+            // A size of 0 percent is left out, too: so fio reads it.
+            sizes.push(bytes.filter(|b| *b > 0 || whole_size.is_none()));
         }
-        let shares = shared(&given, text)?;
         if shares.iter().sum::<u32>() != 100 {
             return Err(format!("the accesses of {text:?} do not add up to 100"));
         }
-        Ok(shares.into_iter().zip(sizes).collect())
+        let given: u64 = sizes.iter().flatten().fold(0, |a, b| a.saturating_add(*b));
+        let open = sizes.iter().filter(|s| s.is_none()).count() as u64;
+        let each = match whole_size {
+            Some(all) if given > all => {
+                return Err(format!("the sizes of {text:?} are more than {all} percent"));
+            }
+            Some(all) => (all - given).checked_div(open).unwrap_or(0),
+            None if open > 0 => return Err(format!("a zone of {text:?} has no size")),
+            None => 0,
+        };
+        Ok(shares.into_iter().zip(sizes.into_iter().map(|s| s.unwrap_or(each))).collect())
     })
 }

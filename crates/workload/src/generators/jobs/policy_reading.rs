@@ -1,0 +1,319 @@
+//! What a job does beside drawing its requests, read from its keys.
+
+use crate::error::{ErrorKind, Problem};
+use crate::generators::jobs::engines::{Engine, engine, usable};
+use crate::generators::jobs::job::{MICROSECOND, PRIORITY_CLASSES, SECOND, WRITE_HINTS};
+use crate::generators::jobs::policy::{
+    Depth, ExitScope, FlowShare, LatencyTarget, Priorities, RateFloor, Steady, Streams, Stride, Verify,
+};
+use crate::generators::jobs::reading::Reading;
+use crate::generators::jobs::spell::{DIRECTIONS, KiloBase, by_direction, bytes, range, real, time, whole};
+use crate::generators::jobs::values::percentage;
+use wordline_units::{Attributes, LatencyHint};
+
+/// A size with its percentage and, perhaps, its class.
+type SizeClass = (Option<u64>, u32, Option<LatencyHint>);
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// The keys of drives whose zones are written in order.
+const ZONE_KEYS: [&str; 4] = ["zonemode", "zonesize", "zonerange", "zoneskip"];
+
+impl Reading<'_> {
+    /// How many requests the job keeps outstanding, and how it asks for them.
+    pub fn depth(&mut self) -> Depth {
+        let asked = self.number("iodepth", 1, 1..=65_536) as u32;
+        let name = self.text("ioengine").unwrap_or("psync");
+        let offload = self.word("io_submit_mode", &[("inline", false), ("offload", true)], false);
+        let mut most = asked;
+        match engine(name) {
+            Some(Engine::Asynchronous) => {}
+            Some(Engine::Synchronous) if offload => {}
+            Some(Engine::Synchronous) => {
+                most = 1;
+                if asked > 1 {
+                    let by = if self.has("ioengine") { "" } else { ", the default engine," };
+                    self.remark(format!(
+                        "{name}{by} keeps one request outstanding, as in fio, whatever iodepth={asked} says; \
+                         ioengine=libaio or io_uring keeps as many."
+                    ));
+                }
+            }
+            Some(Engine::Refused(what)) => self.refuse_engine(name, what),
+            None => {
+                let what = format!("{name:?} is not an engine that reads and writes a drive");
+                self.reject("ioengine", what, &usable().join(", "));
+            }
+        }
+        let count = 0..=u32::MAX as u64;
+        let batch = self.number("iodepth_batch", 1, count.clone()) as u32;
+        let reap = self.number("iodepth_batch_complete_min", 1, count.clone()) as u32;
+        let low = self.number("iodepth_low", 0, count) as u32;
+        let or_most = |n: u32| if n == 0 || n > most { most } else { n };
+        Depth { most, batch: or_most(batch), reap: reap.clamp(1, most), low: or_most(low) }
+    }
+
+    fn refuse_engine(&mut self, name: &str, what: &str) {
+        let Some(line) = self.lines.get("ioengine") else { return };
+        let problem = Problem::new(ErrorKind::Option, &line.place, format!("ioengine: {name} {what}"))
+            .allowed(usable().join(", "))
+            .hint("choose the jobs that ask a drive: FILE:section=NAME+NAME");
+        self.problems.push(problem);
+    }
+
+    /// The streams of what the job writes: by a lifetime, or by placement identifiers.
+    pub fn streams(&mut self) -> Streams {
+        let hint = self.word("write_hint", &WRITE_HINTS, 0);
+        let by_key = if self.flag("fdp", false) { 1 } else { 0 };
+        let placed = self.word("dataplacement", &[("none", 0), ("fdp", 1), ("streams", 2)], by_key);
+        let drawn = self.word("plid_select", &[("roundrobin", false), ("random", true)], false);
+        let first = u64::from(placed == 1);
+        let allowed = format!("numbers up to {} by commas", Attributes::MOST_STREAMS as u64 - first);
+        let numbers = self.get("plids", vec![], &allowed, |text, _| identifiers(text, first));
+        let written = self.get("stream_id", 0, "1 to 31", |text, _| Ok(identifiers(text, 0)?[0]));
+        if placed > 0 {
+            if numbers.is_empty() {
+                self.remark(
+                    "dataplacement without plids= takes every identifier that a device reports; this one \
+                     reports none, so its writes have no stream."
+                        .into(),
+                );
+            }
+            return Streams { numbers, drawn };
+        }
+        let stream = if self.text("sg_write_mode") == Some("write_stream") { written } else { hint };
+        Streams { numbers: [stream].into_iter().filter(|s| *s > 0).collect(), drawn: false }
+    }
+
+    /// Whether writes wait until their data are on flash.
+    pub fn writes_through(&mut self) -> bool {
+        const WORDS: [(&str, bool); 5] =
+            [("0", false), ("none", false), ("1", true), ("sync", true), ("dsync", true)];
+        let sync = self.word("sync", &WORDS, false);
+        let mode = self.text("sg_write_mode").is_some_and(|m| ["verify", "write_and_verify"].contains(&m));
+        self.flag("writefua", false) || sync || mode
+    }
+
+    /// Whether what fio counts as a write makes the drive read: SCSI's VERIFY.
+    pub fn reads_for_writes(&mut self) -> bool {
+        const MODES: [(&str, bool); 10] = [
+            ("write", false),
+            ("write_and_verify", false),
+            ("verify", false),
+            ("write_same", false),
+            ("same", false),
+            ("write_same_ndob", false),
+            ("write_stream", false),
+            ("verify_bytchk_00", true),
+            ("verify_bytchk_01", true),
+            ("verify_bytchk_11", true),
+        ];
+        let reads = self.word("sg_write_mode", &MODES, false);
+        if reads {
+            self.remark(
+                "sg_write_mode=verify_bytchk_* is a VERIFY, which fio counts among writes: the drive reads \
+                 the range and programs nothing."
+                    .into(),
+            );
+        }
+        reads
+    }
+
+    /// The classes of single requests.
+    pub fn priorities(&mut self) -> Option<Priorities> {
+        let class = |text: &str| {
+            let found = PRIORITY_CLASSES.iter().find(|c| c.0 == text).map(|c| c.1);
+            found.ok_or_else(|| format!("{text:?} is no class from 0 to 3"))
+        };
+        let default = [LatencyHint::Short; DIRECTIONS];
+        let classes = self
+            .get("cmdprio_class", default, "0 to 3, `reads,writes`", |t, _| by_direction(t, &default, class));
+        let percent = self.get("cmdprio_percentage", [0; DIRECTIONS], "0 to 100, `reads,writes`", |t, _| {
+            by_direction(t, &[0; DIRECTIONS], |p| whole(p).and_then(|n| percentage(n, p)))
+        });
+        let none: [Vec<SizeClass>; DIRECTIONS] = Default::default();
+        let allowed = "SIZE/PERCENT[/CLASS/LEVEL]:..., `reads,writes`";
+        let split = self.get("cmdprio_bssplit", none.clone(), allowed, |text, kilo| {
+            by_direction(text, &none, |t| sizes_with_classes(t, kilo, class))
+        });
+        if self.has("cmdprio_percentage") && self.has("cmdprio_bssplit") {
+            let what = "cmdprio_percentage says how many, too".to_string();
+            self.reject("cmdprio_bssplit", what, "one of the two, as in fio");
+        }
+        let of = |d: usize| {
+            let by_size =
+                split[d].iter().map(|(size, share, hint)| (*size, *share, hint.unwrap_or(classes[d])));
+            let all = (percent[d] > 0).then_some((None, percent[d] as u32, classes[d]));
+            by_size.chain(all).collect::<Vec<_>>()
+        };
+        let both = [of(0), of(1)];
+        (!both.iter().all(Vec::is_empty)).then_some(Priorities(both))
+    }
+
+    /// What is read back; `mapped` is whether each address comes once.
+    pub fn verify(&mut self, mapped: bool, time_based: bool) -> Option<Verify> {
+        let wanted = self.text("verify").is_some_and(|v| !["0", "none", "null"].contains(&v));
+        let at_end = self.flag("do_verify", true);
+        let only = self.flag("verify_only", false);
+        let drawn_again = self.flag("experimental_verify", false);
+        let backlog = self.number("verify_backlog", 0, 0..=u32::MAX as u64);
+        let batch = self.number("verify_backlog_batch", 0, 0..=u32::MAX as u64);
+        if !wanted || !at_end {
+            return None;
+        }
+        if time_based && backlog == 0 {
+            self.remark(
+                "verify with time_based reads back only what a loop wrote before runtime is over, as in fio."
+                    .into(),
+            );
+        }
+        let batch = if batch == 0 { backlog } else { batch };
+        Some(Verify { at_end, backlog, batch, only, sorted: !mapped && !drawn_again })
+    }
+
+    pub fn flow(&mut self) -> Option<FlowShare> {
+        let weight = self.number("flow", 0, 0..=u32::MAX as u64);
+        let flow = self.number("flow_id", 0, 0..=u32::MAX as u64);
+        let sleep = self.get("flow_sleep", 0, "a time, in microseconds", |t, _| time(t, MICROSECOND));
+        (weight > 0).then_some(FlowShare { flow, weight, sleep })
+    }
+
+    pub fn rate_floor(&mut self) -> Option<RateFloor> {
+        let per_second =
+            |text: &str, kilo: KiloBase| by_direction(text, &[0; DIRECTIONS], |t| bytes(t, kilo));
+        let none = [0; DIRECTIONS];
+        let bytes = self.get("rate_min", none, "bytes per second, `reads,writes,trims`", per_second);
+        let requests =
+            self.get("rate_iops_min", none, "requests per second, `reads,writes,trims`", per_second);
+        let cycle = self.get("rate_cycle", 1000 * MILLISECOND, "milliseconds", |t, _| time(t, MILLISECOND));
+        (bytes != none || requests != none).then_some(RateFloor { bytes, requests, cycle })
+    }
+
+    pub fn latency_target(&mut self) -> Option<LatencyTarget> {
+        let micro = |text: &str, _: KiloBase| time(text, MICROSECOND);
+        let most = self.get("latency_target", 0, "a time, in microseconds", micro);
+        let window = self.get("latency_window", 0, "a time, in microseconds", micro);
+        let percent = self.get("latency_percentile", 100.0, "a percentage", |t, _| real(t));
+        let again = self.flag("latency_run", false);
+        (most > 0).then_some(LatencyTarget { most, window, percent, again })
+    }
+
+    pub fn steady(&mut self) -> Option<Steady> {
+        let seconds = |text: &str, _: KiloBase| time(text, SECOND);
+        let duration = self.get("steadystate_duration", 0, "a time, in seconds", seconds);
+        let ramp = self.get("steadystate_ramp_time", 0, "a time, in seconds", seconds);
+        const ALLOWED: &str = "iops:LIMIT, iops_slope:LIMIT, bw:LIMIT or bw_slope:LIMIT, in % or not";
+        let rule = self.get("steadystate", None, ALLOWED, |text, kilo| {
+            let (word, limit) = text.split_once(':').unwrap_or((text, ""));
+            let (bytes_count, slope) = match word {
+                "iops" => (false, false),
+                "iops_slope" => (false, true),
+                "bw" => (true, false),
+                "bw_slope" => (true, true),
+                _ => return Err(format!("{word:?} is nothing that can be steady")),
+            };
+            let (limit, percent) = match limit.strip_suffix('%') {
+                Some(share) => (real(share)?, true),
+                None if bytes_count => (bytes(limit, kilo)? as f64, false),
+                None => (real(limit)?, false),
+            };
+            Ok(Some((bytes_count, slope, limit, percent)))
+        });
+        let seconds = duration / SECOND;
+        let (bytes, slope, limit, percent) = rule?;
+        (seconds > 0).then_some(Steady { bytes, slope, limit, percent, seconds, ramp })
+    }
+
+    pub fn stride(&mut self) -> Option<Stride> {
+        if self.text("zonemode") == Some("zbd") {
+            let given: Vec<&str> = ZONE_KEYS.into_iter().filter(|k| self.has(k)).collect();
+            let line = self.lines.get("zonemode")?;
+            let what = "zonemode: zbd writes zones in order, and the drive has no zones";
+            let hint = format!("leave the zones out for one run: FILE:ignore={}", given.join("+"));
+            self.problems
+                .push(Problem::new(ErrorKind::Option, &line.place, what).allowed("strided, none").hint(hint));
+            return None;
+        }
+        let of = |reading: &mut Self, key| reading.get(key, 0, "a size", bytes);
+        let (size, range, skip) = (of(self, "zonesize"), of(self, "zonerange"), of(self, "zoneskip"));
+        let mode = self.word("zonemode", &[("none", false), ("strided", true)], size > 0);
+        match (mode, size) {
+            (true, 0) => {
+                self.reject("zonemode", "strided needs zonesize".into(), "zonesize=SIZE beside it");
+                None
+            }
+            (false, 1..) => {
+                self.reject(
+                    "zonesize",
+                    "zonemode=none has no zones".into(),
+                    "zonemode=strided, or no zonesize",
+                );
+                None
+            }
+            (true, _) => Some(Stride { size, range: if range == 0 { size } else { range }, skip }),
+            (false, 0) => None,
+        }
+    }
+
+    pub fn file_size(&mut self) -> Option<u64> {
+        self.get("filesize", None, "one size: a job has one file, the drive", |text, kilo| {
+            let (low, high) = range(text, |t| bytes(t, kilo))?;
+            match (low == high, low) {
+                (true, 0) => Ok(None),
+                (true, size) => Ok(Some(size)),
+                (false, _) => Err(format!("{text:?} gives files of several sizes")),
+            }
+        })
+    }
+
+    pub fn exits(&mut self) -> Option<ExitScope> {
+        const SCOPES: [(&str, ExitScope); 3] =
+            [("group", ExitScope::Group), ("stonewall", ExitScope::Begun), ("all", ExitScope::All)];
+        let scope = self.word("exit_what", &SCOPES, ExitScope::Group);
+        self.flag("exitall", false).then_some(scope)
+    }
+
+    /// Requests between two thoughts; without end where only time counts.
+    pub fn think_every(&mut self) -> u64 {
+        let default = if self.has("thinktime_iotime") { u64::MAX } else { 1 };
+        self.number("thinktime_blocks", default, 1..=u64::MAX)
+    }
+}
+
+/// Placement identifiers as streams: numbers and ranges, the first of which is `first` more.
+fn identifiers(text: &str, first: u64) -> Result<Vec<u8>, String> {
+    let mut all = vec![];
+    for part in text.split(',').map(str::trim) {
+        let (low, high) = range(part, whole)?;
+        for number in low..=high {
+            let stream = number.saturating_add(first);
+            if stream == 0 || stream > Attributes::MOST_STREAMS as u64 {
+                return Err(format!("{number} is no stream of a drive"));
+            }
+            all.push(stream as u8);
+        }
+    }
+    Ok(all)
+}
+
+/// `64k/25/1/1:64k/75/3/2`: size, percentage, and perhaps class and level.
+fn sizes_with_classes(
+    text: &str,
+    kilo: KiloBase,
+    class: impl Fn(&str) -> Result<LatencyHint, String>,
+) -> Result<Vec<SizeClass>, String> {
+    let mut all = vec![];
+    for part in text.split(':').filter(|p| !p.is_empty()) {
+        let fields: Vec<&str> = part.split('/').map(str::trim).collect();
+        let (size, share, hint) = match fields.as_slice() {
+            [size, share] => (size, share, None),
+            [size, share, word, _] => (size, share, Some(class(word)?)),
+            _ => return Err(format!("{part:?} is not SIZE/PERCENT[/CLASS/LEVEL]")),
+        };
+        let share = whole(share).and_then(|n| percentage(n, share))? as u32;
+        if share > 0 {
+            all.push((Some(bytes(size, kilo)?), share, hint));
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,491 @@
+//! One job at work: what it asks next, in the order of fio's own loop. It draws, holds back what is to be
+//! submitted together, waits for its depth, its rate, its thoughts and its flow, reads back what it
+//! wrote, and begins its next loop.
+
+use crate::generators::jobs::control::{Control, Ended};
+use crate::generators::jobs::draw::{Draw, Drawn};
+use crate::generators::jobs::flow::Flows;
+use crate::generators::jobs::form::Form;
+use crate::generators::jobs::history::History;
+use crate::generators::jobs::job::{Job, Kinds, ThinkAfter};
+use crate::generators::jobs::placed::Placed;
+use crate::generators::jobs::rates::Rates;
+use crate::random::stream::RandomStream;
+use std::collections::{BTreeMap, VecDeque};
+use wordline_units::{HostOp, HostRequest, LBA_BYTES, SimTime};
+
+const READ: usize = 0;
+const WRITE: usize = 1;
+
+/// A job of the script as a report names it, and when it was at work.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobWindow {
+    /// Its section's name.
+    pub name: String,
+    /// Which of the groups that `stonewall` parts, from 0.
+    pub group: u32,
+    /// Its keys, as given.
+    pub options: BTreeMap<String, String>,
+    /// When its figures begin: its start, and `ramp_time` behind it.
+    pub measured_from: SimTime,
+    /// When it ended, if it has.
+    pub ended: Option<SimTime>,
+}
+
+/// What a loop of a job is at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It draws requests.
+    Drawing,
+    /// What is outstanding ends; then what follows a loop.
+    Draining,
+    /// It reads back what it wrote.
+    Verifying,
+}
+
+/// What a job does next.
+pub(crate) enum Step {
+    Issue(HostRequest),
+    Until(u64),
+    Blocked,
+    /// It waits for the others of its flow.
+    Behind,
+    Ended,
+}
+
+/// A job at work.
+pub(crate) struct Worker {
+    pub draw: Draw,
+    pub window: JobWindow,
+    pub over: bool,
+    /// Whether it waits for one of its requests to end.
+    pub parked: bool,
+    started: u64,
+    in_flight: u32,
+    ended: u64,
+    issued: u64,
+    bytes_issued: u64,
+    /// All bytes, also those that are read back.
+    bytes_moved: u64,
+    loop_bytes: u64,
+    loops_done: u64,
+    writes: u64,
+    last_was_write: bool,
+    /// Waits for its FLUSH.
+    flushing: bool,
+    stage: Stage,
+    flushed_loop: bool,
+    /// Requests at the last thought, its time, and whether the job is about to think.
+    thought_at: u64,
+    thought_last: u64,
+    thinks: bool,
+    asked_since: bool,
+    wait_until: u64,
+    /// The direction of a request that waits for its rate.
+    chosen: Option<usize>,
+    rates: Rates,
+    form: Form,
+    /// Requests that are submitted together, and whether they are.
+    held: VecDeque<HostRequest>,
+    submitting: bool,
+    /// Outstanding requests down to which it waits before it draws again.
+    reap_to: Option<u32>,
+    control: Control,
+    /// What it asked of its flow, and whether the next request has its part.
+    asked_of_flow: u64,
+    admitted: bool,
+    history: Option<History>,
+    /// Addresses that are being written, where they will be read back.
+    writing: Vec<u64>,
+    /// Reads left of a backlog's batch.
+    to_verify: u64,
+    verified_loop: bool,
+}
+
+impl Worker {
+    pub fn new(placed: Placed, number: usize, seed: u64) -> Worker {
+        let job = &placed.job;
+        let window = JobWindow {
+            name: job.name.clone(),
+            group: placed.group,
+            options: job.options.clone(),
+            measured_from: SimTime::NEVER,
+            ended: None,
+        };
+        let stream = |part: &str| RandomStream::new(seed, &format!("jobs/{number}/{}/{part}", job.seed));
+        Worker {
+            rates: Rates::new(stream("distance")),
+            form: Form::new(stream("choice")),
+            control: Control::new(job),
+            history: job.verify.map(|v| History::new(v.sorted)),
+            window,
+            over: false,
+            parked: false,
+            started: 0,
+            in_flight: 0,
+            ended: 0,
+            issued: 0,
+            bytes_issued: 0,
+            bytes_moved: 0,
+            loop_bytes: 0,
+            loops_done: 0,
+            writes: 0,
+            last_was_write: false,
+            flushing: false,
+            stage: Stage::Drawing,
+            flushed_loop: false,
+            thought_at: 0,
+            thought_last: 0,
+            thinks: false,
+            asked_since: false,
+            wait_until: 0,
+            chosen: None,
+            held: VecDeque::new(),
+            submitting: false,
+            reap_to: None,
+            asked_of_flow: 0,
+            admitted: false,
+            writing: vec![],
+            to_verify: 0,
+            verified_loop: false,
+            draw: Draw::new(placed, number, seed),
+        }
+    }
+
+    pub fn job(&self) -> &Job {
+        &self.draw.placed.job
+    }
+
+    /// The job's start: its delay counts from the beginning of the run, not of its group.
+    pub fn start(&mut self, now: u64, flows: &mut Flows) -> u64 {
+        self.started = self.rates.begin(&self.draw.placed.job, now);
+        self.thought_last = self.started;
+        let measured_from = self.started.saturating_add(self.job().ramp);
+        self.window.measured_from = SimTime(measured_from);
+        self.control.begin(self.started, measured_from);
+        if let Some(share) = self.job().flow {
+            flows.join(share);
+        }
+        self.started
+    }
+
+    /// The job has ended.
+    pub fn leave(&mut self, now: SimTime, flows: &mut Flows) {
+        self.window.ended = Some(now);
+        if let Some(share) = self.job().flow {
+            flows.leave(share, self.asked_of_flow);
+        }
+    }
+
+    /// The requests that are held back go out; whether there are any.
+    fn submit(&mut self) -> bool {
+        self.submitting |= !self.held.is_empty();
+        self.submitting
+    }
+
+    pub fn step(&mut self, now: u64, flows: &mut Flows) -> Step {
+        loop {
+            if self.submitting {
+                match self.held.pop_front() {
+                    Some(request) => {
+                        self.in_flight += 1;
+                        return Step::Issue(request.at(SimTime(now)));
+                    }
+                    None => self.submitting = false,
+                }
+            }
+            let job = self.job();
+            let until =
+                job.runtime.map_or(u64::MAX, |r| self.started.saturating_add(job.ramp).saturating_add(r));
+            if self.flushing {
+                return Step::Blocked;
+            }
+            if now >= until {
+                self.over = true;
+            }
+            if self.over {
+                if self.submit() {
+                    continue;
+                }
+                return if self.in_flight == 0 { Step::Ended } else { Step::Blocked };
+            }
+            if now < self.wait_until {
+                if self.submit() {
+                    continue;
+                }
+                return Step::Until(self.wait_until.min(until));
+            }
+            if self.control.calms() {
+                self.reap_to = Some(0);
+            }
+            if let Some(most) = self.reap_to {
+                if self.submit() {
+                    continue;
+                }
+                if self.in_flight > most {
+                    return Step::Blocked;
+                }
+                self.reap_to = None;
+            }
+            if self.stage == Stage::Draining || self.wants_to_think(now) {
+                if self.submit() {
+                    continue;
+                }
+                if self.in_flight > 0 {
+                    return Step::Blocked;
+                }
+                if self.stage == Stage::Draining {
+                    match self.after_loop(now) {
+                        Some(step) => return step,
+                        None => continue,
+                    }
+                }
+                (self.thinks, self.thought_last) = (false, now);
+                self.wait_until = now.saturating_add(self.job().think);
+                continue;
+            }
+            if self.is_full() {
+                continue;
+            }
+            if self.stage == Stage::Verifying {
+                match self.history.as_mut().and_then(|h| h.pop(&[])) {
+                    Some((at, bytes)) => {
+                        let request = self.request(READ, at, bytes);
+                        self.hold(request);
+                    }
+                    None => (self.stage, self.verified_loop) = (Stage::Draining, true),
+                }
+                continue;
+            }
+            if let Some(step) = self.draw_one(now, flows) {
+                return step;
+            }
+        }
+    }
+
+    /// Whether the depth is used up: what is held goes out, and what must end first is noted.
+    fn is_full(&mut self) -> bool {
+        let depth = self.job().depth;
+        let most = self.control.depth().unwrap_or(depth.most);
+        if self.in_flight + (self.held.len() as u32) < most {
+            return false;
+        }
+        if !self.submit() {
+            self.reap_to = Some((most - depth.reap.min(most)).min(depth.low));
+        }
+        true
+    }
+
+    /// Draws the next request; `None` where something else comes first.
+    fn draw_one(&mut self, now: u64, flows: &mut Flows) -> Option<Step> {
+        if let Some(share) = self.job().flow.filter(|_| !self.admitted) {
+            if !flows.admit(share, &mut self.asked_of_flow) {
+                if share.sleep == 0 {
+                    return if self.submit() { None } else { Some(Step::Behind) };
+                }
+                if self.in_flight > 0 || self.submit() {
+                    self.reap_to = Some(0);
+                } else {
+                    self.wait_until = now.saturating_add(share.sleep);
+                }
+                return None;
+            }
+            self.admitted = true;
+        }
+        if self.loop_is_over() {
+            self.stage = Stage::Draining;
+            return None;
+        }
+        if let Some(request) = self.backlog() {
+            self.admitted = false;
+            self.hold(request);
+            return None;
+        }
+        let job = self.job();
+        if job.flush_every > 0 && self.last_was_write && self.writes.is_multiple_of(job.flush_every) {
+            return if self.submit() { None } else { Some(self.flush(now)) };
+        }
+        let direction = match self.chosen.take() {
+            Some(direction) => direction,
+            None => {
+                let direction = self.draw.direction();
+                let (direction, at) = self.rates.next(&mut self.draw, direction, now);
+                if at > now {
+                    self.chosen = Some(direction);
+                    self.wait_until = at;
+                    return None;
+                }
+                direction
+            }
+        };
+        self.admitted = false;
+        match self.draw.next(direction) {
+            Some(drawn) => {
+                let request = self.take(drawn)?;
+                self.hold(request);
+            }
+            None => self.stage = Stage::Draining,
+        }
+        None
+    }
+
+    fn flush(&mut self, now: u64) -> Step {
+        self.flushing = true;
+        self.last_was_write = false;
+        self.in_flight += 1;
+        Step::Issue(HostRequest::new(HostOp::Flush, 0, 0).at(SimTime(now)))
+    }
+
+    /// A request goes out, or waits for those that are submitted with it.
+    fn hold(&mut self, request: HostRequest) {
+        self.held.push_back(request);
+        if self.held.len() as u32 >= self.job().depth.batch {
+            self.submitting = true;
+        }
+    }
+
+    /// The next read of what was written, where a backlog asks for one.
+    fn backlog(&mut self) -> Option<HostRequest> {
+        let (rule, history) = (self.job().verify?, self.history.as_mut()?);
+        if rule.backlog == 0 || history.len() == 0 {
+            return None;
+        }
+        if self.to_verify == 0 {
+            if !history.len().is_multiple_of(rule.backlog) || !self.last_was_write {
+                return None;
+            }
+            self.to_verify = rule.batch;
+        }
+        let (at, bytes) = history.pop(&self.writing)?;
+        self.to_verify -= 1;
+        self.last_was_write = false;
+        if self.job().kinds == Kinds::Mixed {
+            self.bytes_issued += bytes;
+            self.draw.note_read();
+        }
+        Some(self.request(READ, at, bytes))
+    }
+
+    /// Accounts for what was drawn; `None` where it is drawn to be read only.
+    fn take(&mut self, drawn: Drawn) -> Option<HostRequest> {
+        let Drawn { direction, at, bytes } = drawn;
+        let job = self.job();
+        // What is trimmed and then written counts once.
+        if job.kinds != Kinds::TrimWrite || direction == WRITE {
+            self.bytes_issued += bytes;
+            self.loop_bytes += bytes;
+        }
+        self.issued += 1;
+        self.writes += u64::from(direction == WRITE);
+        self.last_was_write = direction == WRITE;
+        self.asked_since = true;
+        self.rates.note(&self.draw.placed.job, direction, bytes);
+        let only = self.job().verify.is_some_and(|v| v.only);
+        if let Some(history) = self.history.as_mut().filter(|_| direction == WRITE) {
+            history.push(at, bytes);
+            if !only {
+                self.writing.push(at);
+            }
+        }
+        if only { None } else { Some(self.request(direction, at, bytes)) }
+    }
+
+    /// A request as the drive gets it.
+    fn request(&mut self, direction: usize, at: u64, bytes: u64) -> HostRequest {
+        self.bytes_moved += bytes;
+        self.form.request(&self.draw.placed.job, direction, at, bytes)
+    }
+
+    fn wants_to_think(&mut self, now: u64) -> bool {
+        let job = &self.draw.placed.job;
+        if job.think == 0 || !self.asked_since || self.stage == Stage::Verifying {
+            return false;
+        }
+        let count = match job.think_after {
+            ThinkAfter::Ended => self.ended,
+            ThinkAfter::Issued => self.issued,
+        };
+        let due = job.think_time > 0 && now >= self.thought_last.saturating_add(job.think_time);
+        if !self.thinks && (due || count >= self.thought_at.saturating_add(job.think_every)) {
+            (self.thinks, self.thought_at) = (true, count);
+        }
+        if self.thinks && self.in_flight == 0 && self.held.is_empty() {
+            self.asked_since = false;
+        }
+        self.thinks
+    }
+
+    fn loop_is_over(&self) -> bool {
+        let (placed, job) = (&self.draw.placed, self.job());
+        let each = if job.kinds == Kinds::TrimWrite { 2 } else { 1 };
+        let most = job.number_ios.saturating_mul(job.loops).saturating_mul(each);
+        let enough = job.number_ios > 0 && self.issued >= most;
+        let loop_bytes = self.loop_bytes >= placed.each_loop;
+        if job.time_based {
+            // Between its loops a job reads back, even if only time ends it.
+            return self.history.is_some() && loop_bytes;
+        }
+        enough || self.bytes_issued >= placed.total || loop_bytes
+    }
+
+    /// What follows when all of a loop has ended: a FLUSH, reads of what it wrote, another loop, or the end.
+    fn after_loop(&mut self, now: u64) -> Option<Step> {
+        if self.job().flush_at_end && !self.flushed_loop {
+            self.flushed_loop = true;
+            return Some(self.flush(now));
+        }
+        let reads_back = self.history.as_ref().is_some_and(|h| h.len() > 0);
+        if reads_back && !self.verified_loop {
+            self.stage = Stage::Verifying;
+            return None;
+        }
+        self.next_loop();
+        None
+    }
+
+    /// After a loop: another one, or the end.
+    fn next_loop(&mut self) {
+        let (placed, job) = (&self.draw.placed, &self.draw.placed.job);
+        self.loops_done += 1;
+        // Once its loops are over, a job with io_size goes on until all its bytes, read back or not, come to that.
+        let left = placed.each.saturating_sub(self.bytes_moved);
+        let more = self.loops_done < job.loops || (job.io_size.is_some() && left >= job.extremes().1);
+        let open = self.bytes_issued < placed.total;
+        let each = if job.kinds == Kinds::TrimWrite { 2 } else { 1 };
+        let enough = job.number_ios > 0
+            && self.issued >= job.number_ios.saturating_mul(job.loops).saturating_mul(each);
+        if self.loop_bytes == 0 || !(job.time_based || (more && open && !enough)) {
+            self.over = true;
+            return;
+        }
+        self.loop_bytes = 0;
+        (self.flushed_loop, self.verified_loop) = (false, false);
+        self.stage = Stage::Drawing;
+        self.draw.begin_anew();
+    }
+
+    /// A request of the job has ended.
+    pub fn completed(&mut self, request: &HostRequest, at: u64) {
+        self.in_flight -= 1;
+        if request.op == HostOp::Flush {
+            self.flushing = false;
+            return;
+        }
+        self.ended += 1;
+        if request.op == HostOp::Write && !self.writing.is_empty() {
+            let first = request.lba.0 * LBA_BYTES;
+            let found = self.writing.iter().position(|w| (first..first + request.bytes()).contains(w));
+            if let Some(n) = found {
+                self.writing.swap_remove(n);
+            }
+        }
+        let ended = Ended {
+            direction: request.op as usize,
+            bytes: request.bytes(),
+            latency: at.saturating_sub(request.arrival.0),
+        };
+        if at >= self.window.measured_from.0 && self.control.take(ended, at) {
+            self.over = true;
+        }
+    }
+}
