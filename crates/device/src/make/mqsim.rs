@@ -49,6 +49,7 @@ pub(crate) fn sheet(given: &mut Given, name: &str) -> Option<String> {
     }
     wear(given, &mut sheet);
     suspension(given);
+    refuse_others(given);
     leave(given);
     flash.map(|_| sheet.finish())
 }
@@ -98,7 +99,7 @@ fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<Flash> {
     let mut times = |what: &str| -> Option<Vec<SimDuration>> {
         let each =
             types.iter().map(|t| given.require::<u64>(&format!("Page_{what}_Latency_{t}"), NANOSECONDS));
-        // A fourth type of page is as slow as the third.
+        // MQSim's file has times of three types of pages; those of a fourth are named as assumed.
         let mut each: Vec<SimDuration> =
             each.collect::<Option<Vec<u64>>>()?.into_iter().map(SimDuration).collect();
         each.extend((bits == Some(4)).then(|| each[2]));
@@ -116,6 +117,16 @@ fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<Flash> {
             pages,
             "wordlines are whole: the pages of the last one are left off",
         );
+    }
+    if bits == 4 {
+        for (what, key) in [("Read", "read"), ("Program", "program")] {
+            let why = format!(
+                "QLC has four types of pages and the file times of three: those of MSB stand for the fourth, too; set \
+                 medium.flash.qlc.{key}"
+            );
+            let time = times_of_msb(if what == "Read" { &read } else { &program });
+            given.leave_value(&format!("Page_{what}_Latency of a fourth type"), time, &why);
+        }
     }
     let mode = word?.to_lowercase();
     sheet.table("medium.flash");
@@ -145,8 +156,15 @@ fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<Flash> {
     }
     sheet.table(&format!("medium.flash.{mode}"));
     let read: Vec<SimDuration> = read?.into_iter().map(|time| SimDuration(time.0 + READY)).collect();
-    sheet.put_by_type("read", &read, "MQSim: Page_Read_Latency_LSB and so on, and 20 ns of Flash_Chip's own");
-    sheet.put_by_type("program", &program?, "MQSim: Page_Program_Latency_LSB and so on");
+    let fourth = if bits == 4 {
+        "; ASSUMED: the fourth type is as slow as MSB, for there is no time of it"
+    } else {
+        ""
+    };
+    let source = format!("MQSim: Page_Read_Latency_LSB and so on, and 20 ns of Flash_Chip's own{fourth}");
+    sheet.put_by_type("read", &read, &source);
+    let source = format!("MQSim: Page_Program_Latency_LSB and so on{fourth}");
+    sheet.put_by_type("program", &program?, &source);
     sheet.put_text("erase", SimDuration(erase?), "MQSim: Block_Erase_Latency");
     if let Some(cycles) = endurance {
         sheet.put("endurance", cycles, "MQSim: Block_PE_Cycles_Limit");
@@ -166,6 +184,35 @@ fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<Flash> {
     let source = "MQSim: Overprovisioning_Ratio, there a share of the flash and not of what the host sees";
     sheet.put_text("logical", format!("{logical}B"), source);
     Some(Flash { page, blocks_per_plane: blocks })
+}
+
+/// The times that a fourth type of page is given, as the file has them.
+fn times_of_msb(times: &Option<Vec<SimDuration>>) -> String {
+    times.as_ref().and_then(|t| t.last()).map_or("none".to_string(), ToString::to_string)
+}
+
+/// Drives that a page-mapped drive without zones is not.
+fn refuse_others(given: &mut Given) {
+    if let Some(word) = given.word("Address_Mapping") {
+        if word == "PAGE_LEVEL" {
+            given.leave_value("Address_Mapping", word, "the scheme maps: --scheme conventional maps pages");
+        } else {
+            given.refuse(format!(
+                "Address_Mapping: {word:?} is not PAGE_LEVEL, and a drive here maps pages or parts of them; set it to \
+                 PAGE_LEVEL for a page-mapped drive of the same flash"
+            ));
+        }
+    }
+    if let Some(word) = given.word("Support_Zone") {
+        if word == "true" {
+            given.refuse(
+                "Support_Zone: true makes a drive of zones that are written in order, and a drive here has none; set \
+                 it to false for a drive without zones of the same flash",
+            );
+        } else {
+            given.leave_value("Support_Zone", word, "a drive here has no zones");
+        }
+    }
 }
 
 fn host(given: &mut Given, sheet: &mut Sheet) {
@@ -341,7 +388,6 @@ fn leave(given: &mut Given) {
         ("Data_Cache_DRAM_tCL", RAM),
         ("Data_Cache_DRAM_tRP", RAM),
         ("Data_Cache_Sharing_Mode", "one host uses the drive"),
-        ("Address_Mapping", "the scheme maps: --scheme conventional maps pages"),
         ("CMT_Sharing_Mode", "one cache of the map serves all"),
         ("Queue_Fetch_Size", "requests are taken one by one; set host.queue.NAME.depth of a flow"),
         ("Transaction_Scheduling_Policy", "reads go first, then by class and arrival"),

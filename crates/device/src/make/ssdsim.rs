@@ -192,13 +192,22 @@ fn rest(given: &mut Given, sheet: &mut Sheet, page: u64) {
 /// Keys that are known and have no counterpart.
 fn leave(given: &mut Given) {
     const RAM: &str = "RAM takes no time and no energy; it has a size alone";
+    match given.word("address mapping") {
+        None => {}
+        Some(word) if word == "1" => {
+            given.leave_value("address mapping", word, "the scheme maps: --scheme conventional maps pages");
+        }
+        Some(word) => given.refuse(format!(
+            "address mapping: {word:?} is not 1, by pages, and a drive here maps pages or parts of them; set it to 1 for \
+             a page-mapped drive of the same flash"
+        )),
+    }
     for (key, why) in [
         ("dram active current", RAM),
         ("dram standby current", RAM),
         ("dram refresh current", RAM),
         ("dram voltage", RAM),
         ("gc threshold", "collection in idle time is a scheme's"),
-        ("address mapping", "the scheme maps: --scheme conventional maps pages"),
         ("wear leveling", "set wear.dynamic or wear.static"),
         ("gc", "victims are greedy; set gc.victim"),
         ("scheduling algorithm", "reads go first, then by class and arrival"),

@@ -89,6 +89,22 @@ fn what_mqsim_knows_and_a_device_file_does_not_is_named_with_its_value_and_why()
 }
 
 #[test]
+fn a_fourth_type_of_page_is_named_as_assumed() {
+    let text = String::from_utf8_lossy(MQSIM).replace("<Flash_Technology>TLC", "<Flash_Technology>QLC");
+    let found = import(text.as_bytes(), "f", "mine").unwrap();
+    for what in ["Read", "Program"] {
+        let key = format!("Page_{what}_Latency of a fourth type");
+        let left =
+            found.left_out.iter().find(|l| l.key == key).unwrap_or_else(|| panic!("{key} is not named"));
+        assert!(left.why.contains("medium.flash.qlc."), "{}", left.why);
+    }
+    assert!(found.text.contains("ASSUMED: the fourth type is as slow as MSB"), "{}", found.text);
+    let with = text.replace("<Seed>7</Seed>", "<Seed>7</Seed><Support_Zone>false</Support_Zone>");
+    let found = import(with.as_bytes(), "f", "mine").unwrap();
+    assert!(found.left_out.iter().any(|l| l.key == "Support_Zone"));
+}
+
+#[test]
 fn a_drive_of_ssdsim_has_its_geometry_times_and_energy() {
     let (found, s) = imported(SSDSIM, "page.parameters");
     let m = &s.media[0];
@@ -145,6 +161,13 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     assert!(e.starts_with("f:") && e.contains("this is no XML"), "{e}");
     let e = refused(MQSIM, "<Block_No_Per_Plane>256", "<Block_No_Per_Plane>2");
     assert!(e.contains("f, as a device file:") && e.contains("blocks_per_plane"), "{e}");
+    // A drive that is none of these is not made one of them.
+    let e = refused(MQSIM, "<Seed>7</Seed>", "<Seed>7</Seed><Address_Mapping>HYBRID</Address_Mapping>");
+    assert!(e.contains("Address_Mapping: \"HYBRID\" is not PAGE_LEVEL") && e.contains("set it to"), "{e}");
+    let e = refused(MQSIM, "<Seed>7</Seed>", "<Seed>7</Seed><Support_Zone>true</Support_Zone>");
+    assert!(e.contains("Support_Zone: true makes a drive of zones"), "{e}");
+    let e = refused(SSDSIM, "address mapping=1", "address mapping=3");
+    assert!(e.contains("address mapping: \"3\" is not 1, by pages"), "{e}");
     let e = import(b"<IO_Scenario></IO_Scenario>", "w.xml", "x").unwrap_err().to_string();
     assert!(e.contains("not the workload's"), "{e}");
     let e = refused(SSDSIM, "chip number[1] = 3", "chip number[1] = 2");

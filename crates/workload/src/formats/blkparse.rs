@@ -22,8 +22,9 @@ maj,min cpu seq time pid ACTION RWBS sector + sectors [process]
 maj,min          the device, which is the volume (8.16)
 time             seconds from the start of the trace, with nine decimals
 ACTION           D sent to the device, Q queued before merging (option event); others are set aside
-RWBS             R, W, D (discard), F (flush), N; F before W is a preflush: a FLUSH, then the write;
-                 F after W is FUA; A, S and M are not used
+RWBS             R, W, D (discard), WZ (write zeroes, read as a discard), F (flush); F before W is a
+                 preflush: a FLUSH, then the write; F after W is FUA; N and orders to zones (ZR, ZO, ZC,
+                 ZF) are set aside; A, S, M, E and U (atomic) are not used
 sector, sectors  of 512 bytes
 
 Lines without \" + \" (plugs, messages, SCSI commands) are set aside, as is the summary at the end. CPUs
@@ -96,7 +97,7 @@ impl LineFormat for Blkparse {
         if time > LONGEST_TRACE_NS {
             return Err("the time is more than ten years after the start: a clock that was not set".into());
         }
-        let flags = Flags::of_letters(letters).ok_or("unknown letters for what is asked")?;
+        let flags = Flags::of_letters(letters).ok_or_else(|| Flags::fault(letters))?;
         let volume = volumes.number_of(device)?;
         if plus != b"+" {
             // A flush may come without sectors; a SCSI command has its bytes here.

@@ -20,15 +20,18 @@ pub static FORMAT: Format = Format {
     name: "blktrace",
     title: "raw blktrace of Linux, a folder or tar of per-CPU files",
     grammar: "\
-records of 48 bytes, each with pdu_len bytes behind it; little- or big-endian, as the magic says
+records of 48 or 64 bytes, each with pdu_len bytes behind it; little- or big-endian, as the magic says
 
-u32 magic (0x65617407), u32 sequence, u64 time (ns), u64 sector (512 B), u32 bytes, u32 action,
-u32 pid, u32 device, u32 cpu, u16 error, u16 pdu_len
+version 7: u32 magic (0x65617407), u32 sequence, u64 time (ns), u64 sector (512 B), u32 bytes, u32 action,
+           u32 pid, u32 device, u32 cpu, u16 error, u16 pdu_len
+version 8: u32 magic (0x65617408), ... u32 bytes, u32 pid, u64 action, u32 device, u32 cpu, u16 error,
+           u16 pdu_len, 12 bytes of padding (protocol 2, Linux 6.19)
 
-action, low half   7 D sent to the device, 1 Q queued before merging (option event); others are set
+action, low 16     7 D sent to the device, 1 Q queued before merging (option event); others are set
                    aside
-action, high half  bit 1 write, 2 flush, 9 SCSI command, 10 notice, 13 discard, 15 FUA. A write
-                   with flush is a FLUSH, then the write; without data it is a FLUSH
+action, above      bit 1 write, 2 flush, 9 SCSI command, 10 notice, 13 discard, 15 FUA, 16 to 21 orders
+                   to zones (set aside), 22 write zeroes (read as a discard). A write with flush is a
+                   FLUSH, then the write; without data it is a FLUSH
 device             major << 20 | minor, which is the volume (8.16)
 
 Give the folder or the tar archive of sdb.blktrace.0, sdb.blktrace.1, ...: they are merged by time.",
@@ -42,7 +45,9 @@ Give the folder or the tar archive of sdb.blktrace.0, sdb.blktrace.1, ...: they 
     write: |settings| Ok(Writing::new(KEEPS, Kernel { event: event_of(settings), sequence: 0 })),
 };
 
+/// Bytes of a record by its version.
 const HEADER: usize = 48;
+const HEADER_OF_8: usize = 64;
 /// The first three bytes of the magic; the fourth is the version.
 const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
@@ -54,26 +59,49 @@ enum Endian {
     Big,
 }
 
-impl Endian {
+/// How a record lies: its numbers and its version's fields.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Shape {
+    endian: Endian,
+    is_8: bool,
+}
+
+impl Shape {
     /// As the magic at the start of a record says.
     #[inline]
-    fn of(record: &[u8]) -> Option<Endian> {
+    fn of(record: &[u8]) -> Option<Shape> {
         let magic: [u8; 4] = record.get(..4)?.try_into().ok()?;
-        if u32::from_le_bytes(magic) == MAGIC | VERSION {
-            Some(Endian::Little)
-        } else if u32::from_be_bytes(magic) == MAGIC | VERSION {
-            Some(Endian::Big)
-        } else {
-            None
+        let both = [(Endian::Little, u32::from_le_bytes(magic)), (Endian::Big, u32::from_be_bytes(magic))];
+        let (endian, number) = both.into_iter().find(|(_, n)| n & !0xff == MAGIC)?;
+        match number & 0xff {
+            VERSION => Some(Shape { endian, is_8: false }),
+            8 => Some(Shape { endian, is_8: true }),
+            _ => None,
         }
     }
 
+    /// Bytes of the record, with what stands behind it.
     #[inline]
-    fn u16(self, record: &[u8; HEADER], at: usize) -> u16 {
-        let bytes = [record[at], record[at + 1]];
-        if self == Endian::Little { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) }
+    fn length(self, record: &[u8]) -> Option<usize> {
+        let (header, at) = if self.is_8 { (HEADER_OF_8, 50) } else { (HEADER, 46) };
+        let pair: [u8; 2] = record.get(at..at + 2)?.try_into().ok()?;
+        let behind =
+            if self.endian == Endian::Little { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) };
+        Some(header + behind as usize)
     }
 
+    #[inline]
+    fn action(self, record: &[u8; HEADER]) -> u64 {
+        if self.is_8 { self.endian.u64(record, 32) } else { self.endian.u32(record, 28) as u64 }
+    }
+
+    #[inline]
+    fn device(self, record: &[u8; HEADER]) -> u32 {
+        self.endian.u32(record, if self.is_8 { 40 } else { 36 })
+    }
+}
+
+impl Endian {
     #[inline]
     fn u32(self, record: &[u8; HEADER], at: usize) -> u32 {
         let mut bytes = [0; 4];
@@ -91,9 +119,16 @@ impl Endian {
 
 const QUEUED: u32 = 1;
 const ISSUED: u32 = 7;
-/// High halves of an action.
-const SCSI_COMMAND: u32 = 1 << 9;
-const NOTICE: u32 = 1 << 10;
+/// What stands above the low 16 bits of an action.
+const SCSI_COMMAND: u64 = 1 << 9;
+const NOTICE: u64 = 1 << 10;
+
+/// Whether an action is an event of a request.
+#[inline]
+fn is_event(action: u64, event: u32) -> bool {
+    // The cgroup's bit says what stands behind the record.
+    action & 0xfeff == event as u64 && action >> 16 & (NOTICE | SCSI_COMMAND) == 0
+}
 
 struct Blktrace {
     window: Window,
@@ -114,7 +149,7 @@ fn event_of(settings: &Settings) -> u32 {
 /// What stands at a place of the file.
 enum Found {
     /// A record: its header and its length with what follows it.
-    Record(Endian, usize),
+    Record(Shape, usize),
     /// The end, in the middle of a record of which so many bytes are there.
     Cut(usize),
     /// Bytes that are no record.
@@ -142,8 +177,8 @@ impl Blktrace {
     }
 
     /// The request in a record whose event is the one asked for.
-    fn request(&mut self, endian: Endian, header: &[u8; HEADER]) -> Event {
-        let parsed = self.parse(endian, header);
+    fn request(&mut self, shape: Shape, header: &[u8; HEADER]) -> Event {
+        let parsed = self.parse(shape, header);
         match parsed {
             Ok(Parsed::Request(record)) => record.checked().map_or_else(Event::Unusable, Event::Request),
             Ok(Parsed::AfterFlush(record)) => match record.checked() {
@@ -158,11 +193,12 @@ impl Blktrace {
         }
     }
 
-    fn parse(&mut self, endian: Endian, header: &[u8; HEADER]) -> Result<Parsed, String> {
+    fn parse(&mut self, shape: Shape, header: &[u8; HEADER]) -> Result<Parsed, String> {
+        let endian = shape.endian;
         let sector = endian.u64(header, 16);
         let offset = sector.checked_mul(512).ok_or_else(|| format!("the sector {sector} is too large"))?;
-        let volume = self.volume(endian.u32(header, 36))?;
-        let flags = Flags::of_bits(endian.u32(header, 28) >> 16);
+        let volume = self.volume(shape.device(header))?;
+        let flags = Flags::of_bits(shape.action(header) >> 16);
         Ok(flags.request(endian.u64(header, 8), offset, endian.u32(header, 24) as u64, volume))
     }
 
@@ -172,10 +208,10 @@ impl Blktrace {
         let mut bytes = 0;
         loop {
             let content = self.window.at_least(HEADER)?;
-            if content.is_empty() || bytes > 0 && Endian::of(content).is_some() {
+            if content.is_empty() || bytes > 0 && Shape::of(content).is_some() {
                 return Ok(Event::Unusable(format!("{} bytes are no record of blktrace", grouped(bytes))));
             }
-            let next = (1..content.len()).find(|at| Endian::of(&content[*at..]).is_some());
+            let next = (1..content.len()).find(|at| Shape::of(&content[*at..]).is_some());
             // A magic may begin in the last three bytes of the window.
             let last = if content.len() < HEADER { content.len() } else { content.len() - 3 };
             let step = next.unwrap_or(last);
@@ -189,18 +225,17 @@ fn look(content: &[u8]) -> Found {
     if content.is_empty() {
         return Found::End;
     }
-    let Some(endian) = Endian::of(content) else {
+    let Some(shape) = Shape::of(content) else {
         return if content.len() < 4 { Found::Cut(content.len()) } else { Found::Damage };
     };
-    let Some(header) = content.first_chunk::<HEADER>() else {
-        return Found::Cut(content.len());
-    };
-    let length = HEADER + endian.u16(header, 46) as usize;
-    if content.len() < length { Found::Cut(content.len()) } else { Found::Record(endian, length) }
+    match shape.length(content) {
+        Some(length) if content.len() >= length => Found::Record(shape, length),
+        _ => Found::Cut(content.len()),
+    }
 }
 
 /// The longest record: a header and what 16 bits can count.
-const LONGEST: usize = HEADER + u16::MAX as usize;
+const LONGEST: usize = HEADER_OF_8 + u16::MAX as usize;
 
 impl RecordReader for Blktrace {
     fn next(&mut self) -> io::Result<Option<Event>> {
@@ -211,10 +246,8 @@ impl RecordReader for Blktrace {
         loop {
             let content = self.window.at_least(LONGEST)?;
             let found = look(content);
-            if let (Found::Record(endian, length), Some(&header)) = (&found, content.first_chunk::<HEADER>())
-            {
-                let action = endian.u32(&header, 28);
-                if action & 0xffff != self.event || action >> 16 & (NOTICE | SCSI_COMMAND) != 0 {
+            if let (Found::Record(shape, length), Some(&header)) = (&found, content.first_chunk::<HEADER>()) {
+                if !is_event(shape.action(&header), self.event) {
                     asides += 1;
                     self.window.skip(*length);
                     continue;
@@ -222,7 +255,7 @@ impl RecordReader for Blktrace {
                 if asides == 0 {
                     self.at = self.window.offset();
                     self.window.skip(*length);
-                    return Ok(Some(self.request(*endian, &header)));
+                    return Ok(Some(self.request(*shape, &header)));
                 }
             }
             // What was found stands there still for the next call.
@@ -284,22 +317,31 @@ impl RecordWriter for Kernel {
     }
 }
 
+/// What is wrong with content that begins with no record that is known.
+fn other_version(bytes: &[u8]) -> Miss {
+    let magic = bytes.first_chunk::<4>().map(|m| [u32::from_le_bytes(*m), u32::from_be_bytes(*m)]);
+    match magic.into_iter().flatten().find(|n| n & !0xff == MAGIC) {
+        Some(n) => Miss::new(500, format!("it is blktrace of version {}; 7 and 8 are known", n & 0xff)),
+        None => Miss::new(0, "it does not begin with the magic of blktrace"),
+    }
+}
+
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     let (mut rest, mut records) = (sample.bytes, 0u64);
     let (mut issued, mut queued) = (0u64, 0u64);
-    while let Found::Record(endian, length) = look(rest) {
+    let mut version = VERSION;
+    while let Found::Record(shape, length) = look(rest) {
         if let Some(header) = rest.first_chunk::<HEADER>() {
-            let action = endian.u32(header, 28);
-            if action >> 16 & (NOTICE | SCSI_COMMAND) == 0 {
-                issued += u64::from(action & 0xffff == ISSUED);
-                queued += u64::from(action & 0xffff == QUEUED);
-            }
+            let action = shape.action(header);
+            issued += u64::from(is_event(action, ISSUED));
+            queued += u64::from(is_event(action, QUEUED));
         }
+        version = if shape.is_8 { 8 } else { VERSION };
         records += 1;
         rest = &rest[length..];
     }
     if records == 0 {
-        return Err(Miss::new(0, "it does not begin with the magic of blktrace"));
+        return Err(other_version(sample.bytes));
     }
     let event = match told.get("event") {
         Some(event) => event.as_str(),
@@ -309,7 +351,7 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     Ok(Detection {
         confidence: Confidence::Certain,
         reason: format!(
-            "it begins with {} records that carry blktrace's magic, {} of them D and {} Q",
+            "it begins with {} records that carry blktrace's magic and version {version}, {} of them D and {} Q",
             grouped(records),
             grouped(issued),
             grouped(queued)
@@ -322,7 +364,6 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
 mod tests {
     use super::*;
     use std::io::Cursor;
-    use wordline_units::HostOp;
 
     /// A record of CPU 0 on device 8,16 with so many bytes behind it.
     fn record(time: u64, sector: u64, bytes: u32, action: u32, behind: u16) -> Vec<u8> {
@@ -376,6 +417,55 @@ mod tests {
         assert_eq!(ops.collect::<Vec<_>>(), want);
         let asides = found.iter().map(|(_, e)| if let Event::Aside(n) = e { *n } else { 0 });
         assert_eq!(asides.sum::<u64>(), 2);
+    }
+
+    /// A record of protocol 2: the process before an action of 64 bits, and padding.
+    fn record_of_8(time: u64, sector: u64, bytes: u32, action: u64, behind: u16) -> Vec<u8> {
+        let mut r = Vec::new();
+        r.extend((MAGIC | 8).to_le_bytes());
+        r.extend(1u32.to_le_bytes());
+        r.extend(time.to_le_bytes());
+        r.extend(sector.to_le_bytes());
+        r.extend(bytes.to_le_bytes());
+        r.extend(99u32.to_le_bytes());
+        r.extend(action.to_le_bytes());
+        r.extend((259u32 << 20).to_le_bytes());
+        r.extend(0u32.to_le_bytes());
+        r.extend(0u16.to_le_bytes());
+        r.extend(behind.to_le_bytes());
+        r.extend([0; 12]);
+        r.extend(vec![0xee; behind as usize]);
+        r
+    }
+
+    #[test]
+    fn protocol_2_reads_like_protocol_1() {
+        const ZEROES: u64 = 1 << 38;
+        let content = [
+            record_of_8(5, 8, 4096, (ISSUED | WRITE) as u64, 12),
+            record_of_8(6, 8, 4096, (QUEUED | WRITE) as u64, 0),
+            record_of_8(7, 16, 8192, (ISSUED | WRITE) as u64 | ZEROES, 0),
+            record_of_8(8, 0, 0, ISSUED as u64 | 1 << 33, 0),
+            record_of_8(9, 32, 4096, (ISSUED | WRITE | 0x100) as u64 | 1 << 31, 8),
+        ];
+        let ops = |content: Vec<u8>| {
+            let found = events(content).into_iter().filter_map(|(_, e)| match e {
+                Event::Request(r) => Some((r.time, r.op, r.offset, r.bytes, r.attributes.is_fua())),
+                _ => None,
+            });
+            found.collect::<Vec<_>>()
+        };
+        let want = [
+            (5, HostOp::Write, 4096, 4096, false),
+            (7, HostOp::Trim, 8192, 8192, false),
+            (9, HostOp::Write, 16_384, 4096, true),
+        ];
+        assert_eq!(ops(content.concat()), want);
+        let of = |bytes: &[u8]| detect(&Sample { bytes, complete: true }, &Settings::new());
+        assert!(of(&content.concat()).ok().unwrap().reason.contains("version 8"));
+        let mut other = content[0].clone();
+        other[0] = 9;
+        assert!(of(&other).err().unwrap().reason.contains("version 9; 7 and 8 are known"));
     }
 
     #[test]

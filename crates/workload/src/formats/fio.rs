@@ -8,6 +8,7 @@ use crate::formats::units::{STATED, Units};
 use crate::formats::volumes::Volumes;
 use crate::formats::writing::{Clock, Keeps, RecordWriter, Row, Writing};
 use crate::text::numbers::unsigned;
+use crate::text::parameter::choice;
 use wordline_units::{Attributes, HostOp};
 
 /// The format.
@@ -20,15 +21,26 @@ fio version 2 iolog                       fio version 3 iolog
 file add|open|close                       us file add|open|close
 file action offset length                 us file action offset length
 
-action          read, write, trim; sync and datasync are a FLUSH; wait (version 2 only): so many
-                microseconds (in the column of offset) pass after the wait before
+action          read, write, trim; sync and datasync are a FLUSH; wait (version 2 only), with a number in the
+                column of offset: what follows comes so many milliseconds after fio's start, as fio 3.33
+                replays it. wait=between reads it as fio's manual has it: so many microseconds pass
 us              microseconds from the start (version 3)
 offset, length  bytes
 file            its name; each file is a volume
 
 A log of version 2 without waits has no times: everything arrives at once. closed=QD replays it at
 the pace of the drive.",
-    parameters: STATED,
+    parameters: &[
+        STATED[0],
+        STATED[1],
+        choice(
+            "wait",
+            "since-start",
+            "since-start, between",
+            &["since-start", "between"],
+            "of version 2: milliseconds since fio's start, as fio does; or microseconds between two requests, as its manual says",
+        ),
+    ],
     order: Order::Kept,
     timing: Timing::Stated { unit: "us", decimals: false },
     dated: false,
@@ -44,7 +56,9 @@ const UNITS: Units = Units::stated(1_000, 1, 1);
 struct Fio {
     units: Units,
     version: Version,
-    /// Nanoseconds that waits have added up to.
+    /// Whether a wait counts from the last, not from the start.
+    between: bool,
+    /// Nanoseconds at which the next request comes by the waits.
     waited: u64,
 }
 
@@ -57,7 +71,8 @@ enum Version {
 
 impl Fio {
     fn of(settings: &Settings) -> Fio {
-        Fio { units: UNITS.told(settings), version: Version::Unknown, waited: 0 }
+        let between = settings.get("wait").is_some_and(|w| w == "between");
+        Fio { units: UNITS.told(settings), version: Version::Unknown, between, waited: 0 }
     }
 }
 
@@ -95,9 +110,11 @@ impl LineFormat for Fio {
                 return Ok(Parsed::Request(record));
             }
             (3 | 4, b"wait") if self.version == Version::Two => {
-                let us = unsigned(offset).map_err(|e| e.of("wait", offset))?;
-                let waited = us.checked_mul(self.units.time).and_then(|ns| self.waited.checked_add(ns));
-                self.waited = waited.ok_or("the waits add up to more than 584 years")?;
+                let count = unsigned(offset).map_err(|e| e.of("wait", offset))?;
+                let since = if self.between { self.waited } else { 0 };
+                let until = count.checked_mul(self.units.time).and_then(|ns| since.checked_add(ns));
+                // What has passed by then waits for nothing.
+                self.waited = until.ok_or("the wait is longer than 584 years")?.max(self.waited);
                 return Ok(Parsed::Aside);
             }
             (_, b"wait") => return Err("version 3 knows no wait".to_string()),
@@ -160,9 +177,23 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     let first = sample.lines().next().unwrap_or_default();
     let fits = if first.starts_with(b"fio version ") { 500 } else { 0 };
     version(first).map_err(|reason| Miss::new(fits, format!("line 1: {reason}")))?;
-    let tally = Tally::of(sample, Fio::of(told), Volumes::default());
+    let mut settings = told.clone();
+    let waits = sample.lines().any(|l| l.split(|c| *c == b' ').nth(1) == Some(b"wait"));
+    let mut what = "are requests".to_string();
+    if version(first) == Ok(Version::Two) && waits {
+        let between = told.get("wait").is_some_and(|w| w == "between");
+        let unit = settings.entry("time").or_insert_with(|| if between { "us" } else { "ms" }.to_string());
+        what += &match between {
+            true => format!("; waits are in {unit} between requests, as told"),
+            false => format!(
+                "; waits are in {unit} since fio's start, as fio 3.33 replays them (its manual says us between \
+                 requests, which is wait=between), and the first request is taken to come at that start"
+            ),
+        };
+    }
+    let tally = Tally::of(sample, Fio::of(&settings), Volumes::default());
     let title = String::from_utf8_lossy(first.trim_ascii()).into_owned();
-    Ok(tally.found(Confidence::Certain, &title, "are requests").with(told))
+    Ok(tally.found(Confidence::Certain, &title, &what).with(&settings))
 }
 
 #[cfg(test)]
@@ -173,7 +204,11 @@ mod tests {
     type Seen = (u64, HostOp, u64, u64, u16);
 
     fn requests(text: &str) -> Vec<Result<Seen, String>> {
-        let (mut fio, mut volumes) = (Fio::of(&Settings::new()), Volumes::default());
+        requests_with(text, &Settings::new())
+    }
+
+    fn requests_with(text: &str, settings: &Settings) -> Vec<Result<Seen, String>> {
+        let (mut fio, mut volumes) = (Fio::of(settings), Volumes::default());
         let parsed = text.lines().map(|l| fio.parse(l.as_bytes(), &mut volumes));
         parsed
             .filter_map(|p| match p {
@@ -184,17 +219,31 @@ mod tests {
             .collect()
     }
 
+    /// What fio 3.33 does with a log, measured with fio itself: a wait ends so many milliseconds after its
+    /// start, and one that has passed waits for nothing.
     #[test]
-    fn waits_add_up_and_files_are_volumes() {
-        let log = "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 4096 512\n/dev/a wait 150 0\n\
-                   /dev/b read 0 1024\n/dev/a wait 50 0\n/dev/a sync 0 0\n/dev/a trim 0 4096\n/dev/a close\n";
-        let want = [
-            Ok((0, HostOp::Write, 4096, 512, 0)),
-            Ok((150_000, HostOp::Read, 0, 1024, 1)),
-            Ok((200_000, HostOp::Flush, 0, 0, 0)),
-            Ok((200_000, HostOp::Trim, 0, 4096, 0)),
-        ];
-        assert_eq!(requests(log), want);
+    fn waits_count_from_the_start_and_files_are_volumes() {
+        let log = "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 4096 512\n/dev/a wait 200 0\n\
+                   /dev/b read 0 1024\n/dev/a wait 400 0\n/dev/a sync 0 0\n/dev/a wait 300 0\n\
+                   /dev/a trim 0 4096\n/dev/a close\n";
+        let at = |ms: [u64; 4]| {
+            [
+                Ok((ms[0], HostOp::Write, 4096, 512, 0)),
+                Ok((ms[1], HostOp::Read, 0, 1024, 1)),
+                Ok((ms[2], HostOp::Flush, 0, 0, 0)),
+                Ok((ms[3], HostOp::Trim, 0, 4096, 0)),
+            ]
+        };
+        let read = |told: &[(&'static str, &str)]| {
+            let sample = Sample { bytes: log.as_bytes(), complete: true };
+            let told = told.iter().map(|(k, v)| (*k, v.to_string())).collect();
+            let found = detect(&sample, &told).ok().unwrap();
+            (requests_with(log, &found.settings), found.reason)
+        };
+        let (seen, reason) = read(&[]);
+        assert_eq!(seen, at([0, 200_000_000, 400_000_000, 400_000_000]));
+        assert!(reason.contains("since fio's start") && reason.contains("wait=between"), "{reason}");
+        assert_eq!(read(&[("wait", "between")]).0, at([0, 200_000, 600_000, 900_000]));
     }
 
     #[test]
@@ -214,7 +263,7 @@ mod tests {
             ("fio version 2 iolog\n/dev/a write 1", "3 columns"),
             ("fio version 2 iolog\n/dev/a erase 1 2", "none of read"),
             ("fio version 2 iolog\n/dev/a write x 2", "offset"),
-            ("fio version 2 iolog\n/dev/a wait 99999999999999999 0", "584 years"),
+            ("fio version 2 iolog\n/dev/a wait 999999999999999999 0", "584 years"),
             ("fio version 3 iolog\n1 /dev/a wait 5 0", "no wait"),
             ("fio version 3 iolog\nx /dev/a read 5 9", "time"),
         ] {

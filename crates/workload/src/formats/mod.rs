@@ -21,6 +21,7 @@ pub(crate) mod lines_of;
 pub(crate) mod msr;
 pub(crate) mod oracle_general;
 pub(crate) mod plausible;
+pub(crate) mod proposal;
 pub(crate) mod readings;
 pub(crate) mod record;
 pub(crate) mod records;

@@ -258,7 +258,7 @@ impl Evidence {
             let percent = self.backwards * 100 / self.rows().max(1);
             against.push(format!("its first column would run backwards in {percent} % of the rows"));
         }
-        if self.decimals > 0 && unit_ns == 1 {
+        if self.decimals > 0 && step_ns < 0.99 {
             against.push("times would be written in parts of a nanosecond".to_string());
         }
         if gaps < ENOUGH || self.span() == 0 {

@@ -44,10 +44,12 @@ pub(crate) struct Judged {
 /// Finds the units of a file in `format`.
 pub(crate) fn settle(format: &Format, sample: &Sample, mut detection: Detection, told: &Settings) -> Settled {
     let told_time = if format.timing == Timing::Told {
-        if format.tells_time(told) { Some("") } else { None }
+        if format.tells_time(told) { Some(String::new()) } else { None }
     } else {
-        told.get("time").map(String::as_str)
+        // Of some grammars the content itself says the unit.
+        told.get("time").or(detection.settings.get("time")).cloned()
     };
+    let told_time = told_time.as_deref();
     let told_unit = told.get("unit").map(String::as_str).filter(|_| format.extents != Extents::Fixed);
     let fixed_time = matches!(format.timing, Timing::Exact(_) | Timing::Absent) || told_time == Some("");
     if fixed_time && (format.extents == Extents::Fixed || told_unit.is_some()) {

@@ -3,6 +3,7 @@
 
 use crate::formats::lines_of::Parsed;
 use crate::formats::record::Record;
+use crate::text::numbers::excerpt;
 use wordline_units::{Attributes, HostOp};
 
 /// The flags of a block request.
@@ -17,39 +18,59 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
-    /// From letters such as `R`, `WS`, `FWFSM`, `D`, `FN`. The kernel writes the preflush first,
-    /// then the operation, then FUA, read-ahead, sync and meta.
+    /// From letters such as `R`, `WS`, `FWFSM`, `D`, `FN`, `WZS`. The kernel writes the preflush first,
+    /// then the operation, then FUA, read-ahead, sync, meta and atomic. `WZ` writes zeroes, for which it
+    /// sends no data: the drive may forget the range. Orders to zones, `Z` and what follows, move none.
     #[inline]
     pub fn of_letters(text: &[u8]) -> Option<Flags> {
         let (preflush, rest) = match text {
-            [b'F', rest @ ..] if matches!(rest.first(), Some(b'W' | b'R' | b'D' | b'N' | b'F')) => {
+            [b'F', rest @ ..] if matches!(rest.first(), Some(b'W' | b'R' | b'D' | b'N' | b'F' | b'Z')) => {
                 (true, rest)
             }
             _ => (false, text),
         };
-        let op = match rest.first()? {
-            b'R' => Some(HostOp::Read),
-            b'W' => Some(HostOp::Write),
-            b'D' => Some(HostOp::Trim),
-            b'F' => Some(HostOp::Flush),
-            b'N' => None,
+        let (op, rest) = match rest {
+            [b'Z', b'R', b'A', rest @ ..] => (None, rest),
+            [b'Z', b'R' | b'O' | b'C' | b'F', rest @ ..] => (None, rest),
+            [b'W', b'Z', rest @ ..] => (Some(HostOp::Trim), rest),
+            [b'D', b'E', rest @ ..] => (Some(HostOp::Trim), rest),
+            [b'R', rest @ ..] => (Some(HostOp::Read), rest),
+            [b'W', rest @ ..] => (Some(HostOp::Write), rest),
+            [b'D', rest @ ..] => (Some(HostOp::Trim), rest),
+            [b'F', rest @ ..] => (Some(HostOp::Flush), rest),
+            [b'N', rest @ ..] => (None, rest),
             _ => return None,
         };
-        let known = |c: &u8| matches!(c, b'F' | b'A' | b'S' | b'M' | b'E' | b'B');
-        if !rest[1..].iter().all(known) {
+        let known = |c: &u8| matches!(c, b'F' | b'A' | b'S' | b'M' | b'E' | b'B' | b'U');
+        if !rest.iter().all(known) {
             return None;
         }
-        Some(Flags { op, preflush, fua: op == Some(HostOp::Write) && rest[1..].contains(&b'F') })
+        Some(Flags { op, preflush, fua: op == Some(HostOp::Write) && rest.contains(&b'F') })
     }
 
-    /// From the upper half of a blktrace action.
+    /// What is wrong with letters that are none.
+    #[cold]
+    pub fn fault(text: &[u8]) -> String {
+        if text.starts_with(b"ZA") {
+            return "ZA appends to a zone, at a place that the drive chooses and the trace does not have"
+                .into();
+        }
+        format!("unknown letters for what is asked, \"{}\"", excerpt(text, 16))
+    }
+
+    /// From what stands in a blktrace action above its lower 16 bits; bits from 16 on came with version 8.
     #[inline]
-    pub fn of_bits(bits: u32) -> Flags {
-        const WRITE: u32 = 1 << 1;
-        const FLUSH: u32 = 1 << 2;
-        const DISCARD: u32 = 1 << 13;
-        const FUA: u32 = 1 << 15;
-        let op = if bits & DISCARD != 0 {
+    pub fn of_bits(bits: u64) -> Flags {
+        const WRITE: u64 = 1 << 1;
+        const FLUSH: u64 = 1 << 2;
+        const DISCARD: u64 = 1 << 13;
+        const FUA: u64 = 1 << 15;
+        const ZONES: u64 = 0x3f << 16;
+        const WRITE_ZEROES: u64 = 1 << 22;
+        if bits & ZONES != 0 {
+            return Flags { op: None, preflush: bits & FLUSH != 0, fua: false };
+        }
+        let op = if bits & (DISCARD | WRITE_ZEROES) != 0 {
             HostOp::Trim
         } else if bits & WRITE != 0 {
             HostOp::Write
@@ -102,6 +123,14 @@ mod tests {
         assert_eq!(flags("F"), Some((Some(HostOp::Flush), false, false)));
         assert_eq!(flags("FN"), Some((None, true, false)));
         assert_eq!(flags("N"), Some((None, false, false)));
+        assert_eq!(flags("WFSU"), Some((Some(HostOp::Write), false, true)));
+        assert_eq!(flags("WZS"), Some((Some(HostOp::Trim), false, false)));
+        assert_eq!(flags("FWZS"), Some((Some(HostOp::Trim), true, false)));
+        assert_eq!(flags("DE"), Some((Some(HostOp::Trim), false, false)));
+        for zones in ["ZR", "ZRAS", "ZO", "ZF"] {
+            assert_eq!(flags(zones), Some((None, false, false)));
+        }
+        assert_eq!((flags("WZX"), flags("ZX"), flags("Z"), flags("ZA")), (None, None, None, None));
         assert_eq!(flags("X"), None);
         assert_eq!(flags("Read"), None);
         assert_eq!(flags(""), None);
@@ -119,6 +148,8 @@ mod tests {
         assert!(matches!(of(b"N", 0), Parsed::Aside));
         let discard = Flags::of_bits(1 << 13 | 1 << 1);
         assert_eq!((discard.op, discard.fua), (Some(HostOp::Trim), false));
+        let zeroes = Flags::of_bits(1 << 22 | 1 << 1 | 1 << 3);
+        assert_eq!((zeroes.op, Flags::of_bits(1 << 17 | 1 << 1).op), (Some(HostOp::Trim), None));
         let commit = Flags::of_bits(0x901e);
         assert_eq!((commit.op, commit.preflush, commit.fua), (Some(HostOp::Write), true, true));
     }

@@ -1,22 +1,12 @@
-//! What a table that no format knows may be: its columns, and a `csv:` spelling that reads it. The
-//! columns are guessed by their titles and by what stands in them; a guess is only ever a hint.
+//! A table that no format knows: its delimiter, titles and rows, and what a column holds by its title and
+//! by what stands in it.
 
+use crate::formats::csv::plan::decoded;
 use crate::formats::detection::Sample;
-use crate::text::numbers::{excerpt, hexadecimal, time};
+use crate::text::numbers::{date, hexadecimal, time};
 
 /// Lines that are looked at.
-const LINES: usize = 400;
-/// Columns that are shown.
-const SHOWN: usize = 24;
-
-/// A title row as people read it: UTF-8, or Latin-1 where it is not; both micro signs are one.
-pub(crate) fn decoded(bytes: &[u8]) -> String {
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_string(),
-        Err(_) => bytes.iter().map(|b| char::from(*b)).collect(),
-    };
-    text.replace('\u{3bc}', "\u{b5}")
-}
+pub(crate) const LINES: usize = 400;
 
 /// Columns of a line between delimiters; white space of any length is one.
 fn cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
@@ -26,216 +16,279 @@ fn cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
     line.split(|c| *c == delimiter).map(<[u8]>::trim_ascii).collect()
 }
 
-fn is_number(cell: &[u8]) -> bool {
+pub(crate) fn is_number(cell: &[u8]) -> bool {
     let digits = cell.iter().any(u8::is_ascii_digit);
     digits && cell.iter().all(|c| c.is_ascii_digit() || matches!(c, b'.' | b'-' | b'e' | b'E' | b'+'))
 }
 
 /// A table in the content: its title row, if there is one, and rows.
-struct Table<'a> {
-    titles: Option<Vec<String>>,
-    rows: Vec<Vec<&'a [u8]>>,
-    delimiter: u8,
+pub(crate) struct Table<'a> {
+    pub titles: Option<Vec<String>>,
+    pub rows: Vec<Vec<&'a [u8]>>,
+    pub delimiter: u8,
+}
+
+/// Titles of columns whose cells may have spaces.
+const NAMES: [&str; 5] = ["comm", "process", "task", "program", "name"];
+
+/// Whether a row is one of titles.
+fn is_title(row: &[&[u8]]) -> bool {
+    !row.iter().any(|c| is_number(c) || c.starts_with(b"0x"))
 }
 
 /// Three lines in a row with the same number of columns, three or more.
-fn find<'a>(sample: &Sample<'a>) -> Option<Table<'a>> {
+pub(crate) fn find<'a>(sample: &Sample<'a>) -> Option<Table<'a>> {
     let lines: Vec<&[u8]> = sample.lines().take(LINES).filter(|l| !l.trim_ascii().is_empty()).collect();
     [b';', b'\t', b',', b'|', b' '].into_iter().find_map(|delimiter| {
         let all: Vec<Vec<&[u8]>> = lines.iter().map(|l| cells(l, delimiter)).collect();
         let at = all.windows(3).position(|w| {
             let n = w[0].len();
-            n >= 3 && w[1].len() == n && w[2].len() == n
+            // A name with spaces makes rows longer than their titles.
+            let fits =
+                |row: &Vec<&[u8]>| row.len() == n || delimiter == b' ' && is_title(&w[0]) && row.len() > n;
+            n >= 3 && fits(&w[1]) && fits(&w[2])
         })?;
         let width = all[at].len();
-        let is_title = !all[at].iter().any(|c| is_number(c) || c.starts_with(b"0x"));
+        let is_titled = is_title(&all[at]);
         let row_has_number = |row: &Vec<&[u8]>| row.iter().any(|c| is_number(c));
         // Prose has words in columns, too.
         if !all.get(at + 1).is_some_and(row_has_number) {
             return None;
         }
-        let titles = is_title.then(|| {
+        let titles: Option<Vec<String>> = is_titled.then(|| {
             let first = all[at].iter().map(|c| c.strip_prefix(b"\xef\xbb\xbf").unwrap_or(c));
             first.map(|c| decoded(c).trim_matches('"').to_string()).collect()
         });
-        let from = at + usize::from(is_title);
-        let rows = all[from..].iter().filter(|r| r.len() == width).cloned().collect();
+        let from = at + usize::from(is_titled);
+        let named = |t: &String| NAMES.iter().any(|n| t.to_lowercase().contains(n));
+        let spare = titles.as_ref().and_then(|t| t.iter().position(named));
+        let rows = all[from..].iter().filter_map(|row| match (row.len(), spare) {
+            (n, _) if n == width => Some(row.clone()),
+            (n, Some(spare)) if n > width && delimiter == b' ' => {
+                let mut row = row.clone();
+                row.drain(spare + 1..spare + 1 + n - width);
+                Some(row)
+            }
+            _ => None,
+        });
+        let rows = rows.collect();
         Some(Table { titles, rows, delimiter })
     })
 }
 
-/// What a column may be.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+/// What a column's title says that it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
     Time,
     Offset,
     Size,
     Op,
     Device,
+    /// Something that no request has: a latency, a rate, a process.
+    Other,
 }
 
-const TITLES: [(Role, &[&str]); 5] = [
-    (Role::Time, &["time", "stamp", "ts", "init", "when", "arrival", "date"]),
-    (Role::Op, &["op", "type", "kind", "rw", "command", "cmd", "direction", "action"]),
-    (Role::Size, &["size", "length", "len", "bytes", "count", "nblk", "sectors"]),
-    (Role::Offset, &["offset", "lba", "lbn", "address", "addr", "sector", "block", "blk"]),
-    (Role::Device, &["disk", "dev", "volume", "host", "lun", "asu", "vol"]),
+/// Words of titles, those that rule others out first.
+const TITLES: [(Role, &[&str]); 6] = [
+    (
+        Role::Other,
+        &[
+            "lat",
+            "latency",
+            "response",
+            "resp",
+            "service",
+            "elapsed",
+            "duration",
+            "wait",
+            "await",
+            "queue",
+            "que",
+            "qd",
+            "depth",
+            "pid",
+            "tid",
+            "cpu",
+            "util",
+            "iops",
+            "rate",
+            "status",
+            "error",
+            "result",
+            "key",
+            "tier",
+            "phase",
+            "comm",
+            "process",
+            "user",
+            "id",
+            "seq",
+            "index",
+            "dur",
+            "delay",
+            "finish",
+            "end",
+            "completion",
+            "complete",
+            "thread",
+            "hit",
+            "miss",
+            "score",
+            "percent",
+            "temperature",
+            "version",
+            "cost",
+        ],
+    ),
+    (
+        Role::Time,
+        &["time", "timestamp", "stamp", "ts", "init", "when", "arrival", "arrive", "date", "issue", "start"],
+    ),
+    (
+        Role::Op,
+        &[
+            "op",
+            "type",
+            "kind",
+            "rw",
+            "rwbs",
+            "command",
+            "cmd",
+            "direction",
+            "action",
+            "operation",
+            "t",
+            "opcode",
+            "request",
+        ],
+    ),
+    (Role::Size, &["size", "length", "len", "bytes", "nblk", "sectors", "nsec", "nlb", "count", "blocks"]),
+    (
+        Role::Offset,
+        &[
+            "offset", "lba", "lbn", "slba", "address", "addr", "sector", "block", "blk", "blkno", "pos",
+            "position", "lbablock",
+        ],
+    ),
+    (Role::Device, &["disk", "dev", "device", "volume", "vol", "lun", "asu", "diskno", "disknumber"]),
 ];
 
 impl Table<'_> {
-    fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         self.rows.first().map_or(0, Vec::len)
     }
 
-    fn column(&self, n: usize) -> impl Iterator<Item = &[u8]> {
+    pub fn column(&self, n: usize) -> impl Iterator<Item = &[u8]> {
         self.rows.iter().filter_map(move |r| r.get(n).copied())
     }
 
-    fn all(&self, n: usize, is: impl Fn(&[u8]) -> bool) -> bool {
+    pub fn all(&self, n: usize, is: impl Fn(&[u8]) -> bool) -> bool {
         let (count, fit) = self.column(n).fold((0, 0), |(all, fit), c| (all + 1, fit + usize::from(is(c))));
-        count > 0 && fit * 10 >= count * 9
+        count > 0 && fit * 20 >= count * 19
     }
 
-    fn numbers(&self, n: usize) -> Vec<u64> {
+    pub fn numbers(&self, n: usize) -> Vec<u64> {
         self.column(n).filter_map(|c| time(c, 1_000_000).ok().or_else(|| hexadecimal(c).ok())).collect()
     }
 
-    fn distinct(&self, n: usize) -> usize {
+    pub fn distinct(&self, n: usize) -> usize {
         let mut values: Vec<&[u8]> = self.column(n).collect();
         values.sort_unstable();
         values.dedup();
         values.len()
     }
 
+    /// The words of a title in lower case: `Object_Size_Bytes` and `startTime(us)` have several.
+    pub fn words(&self, n: usize) -> Vec<String> {
+        let title = self.titles.as_ref().and_then(|t| t.get(n)).map_or("", String::as_str);
+        let mut words = vec![String::new()];
+        let mut before = ' ';
+        for c in title.chars() {
+            let parts = !c.is_alphanumeric() || c.is_uppercase() && before.is_lowercase();
+            if parts {
+                words.push(String::new());
+            }
+            if c.is_alphanumeric()
+                && let Some(last) = words.last_mut()
+            {
+                last.extend(c.to_lowercase());
+            }
+            before = c;
+        }
+        words.retain(|w| !w.is_empty());
+        words
+    }
+
+    /// What the title of a column says; nothing where it has no known word, or there are no titles.
+    pub fn titled(&self, n: usize) -> Option<Role> {
+        let words = self.words(n);
+        TITLES.iter().find(|(_, known)| words.iter().any(|w| known.contains(&w.as_str()))).map(|t| t.0)
+    }
+
+    /// Columns that a title gives a role; of a table without titles, or where none has it, those without a
+    /// known title.
+    pub fn of_role(&self, role: Role, is: impl Fn(usize) -> bool) -> Vec<usize> {
+        let fit: Vec<usize> = (0..self.width()).filter(|n| is(*n)).collect();
+        let titled: Vec<usize> = fit.iter().copied().filter(|n| self.titled(*n) == Some(role)).collect();
+        if titled.is_empty() {
+            fit.into_iter().filter(|n| self.titled(*n).is_none()).collect()
+        } else {
+            titled
+        }
+    }
+
     /// Columns of words or of 0 and 1 that say what is asked.
-    fn is_op(&self, n: usize) -> bool {
+    pub fn is_op(&self, n: usize) -> bool {
         const WORDS: [&str; 10] = ["r", "w", "read", "write", "rd", "wr", "d", "discard", "trim", "flush"];
         let word = |c: &[u8]| WORDS.iter().any(|w| w.as_bytes().eq_ignore_ascii_case(c));
-        self.all(n, word) || self.all(n, |c| matches!(c, b"0" | b"1")) && self.distinct(n) == 2
+        self.all(n, word) || self.is_flag(n)
+    }
+
+    pub fn is_flag(&self, n: usize) -> bool {
+        self.all(n, |c| matches!(c, b"0" | b"1")) && self.distinct(n) == 2
+    }
+
+    pub fn is_date(&self, n: usize) -> bool {
+        self.all(n, |c| date(c, b'.').is_ok())
+    }
+
+    pub fn is_hex(&self, n: usize) -> bool {
+        self.column(n).next().is_some_and(|c| c.starts_with(b"0x"))
     }
 
     /// Whether numbers hardly ever fall, and do rise.
-    fn rises(&self, n: usize) -> bool {
+    pub fn rises(&self, n: usize) -> bool {
         let numbers = self.numbers(n);
         let falls = numbers.windows(2).filter(|w| w[1] < w[0]).count();
         falls * 50 <= numbers.len() && numbers.last() > numbers.first() && self.distinct(n) > 2
     }
 
-    /// The column that a role is taken for: by its title, else by its content.
-    fn guess(&self, role: Role, taken: &[usize]) -> Option<usize> {
-        let free = || (0..self.width()).filter(|n| !taken.contains(n));
-        if let Some(titles) = &self.titles {
-            let words = TITLES.iter().find(|t| t.0 == role).map_or(&[][..], |t| t.1);
-            let parts = |n: usize| -> Vec<String> {
-                let title = titles.get(n).map_or(String::new(), |t| t.to_lowercase());
-                title.split(|c: char| !c.is_alphanumeric()).map(str::to_string).collect()
-            };
-            // A whole word goes before a part of one.
-            let whole = words.iter().find_map(|w| free().find(|n| parts(*n).iter().any(|p| p == w)));
-            let part = |w: &&str| free().find(|n| w.len() > 2 && parts(*n).iter().any(|p| p.contains(*w)));
-            let titled = whole.or_else(|| words.iter().find_map(part));
-            if titled.is_some() {
-                return titled;
-            }
-        }
-        let numeric = |n: &usize| self.all(*n, |c| is_number(c) || c.starts_with(b"0x"));
-        match role {
-            Role::Time => free().filter(numeric).filter(|n| self.rises(*n)).max_by_key(|n| {
-                (self.column(*n).any(|c| c.contains(&b'.')), self.distinct(*n), std::cmp::Reverse(*n))
-            }),
-            Role::Op => free().find(|n| self.is_op(*n)),
-            Role::Offset => free().filter(numeric).max_by_key(|n| self.distinct(*n)),
-            Role::Size => free()
-                .filter(numeric)
-                .filter(|n| {
-                    let numbers = self.numbers(*n);
-                    self.distinct(*n) <= numbers.len().max(2) && numbers.iter().all(|x| *x > 0)
-                })
-                .max_by_key(|n| (self.distinct(*n) > 1, std::cmp::Reverse(*n))),
-            Role::Device => None,
-        }
+    pub fn is_time(&self, n: usize) -> bool {
+        self.is_date(n) || self.all(n, is_number) && self.rises(n)
+    }
+
+    /// Whole numbers that are no flags.
+    pub fn is_whole(&self, n: usize) -> bool {
+        let whole = |c: &[u8]| {
+            let float = c.strip_suffix(b".0").unwrap_or(c);
+            !c.is_empty() && float.iter().all(u8::is_ascii_digit)
+                || hexadecimal(c).is_ok() && c.starts_with(b"0x")
+        };
+        self.all(n, whole) && !self.is_flag(n)
     }
 
     /// Whether a column's title says that it counts sectors, and no unit in brackets says otherwise.
-    fn counts_sectors(&self, n: usize) -> bool {
-        let title = self.titles.as_ref().and_then(|t| t.get(n)).map_or(String::new(), |t| t.to_lowercase());
-        let mut words = title.split(|c: char| !c.is_alphanumeric());
-        !title.contains('(') && words.any(|w| matches!(w, "sector" | "sectors" | "lba" | "lbn"))
+    pub fn counts_sectors(&self, n: usize) -> bool {
+        let title = self.titles.as_ref().and_then(|t| t.get(n)).map_or("", String::as_str);
+        let sectors = |w: &String| matches!(w.as_str(), "sector" | "sectors" | "lba" | "lbn" | "nsec");
+        !title.contains('(') && self.words(n).iter().any(sectors)
     }
 
-    fn name(&self, n: usize) -> String {
+    pub fn name(&self, n: usize) -> String {
         match self.titles.as_ref().and_then(|t| t.get(n)) {
             Some(title) if title.contains(',') => format!("\"{title}\""),
             Some(title) => title.clone(),
             None => format!("#{}", n + 1),
         }
     }
-
-    /// The `csv:` spelling that the guesses come to; words in capitals stand for what is not found.
-    fn spelling(&self) -> String {
-        let mut taken = Vec::new();
-        let mut found = |role: Role| {
-            let at = self.guess(role, &taken);
-            taken.extend(at);
-            at
-        };
-        // The rest is told apart more easily when time and operation are gone.
-        let (time, op) = (found(Role::Time), found(Role::Op));
-        let (offset, size) = (found(Role::Offset), found(Role::Size));
-        let device = found(Role::Device);
-        let named = |at: Option<usize>, unknown: &str| at.map_or(unknown.to_string(), |n| self.name(n));
-        let hex = |at: Option<usize>| {
-            let is_hex = at.is_some_and(|n| self.column(n).next().is_some_and(|c| c.starts_with(b"0x")));
-            if is_hex { ":hex" } else { "" }
-        };
-        let unit =
-            |at: Option<usize>| if at.is_some_and(|n| self.counts_sectors(n)) { ":sector" } else { "" };
-        let mut out = format!(
-            "csv:time={},offset={}{}{},size={}{}{},op={}",
-            named(time, "none"),
-            named(offset, "COLUMN"),
-            unit(offset),
-            hex(offset),
-            named(size, "always:4KiB"),
-            unit(size),
-            hex(size),
-            named(op, "always:read")
-        );
-        if op.is_some_and(|n| self.all(n, |c| matches!(c, b"0" | b"1"))) {
-            out += ",read=1,write=0";
-        }
-        if let Some(device) = device {
-            out += &format!(",device={}", self.name(device));
-        }
-        if self.titles.is_none() && self.delimiter == b' ' {
-            out += ",delimiter=space";
-        }
-        out
-    }
-}
-
-/// How a table that no format knows would be read, if the content is one.
-pub(crate) fn table_hint(sample: &Sample) -> Option<String> {
-    let table = find(sample)?;
-    let spelling = table.spelling();
-    let quoted = spelling.replace('\'', "'\\''");
-    Some(match &table.titles {
-        Some(titles) => {
-            let shown = titles.iter().take(SHOWN).map(|t| t.replace(char::is_control, " "));
-            let shown = shown.collect::<Vec<_>>().join(" | ");
-            format!(
-                "it is a table with the columns {shown}; perhaps --format '{quoted}' (wordline explain csv says how columns and units are named)"
-            )
-        }
-        None => {
-            let row = table.rows.first().map(|r| {
-                let cells = r.iter().take(SHOWN).enumerate();
-                cells.map(|(n, c)| format!("#{} {}", n + 1, excerpt(c, 24))).collect::<Vec<_>>().join(" | ")
-            });
-            format!(
-                "it is a table without titles, whose columns are {}; perhaps --format '{quoted}' (wordline explain csv says how columns and units are named)",
-                row.unwrap_or_default()
-            )
-        }
-    })
 }

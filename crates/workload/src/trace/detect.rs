@@ -5,9 +5,9 @@
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::formats::format::{Format, Timing};
+use crate::formats::proposal::table_hint;
 use crate::formats::readings::{Judged, Reading, Settled, settle, table};
 use crate::formats::registry::FORMATS;
-use crate::formats::table::table_hint;
 use crate::source::source::{Part, STANDARD_INPUT, Source};
 use crate::text::numbers::{excerpt, grouped};
 use std::io::Read;
@@ -226,21 +226,36 @@ pub(crate) fn ambiguous(
         _ => format!("{name} format, but the file can be read in several ways"),
     };
     let what = format!("{what} (from the first {} requests):{}", grouped(rows as u64), table(readings));
-    let first = &plausible.first().copied().unwrap_or(&readings[0]).options;
     let shown = if plausible.is_empty() { readings.iter().collect() } else { plausible.clone() };
     let file = typed(label);
-    let mut hint = format!("say which: {file}:{first} or --format '{name}:{first}'");
-    if format.must_be_told() {
-        hint = format!("say which: {first} in place of the time= that is there");
-    }
-    if let Some(guess) = guess.filter(|_| plausible.is_empty()) {
-        hint =
-            format!("the columns may stand in another order: {guess}. Or insist: --format '{name}:{first}'");
-    }
+    // One that is left is proposed; of several none.
+    let hint = match (plausible.as_slice(), guess) {
+        ([], Some(guess)) => format!("the columns may stand in another order: {guess}"),
+        ([], None) => format!("to insist on a reading, say it behind the name: {file}:OPTIONS, as allowed"),
+        ([only], _) if format.must_be_told() => format!("say it: {}{}", only.options, instead(&only.options)),
+        ([only], _) => format!("say it: {file}:{0} or --format '{name}:{0}'", only.options),
+        ([first, ..], _) if format.must_be_told() => {
+            format!("say which of them it is, which only you know{}", instead(&first.options))
+        }
+        (_, _) => {
+            format!(
+                "say which of them it is, which only you know: behind the name, {file}:OPTIONS, as allowed"
+            )
+        }
+    };
     Problem::new(ErrorKind::Ambiguous, label, what)
         .allowed(shown.iter().map(|r| r.options.as_str()).collect::<Vec<_>>().join(" | "))
         .hint(hint)
         .into()
+}
+
+/// Where options of a table go whose columns are told.
+fn instead(options: &str) -> &'static str {
+    if options.contains("time=") {
+        ", in place of the time= that is there"
+    } else {
+        ", beside the columns that are there"
+    }
 }
 
 fn archive_hint(bytes: &[u8]) -> Option<&'static str> {

@@ -21,17 +21,22 @@ fn refusal(case: &Case) -> String {
     inspect(&case.path).unwrap_err().to_string()
 }
 
-/// The `csv:` spelling that a refusal proposes.
-fn proposed(refusal: &str) -> String {
-    let (_, rest) =
-        refusal.split_once("--format 'csv:").unwrap_or_else(|| panic!("no spelling in {refusal}"));
-    rest.split_once('\'').unwrap().0.to_string()
+/// The `csv:` spellings that a refusal proposes.
+fn proposed(refusal: &str) -> Vec<String> {
+    let parts = refusal.split("--format 'csv:").skip(1);
+    parts.map(|rest| rest.split_once('\'').unwrap().0.to_string()).collect()
 }
 
-/// What the proposal reads, with the unit of time that is asked for next.
-fn read(case: &Case, options: &str, time: &str) -> Inspection {
-    let options = options.replacen(time.split(':').next().unwrap(), time, 1);
-    inspect(&format!("{}:format=csv,{options}", case.path)).unwrap_or_else(|e| panic!("{e}"))
+/// What a proposal reads.
+fn read(case: &Case, options: &str) -> Inspection {
+    inspect(&format!("{}:format=csv,{options}", case.path)).unwrap_or_else(|e| panic!("{options}: {e}"))
+}
+
+/// The one of several proposals that has these words.
+fn chosen(all: &[String], words: &[&str]) -> String {
+    let fit: Vec<&String> = all.iter().filter(|s| words.iter().all(|w| s.contains(w))).collect();
+    assert_eq!(fit.len(), 1, "{words:?} in {all:?}");
+    fit[0].clone()
 }
 
 #[test]
@@ -66,10 +71,11 @@ fn a_table_without_titles_is_told_numbered_columns_that_read_it() {
         let case = file(content.as_bytes());
         let said = refusal(&case);
         assert!(said.contains("without titles") && said.contains(offset), "{said}");
-        let options = proposed(&said);
-        let time = options.split(',').find(|o| o.starts_with("time=")).unwrap().to_string();
-        let found = read(&case, &options, &format!("{time}:us"));
-        assert_eq!((found.requests, found.reads, found.span_s), (4, 2, 310e-6), "{options}");
+        // Four rows say nothing of the unit of time: each is listed, and none goes first.
+        let all = proposed(&said);
+        assert!(all.len() >= 4 && said.contains("only you know which"), "{said}");
+        let found = read(&case, &chosen(&all, &[":us,"]));
+        assert_eq!((found.requests, found.reads, found.span_s), (4, 2, 310e-6), "{all:?}");
     }
 }
 
@@ -93,10 +99,9 @@ fn five_columns_in_another_order_are_told_a_spelling_that_reads_them() {
     let case = file(rows.as_bytes());
     let said = refusal(&case);
     assert!(said.contains("no row would be a request") && said.contains("another order"), "{said}");
-    let options = proposed(&said);
-    assert!(options.starts_with("time=#2,offset=#1,size=#3,op=#5"), "{options}");
-    // Its sizes would be 8 to 32 bytes: the unit is asked for.
-    let found = read(&case, &format!("{options},unit=sector"), "time=#2:us");
+    let options = chosen(&proposed(&said), &[":us,", "read=1"]);
+    assert!(options.starts_with("time=#2:us,offset=#1:sector,size=#3:sector,op=#5"), "{options}");
+    let found = read(&case, &options);
     assert_eq!(found.requests, 3_000);
     assert!((4.0..16.0).contains(&found.mean_write_kib), "{}", found.mean_write_kib);
 }
@@ -106,7 +111,7 @@ fn the_recipe_for_biosnoop_reads_what_it_prints() {
     let text = "\
 TIME(s)     COMM           PID    DISK      T SECTOR     BYTES  LAT(ms)
 0.000000    fio            4211   nvme0n1   W 123456     4096      0.11
-0.000213    kworker/u8:2   88     nvme0n1   R 8          16384     0.09
+0.000213    Web Content    88     nvme0n1   R 8          16384     0.09
 0.001377    jbd2/sda1-8    301    sda       W 2048       4096      1.20
 ";
     let case = file(text.as_bytes());
@@ -114,8 +119,101 @@ TIME(s)     COMM           PID    DISK      T SECTOR     BYTES  LAT(ms)
     let recipe = "time=TIME(s),offset=SECTOR:sector,size=BYTES,op=T,device=DISK";
     let found = inspect(&format!("{}:format=csv,{recipe}", case.path)).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((found.requests, found.writes, found.volumes.len(), found.span_s), (3, 2, 2, 0.001377));
-    assert_eq!(proposed(&said), recipe);
+    assert_eq!(proposed(&said), [recipe]);
     assert!(include_str!("../../../../docs/traces.md").contains(recipe));
+}
+
+/// Rows of a table by number.
+fn rows(count: u64, row: impl Fn(u64) -> String) -> String {
+    (0..count).map(|n| row(n) + "\n").collect()
+}
+
+#[test]
+fn a_table_in_which_no_column_is_an_address_gets_no_spelling() {
+    // Sizes and latencies are no addresses, and neither are statistics.
+    let objects = "Timestamp,Operation,Object_Size_Bytes,Tier,Key,Phase\n".to_string()
+        + &rows(40, |n| {
+            let (op, size) = (["Write", "Read"][n as usize % 2], 131_072 << (n % 3));
+            format!("1772000000.{:06},{op},{size},Tier-{},layer{n}/user0,Prefill", 104_321 + n * 997, n % 2)
+        });
+    let latencies = "time,op,latency_us,bytes\n".to_string()
+        + &rows(40, |n| format!("{},R,{},4096", n * 250, 80 + n * 4096 % 77));
+    let iostat = "Device r/s rkB/s rrqm/s r_await w/s wkB/s w_await %util\n".to_string()
+        + &rows(20, |n| format!("nvme0n1 {n}.00 {}.00 0.00 0.12 {n}.50 {}.00 0.31 {n}.10", n * 64, n * 128));
+    let key_values = rows(40, |n| format!("{} get user{} {}", n * 10, n * 7, 100 + n % 9));
+    for table in [objects, latencies, iostat, key_values] {
+        let case = file(table.as_bytes());
+        let said = refusal(&case);
+        assert!(proposed(&said).is_empty(), "{said}");
+        assert!(said.contains("it is a table"), "{said}");
+    }
+}
+
+#[test]
+fn a_proposal_takes_the_columns_that_can_be_addresses_and_sizes() {
+    let four = "2 0 64 W\n250 96 8 W\n16000 96 8 R\n16010 4096 16 W\n31000 0 64 R\n";
+    let case = file(four.as_bytes());
+    let all = proposed(&refusal(&case));
+    let found = read(&case, &chosen(&all, &[":us,"]));
+    assert_eq!((found.requests, found.writes), (5, 3), "{all:?}");
+    assert!((found.highest_address_gib * (1u64 << 30) as f64 - 4112.0 * 512.0).abs() < 1.0);
+    // A latency is not an address though it is not said to be one, where another column is all whole pages.
+    let place = |n: u64| n * 7_919 % 1000 * 4096;
+    let odd = rows(300, |n| {
+        format!("{}.{:09},{},{},4096,R", n / 50, n * 19_777_777 % 999_999_999, place(n), 40 + n % 13)
+    });
+    let sorted: String = {
+        let mut l: Vec<&str> = odd.lines().collect();
+        l.sort();
+        l.join("\n") + "\n"
+    };
+    let case = file(sorted.as_bytes());
+    let said = refusal(&case);
+    let all = proposed(&said);
+    assert!(all.iter().all(|s| s.contains("offset=#2,size=#4")), "{said}");
+    // What a column's title says does not make a time of service a device.
+    let titled = "Arrival (us),LBA,Sectors,Op,Disk Service Time\n".to_string()
+        + &rows(60, |n| format!("{},{},8,W,{}", n * 411, n * 37 % 991 * 8, 55 + n % 3));
+    let said = refusal(&file(titled.as_bytes()));
+    assert_eq!(proposed(&said), ["time=Arrival (us),offset=LBA:sector,size=Sectors:sector,op=Op"], "{said}");
+}
+
+#[test]
+fn of_several_readings_none_goes_first() {
+    // Two columns are all whole pages, and each could be the address.
+    let both = "when_us,offset,address,size,op\n".to_string()
+        + &rows(60, |n| format!("{},{},{},4096,R", n * 300, n * 3 % 41 * 4096, n * 5 % 43 * 4096));
+    let said = refusal(&file(both.as_bytes()));
+    assert!(proposed(&said).is_empty() && said.contains("several ways"), "{said}");
+    // Times with nine decimals are seconds: in a finer unit they would be parts of a nanosecond.
+    let five = rows(120, |n| {
+        format!(
+            "242.{:09} 0 {} {} {}",
+            504_919_152 + n * 1_233_431,
+            n * 7_919 % 9_999 * 8,
+            8 << (n % 4),
+            n % 2
+        )
+    });
+    let found = inspect(&file(five.as_bytes()).path).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(found.options["time"], "s");
+    // Without them the unit is open, and the hint says no first.
+    let open = rows(40, |n| format!("{} 0 {} 8 {}", n * 250, n * 7_919 % 9_999 * 8, n % 2));
+    let said = refusal(&file(open.as_bytes()));
+    let (_, hint) = said.split_once("hint:").unwrap();
+    assert!(said.contains("time=us | time=ms") && !hint.contains("time="), "{said}");
+}
+
+#[test]
+fn an_address_in_parts_of_a_byte_is_none() {
+    let text = "t_us,offset,size,op\n0,4096.0,4096,R\n5,8192.5,4096,R\n9,0,4096,W\n";
+    let case = file(text.as_bytes());
+    let columns = "format=csv,time=t_us:us,offset=offset,size=size,op=op";
+    let e =
+        Workload::parse(&format!("{}:{columns}", case.path), Overrides::default()).unwrap_err().to_string();
+    assert!(e.contains("\"8192.5\" is no whole number of bytes"), "{e}");
+    let kept = Workload::parse(&format!("{}:{columns},skip=bad", case.path), Overrides::default()).unwrap();
+    assert_eq!(kept.open(DRIVE, 0).unwrap().count(), 2);
 }
 
 #[test]

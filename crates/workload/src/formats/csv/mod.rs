@@ -7,13 +7,12 @@ pub(crate) mod rows;
 pub(crate) mod write;
 
 use crate::error::did_you_mean;
-use crate::formats::csv::plan::{DELIMITERS, Name, Plan};
+use crate::formats::csv::plan::{DELIMITERS, Name, Plan, decoded};
 use crate::formats::csv::rows::{Csv, split};
 use crate::formats::csv::write::write;
 use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::formats::format::{Extents, Format, Order, Timing};
 use crate::formats::lines_of::{LineReader, Tally};
-use crate::formats::table::decoded;
 use crate::formats::units::UNIT;
 use crate::text::parameter::{Parameter, choice};
 
@@ -39,6 +38,9 @@ UNIT    of time: ns, us, ms, s, filetime or 100ns, date (2016-02-21 22:52:25.133
         Without it, a unit in brackets at the end of the title holds (Init Time (s)); without that,
         unit= or byte. A time without one is found by evidence, or asked for; so is unit= where nine of
         ten requests would be shorter than 512 bytes.
+
+In a table parted by white space, what a row has too much stands in its first column that no option names,
+as the name of a command with spaces does.
 
 time=none is for a table without a clock: it is replayed as a closed loop.
 

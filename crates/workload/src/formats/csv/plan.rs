@@ -2,10 +2,18 @@
 
 use crate::formats::detection::{Miss, OptionFault, Settings};
 use crate::formats::lines_of::trimmed;
-use crate::formats::table::decoded;
 use crate::formats::units::{UNIT, unit_bytes};
 use crate::text::numbers::Style;
 use wordline_units::{Bytes, HostOp};
+
+/// A title row as people read it: UTF-8, or Latin-1 where it is not; both micro signs are one.
+pub(crate) fn decoded(bytes: &[u8]) -> String {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_string(),
+        Err(_) => bytes.iter().map(|b| char::from(*b)).collect(),
+    };
+    text.replace('\u{3bc}', "\u{b5}")
+}
 
 pub(crate) const DELIMITERS: [(&str, u8); 5] =
     [("comma", b','), ("semicolon", b';'), ("tab", b'\t'), ("bar", b'|'), ("space", b' ')];

@@ -15,12 +15,14 @@ pub(crate) struct Csv {
     pub(crate) lines: u64,
     /// The fields of the row, as ranges of the line.
     pub(crate) fields: Vec<(u32, u32)>,
+    /// How many columns there are, and the first that is not read, where a row may have more.
+    pub(crate) spare: Option<(usize, usize)>,
 }
 
 impl Csv {
     pub(crate) fn of(settings: &Settings) -> Csv {
         let plan = Plan::of(settings).map_err(|miss| miss.reason);
-        Csv { plan, places: None, lines: 0, fields: Vec::new() }
+        Csv { plan, places: None, lines: 0, fields: Vec::new(), spare: None }
     }
 
     pub(crate) fn volumes(&self) -> Volumes {
@@ -119,9 +121,17 @@ impl LineFormat for Csv {
             }
             let fields: Vec<&[u8]> = self.fields.iter().map(|f| &line[f.0 as usize..f.1 as usize]).collect();
             self.places = outcome.ok().and_then(|()| plan.places(&fields).ok());
+            if let Some(places) = self.places.filter(|_| delimiter == b' ') {
+                let free = (0..fields.len()).find(|n| !places.0.contains(&Some(*n)));
+                self.spare = free.map(|n| (fields.len(), n));
+            }
             return Ok(if self.places.is_some() { Parsed::Header } else { Parsed::Aside });
         };
         outcome?;
+        if let Some((columns, spare)) = self.spare.filter(|(columns, _)| self.fields.len() > *columns) {
+            // A name with spaces: what follows it stands as many fields further.
+            self.fields.drain(spare + 1..spare + 1 + self.fields.len() - columns);
+        }
         plan.request(places, line, &self.fields, volumes)
     }
 }
@@ -168,12 +178,12 @@ impl Plan {
         };
         let (mut offset, mut bytes) = (0, 0);
         if op != HostOp::Flush {
-            offset = self.value(self.offset.measure, field(1)?, "offset")?;
+            offset = self.extent(self.offset.measure, field(1)?, "offset")?;
             bytes = match &self.extent {
                 Extent::Always(bytes) => *bytes,
-                Extent::Size(c) => self.value(c.measure, field(2)?, "size")?,
+                Extent::Size(c) => self.extent(c.measure, field(2)?, "size")?,
                 Extent::End(c) => {
-                    let end = self.value(c.measure, field(2)?, "end")?;
+                    let end = self.extent(c.measure, field(2)?, "end")?;
                     end.checked_sub(offset).ok_or("the end is before the offset")?
                 }
             };
@@ -195,6 +205,27 @@ impl Plan {
             }
         };
         value.map_err(|e| self.number_fault(e, measure, field, name))
+    }
+
+    /// A whole number of bytes.
+    #[inline]
+    fn extent(&self, measure: Measure, field: &[u8], name: &str) -> Result<u64, String> {
+        let value = self.value(measure, field, name)?;
+        match measure {
+            Measure::Decimal(unit) if field.contains(&self.style.decimal) => {
+                self.whole_bytes(value, unit, field, name)
+            }
+            _ => Ok(value),
+        }
+    }
+
+    #[cold]
+    fn whole_bytes(&self, value: u64, unit: u64, field: &[u8], name: &str) -> Result<u64, String> {
+        let finer = unit.checked_mul(1_000_000).and_then(|unit| quantity(field, unit, self.style).ok());
+        if finer == value.checked_mul(1_000_000) {
+            return Ok(value);
+        }
+        Err(format!("the {name} \"{}\" is no whole number of bytes", excerpt(field, 32)))
     }
 
     #[cold]

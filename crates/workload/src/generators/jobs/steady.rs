@@ -81,7 +81,7 @@ mod tests {
     fn a_rate_that_has_settled_ends_the_job_and_one_that_sinks_does_not() {
         let rule = Steady { bytes: false, slope: false, limit: 10.0, percent: true, seconds: 5, ramp: 0 };
         assert_eq!(ends_at(rule, |_| 100), Some(5));
-        assert_eq!(ends_at(rule, |s| if s < 7 { 200 } else { 100 }), Some(12));
+        assert_eq!(ends_at(rule, |s| if s < 7 { 100 + 37 * (s % 2) } else { 100 }), Some(11));
         assert_eq!(ends_at(Steady { ramp: 3 * SECOND, ..rule }, |_| 100), Some(8));
         let slope = Steady { slope: true, limit: 1.0, ..rule };
         assert_eq!(ends_at(slope, |s| 2000 - s.min(50) * 30), Some(55));

@@ -1,0 +1,244 @@
+//! How a table that no format knows may be read: `csv:` spellings. Columns are guessed by their titles and
+//! by what stands in them, and every guess is read: what is proposed has passed as a trace, of whole sectors,
+//! with sizes and rates that drives have. Of several that pass, none is: what only the user knows is listed.
+
+use crate::formats::detection::{Sample, Settings};
+use crate::formats::record::{Event, Record};
+use crate::formats::table::{LINES, Role, Table, find, is_number};
+use crate::formats::{csv, readings};
+use crate::text::numbers::{excerpt, time};
+use crate::text::parameter::unquoted_parts;
+use std::io::Cursor;
+use wordline_units::HostOp;
+
+/// Columns that are shown.
+const SHOWN: usize = 24;
+/// The longest request that hosts send.
+const LONGEST: u64 = 64 << 20;
+
+/// A guess at the columns, and the units of two.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Guess {
+    time: Option<usize>,
+    offset: usize,
+    size: usize,
+    op: Option<usize>,
+    device: Option<usize>,
+    sectors: (bool, bool),
+}
+
+impl Table<'_> {
+    /// Every way to read the columns that their titles and what stands in them leave.
+    fn guesses(&self) -> Vec<Guess> {
+        let ops = self.of_role(Role::Op, |n| self.is_op(n));
+        let op = ops.first().copied();
+        let times: Vec<Option<usize>> = {
+            let found = self.of_role(Role::Time, |n| Some(n) != op && self.is_time(n));
+            if found.is_empty() { vec![None] } else { found.into_iter().map(Some).collect() }
+        };
+        let few = |n: usize| {
+            let distinct = self.distinct(n);
+            (distinct <= 8 || distinct * 2 <= self.rows.len())
+                && !self.column(n).any(|c| c.contains(&b'.') && is_number(c))
+        };
+        let is_device =
+            |n: &usize| self.titled(*n) == Some(Role::Device) && self.words(*n).len() <= 2 && few(*n);
+        let device = (0..self.width()).find(is_device);
+        let mut all = vec![];
+        for time in times {
+            let free = |n: usize| Some(n) != time && Some(n) != op && Some(n) != device && self.is_whole(n);
+            for offset in self.of_role(Role::Offset, free) {
+                for size in self.of_role(Role::Size, |n| n != offset && free(n)) {
+                    for sectors in self.units(offset, size) {
+                        all.push(Guess { time, offset, size, op, device, sectors });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether offset and size count sectors: as their titles say, or both or neither.
+    fn units(&self, offset: usize, size: usize) -> Vec<(bool, bool)> {
+        let said = (self.counts_sectors(offset), self.counts_sectors(size));
+        match (said, self.titles.is_some()) {
+            ((false, false), _) => vec![(false, false), (true, true)],
+            // Both are sectors, or the sizes are bytes.
+            ((true, false), true) => vec![(true, false), (true, true)],
+            (said, _) => vec![said],
+        }
+    }
+
+    /// The `csv:` options of a guess; `zero_reads` is what a flag of 0 asks.
+    fn spelling(&self, guess: &Guess, zero_reads: bool, always: &str) -> String {
+        let time = match guess.time {
+            Some(n) if self.is_date(n) => format!("{}:date", self.name(n)),
+            Some(n) => self.name(n),
+            None => "none".to_string(),
+        };
+        let extent = |n: usize, sectors: bool| {
+            let unit = if sectors { ":sector" } else { "" };
+            format!("{}{unit}{}", self.name(n), if self.is_hex(n) { ":hex" } else { "" })
+        };
+        let op = guess.op.map_or(format!("always:{always}"), |n| self.name(n));
+        let (offset, size) = (extent(guess.offset, guess.sectors.0), extent(guess.size, guess.sectors.1));
+        let mut out = format!("time={time},offset={offset},size={size},op={op}");
+        if guess.op.is_some_and(|n| self.is_flag(n)) {
+            out += if zero_reads { ",read=0,write=1" } else { ",read=1,write=0" };
+        }
+        if let Some(device) = guess.device {
+            out += &format!(",device={}", self.name(device));
+        }
+        if self.titles.is_none() && self.delimiter == b' ' {
+            out += ",delimiter=space";
+        }
+        out
+    }
+
+    /// The options between which only the user can choose: what a flag means, what all rows ask.
+    fn spellings(&self, guess: &Guess) -> Vec<String> {
+        let flag_says = |n: usize| {
+            let words = self.words(n);
+            let has = |word: &str| words.iter().any(|w| w == word);
+            match (has("write"), has("read")) {
+                (true, false) => vec![true],
+                (false, true) => vec![false],
+                _ => vec![false, true],
+            }
+        };
+        match guess.op {
+            Some(n) if self.is_flag(n) => {
+                flag_says(n).into_iter().map(|zero| self.spelling(guess, zero, "")).collect()
+            }
+            Some(_) => vec![self.spelling(guess, false, "")],
+            None => ["read", "write"].map(|always| self.spelling(guess, false, always)).to_vec(),
+        }
+    }
+
+    /// Whether an unread column looks more like addresses than those that are read: all in whole sectors.
+    fn leaves_addresses(&self, guess: &Guess) -> bool {
+        let read = [guess.time, Some(guess.offset), Some(guess.size), guess.op, guess.device];
+        (0..self.width()).filter(|n| !read.contains(&Some(*n)) && self.titled(*n).is_none()).any(|n| {
+            let aligned = |c: &[u8]| time(c, 1).is_ok_and(|x| x.is_multiple_of(4096));
+            self.is_whole(n) && self.distinct(n) > 4 && self.all(n, aligned)
+        })
+    }
+}
+
+/// The options of a text, as those of a table.
+fn settings_of(options: &str) -> Settings {
+    let known = csv::FORMAT.parameters;
+    let pairs = unquoted_parts(options).filter_map(|part| part.split_once('='));
+    let own = |(key, value): (&str, &str)| {
+        known.iter().find(|p| p.key == key).map(|p| (p.key, value.replace('"', "")))
+    };
+    pairs.filter_map(own).collect()
+}
+
+/// The requests of the sample as options read it, if all but a few rows are some.
+fn requests(sample: &Sample, settings: &Settings) -> Option<Vec<Record>> {
+    let mut reader = (csv::FORMAT.open)(settings, Box::new(Cursor::new(sample.whole_lines().to_vec())));
+    let (mut all, mut unusable) = (vec![], 0);
+    while let Ok(Some(event)) = reader.next() {
+        match event {
+            Event::Request(r) if matches!(r.op, HostOp::Read | HostOp::Write) => all.push(r),
+            Event::Unusable(_) => unusable += 1,
+            _ => {}
+        }
+        if all.len() + unusable > 20 * LINES {
+            break;
+        }
+    }
+    (!all.is_empty() && unusable * 50 <= all.len()).then_some(all)
+}
+
+/// Whether addresses and sizes are those of requests: whole sectors, no request of many megabytes, and more
+/// addresses, further apart, than sizes.
+fn is_plausible(requests: &[Record], sectors: (bool, bool)) -> bool {
+    let distinct = |of: fn(&Record) -> u64| {
+        let mut values: Vec<u64> = requests.iter().map(of).collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    };
+    let (offsets, sizes) = (distinct(|r| r.offset), distinct(|r| r.bytes));
+    let (Some(largest), Some(highest)) = (sizes.last(), offsets.last()) else { return false };
+    let whole = |r: &&Record| r.bytes > 0 && r.offset.is_multiple_of(512) && r.bytes.is_multiple_of(512);
+    let in_sectors = requests.iter().filter(whole).count() * 100 >= requests.len() * 99;
+    // Numbers that are all whole sectors as bytes do not count sectors.
+    let twice = |counted: bool, values: &[u64]| counted && values.iter().all(|v| v.is_multiple_of(512 * 512));
+    in_sectors
+        && *largest <= LONGEST
+        && highest >= largest
+        && offsets.len() >= sizes.len()
+        && offsets.len() > 1
+        && !(twice(sectors.0, &offsets) || twice(sectors.1, &sizes))
+}
+
+/// The spellings of a guess that read the sample as a trace; those that the units of time leave open, too.
+fn passing(table: &Table, sample: &Sample, guess: &Guess) -> Vec<String> {
+    let mut passed = vec![];
+    for spelling in table.spellings(guess) {
+        let settings = settings_of(&spelling);
+        let Ok(detection) = (csv::FORMAT.detect)(sample, &settings) else { continue };
+        let all = requests(sample, &detection.settings);
+        if !all.is_some_and(|all| is_plausible(&all, guess.sectors)) {
+            continue;
+        }
+        let settled = readings::settle(&csv::FORMAT, sample, detection, &settings);
+        if settled.readings.is_empty() {
+            passed.push(spelling);
+            continue;
+        }
+        let column = settings.get("time").cloned().unwrap_or_default();
+        for reading in settled.readings.iter().filter(|r| r.against.is_empty()) {
+            // A reading's options say the column of times with its unit.
+            if let Some(time) = reading.options.split(',').find(|o| o.starts_with("time=")) {
+                passed.push(spelling.replacen(&format!("time={column}"), time, 1));
+            }
+        }
+    }
+    passed
+}
+
+/// How a table that no format knows would be read, if the content is one.
+pub(crate) fn table_hint(sample: &Sample) -> Option<String> {
+    let table = find(sample)?;
+    let columns = match &table.titles {
+        Some(titles) => {
+            let shown = titles.iter().take(SHOWN).map(|t| t.replace(char::is_control, " "));
+            format!("it is a table with the columns {}", shown.collect::<Vec<_>>().join(" | "))
+        }
+        None => {
+            let row = table.rows.first().map(|r| {
+                let cells = r.iter().take(SHOWN).enumerate();
+                cells.map(|(n, c)| format!("#{} {}", n + 1, excerpt(c, 24))).collect::<Vec<_>>().join(" | ")
+            });
+            format!("it is a table without titles, whose columns are {}", row.unwrap_or_default())
+        }
+    };
+    let passed: Vec<Vec<String>> = (table.guesses().iter())
+        .filter(|guess| !table.leaves_addresses(guess))
+        .map(|guess| passing(&table, sample, guess))
+        .filter(|spellings| !spellings.is_empty())
+        .collect();
+    let quoted = |spelling: &String| format!("--format 'csv:{}'", spelling.replace('\'', "'\\''"));
+    let explained = "wordline explain csv says how columns and units are named";
+    Some(match passed.as_slice() {
+        [only] => match only.as_slice() {
+            [spelling] => format!("{columns}; perhaps {} ({explained})", quoted(spelling)),
+            several => format!(
+                "{columns}; only you know which of these it is: {} ({explained})",
+                several.iter().map(quoted).collect::<Vec<_>>().join(" | ")
+            ),
+        },
+        [] => format!(
+            "{columns}; none of them can be the addresses of requests and another their sizes. If it is a trace, \
+             name its columns and their units: {explained}"
+        ),
+        _ => format!(
+            "{columns}; they can be read in several ways, so name those of time, offset, size and operation with \
+             their units: {explained}"
+        ),
+    })
+}
