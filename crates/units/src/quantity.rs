@@ -5,7 +5,8 @@ use crate::time::SimDuration;
 use std::fmt;
 use std::str::FromStr;
 
-/// A number of bytes. Prefixes are binary with an `i` (`KiB` = 1024) and decimal without (`kB` = 1000).
+/// A number of bytes. Prefixes are binary with an `i` (`KiB` = 1024) and decimal without (`kB` = 1000); a letter
+/// alone (`16k`) is binary, as in fio and dd.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bytes(pub u64);
 
@@ -32,7 +33,8 @@ impl FromStr for Bytes {
         if s.mantissa == 0 && s.unit.is_empty() {
             return Ok(Bytes(0));
         }
-        match BYTE_UNITS.iter().find(|(u, _)| *u == s.unit) {
+        let letter = BYTE_UNITS[..4].iter().find(|(u, _)| u[..1].eq_ignore_ascii_case(s.unit));
+        match BYTE_UNITS.iter().find(|(u, _)| *u == s.unit).or(letter) {
             Some((_, m)) => whole(&s, *m as u128, text, WHAT).map(Bytes),
             None => Err(unknown_unit(text, s.unit, "B, KiB, MiB, GiB, TiB, kB, MB, GB, TB", WHAT)),
         }
@@ -261,7 +263,18 @@ pub struct Count(pub u64);
 impl FromStr for Count {
     type Err = QuantityError;
     fn from_str(text: &str) -> Result<Count, QuantityError> {
-        const WHAT: &str = "a count such as \"4096\" or \"1M\"";
+        const WHAT: &str = "a count such as \"4096\", \"1M\" or \"1e6\"";
+        if let Some((mantissa, exponent)) = text.trim().split_once(['e', 'E']) {
+            let s = split(mantissa, WHAT)?;
+            let exponent = exponent.strip_prefix('+').unwrap_or(exponent).parse().ok();
+            let ten = exponent.filter(|n: &u32| *n <= 19 && s.unit.is_empty()).map(|n| 10u128.pow(n));
+            let ten = ten.ok_or_else(|| QuantityError {
+                given: text.to_string(),
+                expected: WHAT,
+                hint: "behind the e stands a whole number from 0 to 19".into(),
+            })?;
+            return whole(&s, ten, text, WHAT).map(Count);
+        }
         let s = split(text, WHAT)?;
         let multiplier = match s.unit {
             "" => 1,
@@ -299,6 +312,25 @@ mod tests {
         assert!(e.contains("a unit is missing: one of ns, us"), "{e}");
         let e = "16kb".parse::<Bytes>().unwrap_err().to_string();
         assert!(e.contains("\"kb\" is not one of"), "{e}");
+    }
+
+    #[test]
+    fn a_size_may_have_a_letter_alone_and_a_count_an_exponent() {
+        let sizes =
+            [("16k", 16 << 10), ("16K", 16 << 10), ("1.5m", 3 << 19), ("2G", 2 << 30), ("1t", 1 << 40)];
+        for (text, bytes) in sizes {
+            assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
+        }
+        assert!("16kb".parse::<Bytes>().is_err() && "16x".parse::<Bytes>().is_err());
+        assert!("16".parse::<Bytes>().is_err());
+        for (text, count) in
+            [("1e3", 1_000), ("1.5E6", 1_500_000), ("2e+4", 20_000), ("7e0", 7), ("40k", 40_000)]
+        {
+            assert_eq!(text.parse(), Ok(Count(count)), "{text}");
+        }
+        for bad in ["1e-3", "1.5e0", "e3", "1e", "1ke3", "1e99"] {
+            assert!(bad.parse::<Count>().is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What the commands take that are done in Python: the comments are the help texts.
 
+use crate::args::values::Schemes;
 use clap::Args;
 use std::path::PathBuf;
 use wordline_units::Count;
@@ -27,10 +28,10 @@ pub(crate) struct SweepArgs {
     /// A workload, as for run; give it several times
     #[arg(long = "workload", value_name = "FILE|NAME", required = true)]
     pub(crate) workloads: Vec<String>,
-    /// A scheme, perhaps with parameters; give it several times. `all-compatible` stands for every one; those
+    /// A scheme, perhaps with parameters, or several parted by commas; give it several times. `all-compatible` stands for every one; those
     /// that a device refuses are rows with the reason
     #[arg(long = "scheme", value_name = "SCHEME", required = true)]
-    pub(crate) schemes: Vec<String>,
+    pub(crate) schemes: Vec<Schemes>,
     /// An initial state, as for run; give it several times
     #[arg(long = "initial", default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
     pub(crate) initials: Vec<String>,
@@ -151,9 +152,9 @@ pub(crate) struct AtlasArgs {
     /// A built-in device or the path of a device file
     #[arg(long, value_name = "DEV")]
     pub(crate) device: Option<String>,
-    /// A scheme, perhaps with parameters; give it several times [default: every one that the device admits]
+    /// A scheme, perhaps with parameters, or several parted by commas; give it several times [default: every one that the device admits]
     #[arg(long = "scheme", value_name = "SCHEME")]
-    pub(crate) schemes: Vec<String>,
+    pub(crate) schemes: Vec<Schemes>,
     /// Seeds of each run, 2 to 10 [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10))]
     pub(crate) seeds: Option<u64>,

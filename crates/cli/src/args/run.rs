@@ -1,6 +1,6 @@
 //! What is run, and what is asked of a report: the comments are the help texts.
 
-use crate::args::values::pair;
+use crate::args::values::{Schemes, pair};
 use clap::Args;
 use std::path::PathBuf;
 use wordline_run::{EndOfLife, Files, Slowest, Window};
@@ -128,10 +128,10 @@ impl RunArgs {
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) what: What,
-    /// A scheme, perhaps with parameters; give it several times, the baseline first. `all-compatible` stands
+    /// A scheme, perhaps with parameters, or several parted by commas; give it several times, the baseline first. `all-compatible` stands
     /// for every one that the device admits, and those that it refuses are named with the reason
     #[arg(long = "scheme", value_name = "SCHEME", required = true)]
-    pub(crate) schemes: Vec<String>,
+    pub(crate) schemes: Vec<Schemes>,
     #[command(flatten)]
     pub(crate) to: Where,
 }
@@ -140,9 +140,9 @@ pub(crate) struct CompareArgs {
 pub(crate) struct LifetimeArgs {
     #[command(flatten)]
     pub(crate) what: What,
-    /// A scheme, perhaps with parameters; give it several times, the baseline first
+    /// A scheme, perhaps with parameters, or several parted by commas; give it several times, the baseline first
     #[arg(long = "scheme", value_name = "SCHEME", required = true)]
-    pub(crate) schemes: Vec<String>,
+    pub(crate) schemes: Vec<Schemes>,
     /// Let each simulated erase stand for so many cycles, 1 or an even number: the first seed is run again
     /// with half of it, and the output says whether that gives the same [default: the device's
     /// wear.acceleration, or 1]

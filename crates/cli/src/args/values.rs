@@ -1,5 +1,7 @@
 //! Values that are spelled in their own way.
 
+use std::convert::Infallible;
+use std::str::FromStr;
 use wordline_units::CellMode;
 
 /// A kind of cells by its word.
@@ -15,5 +17,53 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
             Ok((key.trim().to_string(), value.trim().to_string()))
         }
         _ => Err("this is not KEY=VALUE, as in gc.victim=fifo".to_string()),
+    }
+}
+
+/// Schemes parted by commas: `conventional,slc-cache:cache=1GiB,idle=2s`, where a comma before `key=` parts the
+/// parameters of one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Schemes(Vec<String>);
+
+impl FromStr for Schemes {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Schemes, Infallible> {
+        let mut all: Vec<String> = vec![];
+        for part in text.split(',') {
+            let head = part.split([':', '+']).next().unwrap_or_default();
+            let is_name = !head.is_empty() && head.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
+            match all.last_mut() {
+                Some(before) if !is_name => *before += &format!(",{part}"),
+                _ => all.push(part.to_string()),
+            }
+        }
+        Ok(Schemes(all))
+    }
+}
+
+impl Schemes {
+    /// Those of every occurrence of an option, in order.
+    pub fn all(given: &[Schemes]) -> Vec<String> {
+        given.iter().flat_map(|s| s.0.iter().cloned()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemes_are_parted_by_commas_and_their_parameters_are_not() {
+        let of = |text: &str| Schemes::all(&[text.parse().unwrap()]);
+        assert_eq!(of("conventional,slc-cache"), ["conventional", "slc-cache"]);
+        assert_eq!(
+            of("slc-cache:a=1,b=2,sector+ips-agc:c=3,d=x"),
+            ["slc-cache:a=1,b=2", "sector+ips-agc:c=3,d=x"]
+        );
+        assert_eq!(of("py:my_file.py#Small,conventional"), ["py:my_file.py#Small", "conventional"]);
+        assert_eq!(of("py:a,b/c_d.py#S"), ["py:a,b/c_d.py#S"]);
+        let twice: Vec<Schemes> = ["a,b", "c"].iter().map(|t| t.parse().unwrap()).collect();
+        assert_eq!(Schemes::all(&twice), ["a", "b", "c"]);
     }
 }

@@ -1,6 +1,7 @@
 //! `run`, `compare`, `demo` and `rerun`.
 
 use crate::args::run::{CheckLogArgs, CompareArgs, DemoArgs, RerunArgs, RunArgs, What, Where};
+use crate::args::values::Schemes;
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};
@@ -128,8 +129,8 @@ pub(crate) fn check_log(args: &CheckLogArgs) -> Result<(), Failure> {
 
 pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
-    let mut spec = spec(&args.what, &args.schemes[0], console);
-    let mut schemes = args.schemes.clone();
+    let mut schemes = Schemes::all(&args.schemes);
+    let mut spec = spec(&args.what, &schemes[0], console);
     let mut refused = vec![];
     if schemes.iter().any(|s| s == ALL_COMPATIBLE) {
         (schemes, refused) = wordline_run::admitted(&Setup::resolve(&spec)?, &schemes)?;

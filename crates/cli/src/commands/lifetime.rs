@@ -1,6 +1,7 @@
 //! `lifetime`: the lives, what is told of them while they go on, and what is kept of them when they are stopped.
 
 use crate::args::run::{LifetimeArgs, What};
+use crate::args::values::Schemes;
 use crate::commands::experiment::{json_of, spec, threads};
 use crate::console::Console;
 use crate::error::Failure;
@@ -17,16 +18,17 @@ pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Fai
     let folder = args.out.as_deref().map(Folder::open).transpose()?;
     let json = args.json.as_deref().map(Sink::open).transpose()?;
     let csv = args.csv.as_deref().map(Sink::open).transpose()?;
+    let schemes = Schemes::all(&args.schemes);
     let asked = LifetimeSpec {
-        run: spec(&args.what, &args.schemes[0], console),
-        schemes: args.schemes.clone(),
+        run: spec(&args.what, &schemes[0], console),
+        schemes: schemes.clone(),
         acceleration: args.acceleration,
         checks_acceleration: true,
         shelf: args.shelf.unwrap_or_default(),
         end: args.end,
         threads: threads(args.what.threads),
     };
-    let told = Told::new(&args.schemes, console);
+    let told = Told::new(&schemes, console);
     let lifetimes = wordline_run::lifetime(&asked, &|p| {
         told.hear(&p);
         ControlFlow::Continue(())

@@ -3,6 +3,7 @@
 
 use crate::args::python::{AtlasArgs, ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs, WhereArgs};
 use crate::args::run::LifetimeArgs;
+use crate::args::values::Schemes;
 use crate::commands::experiment::{spec, traces};
 use crate::commands::lifetime::is_of_a_life;
 use crate::console::Console;
@@ -63,7 +64,7 @@ pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
     let mut arguments = vec![
         ("devices", Argument::Texts(args.devices)),
         ("workloads", Argument::Texts(args.workloads)),
-        ("schemes", Argument::Texts(args.schemes)),
+        ("schemes", Argument::Texts(Schemes::all(&args.schemes))),
         ("initials", Argument::Texts(args.initials)),
         ("set", Argument::Texts(args.set)),
         ("figures", Argument::Texts(args.figures)),
@@ -81,12 +82,12 @@ pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
 }
 
 pub(crate) fn lifetime(args: LifetimeArgs, console: &Console) -> Result<Call, Failure> {
-    let run = spec(&args.what, &args.schemes[0], console);
+    let run = spec(&args.what, &Schemes::all(&args.schemes)[0], console);
     is_of_a_life(&args.what)?;
     let set = run.set.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
     let mut arguments = vec![
         ("run", Argument::Texts(vec![run.device, run.workload])),
-        ("schemes", Argument::Texts(args.schemes)),
+        ("schemes", Argument::Texts(Schemes::all(&args.schemes))),
         ("set", Argument::Texts(set)),
         ("seed", Argument::Number(run.seed)),
         ("replicas", Argument::Number(run.replicas as u64)),
@@ -136,8 +137,10 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
 }
 
 pub(crate) fn atlas(args: AtlasArgs) -> Result<Call, Failure> {
-    let mut arguments =
-        vec![("schemes", Argument::Texts(args.schemes)), ("out", Argument::Text(path(args.out)?))];
+    let mut arguments = vec![
+        ("schemes", Argument::Texts(Schemes::all(&args.schemes))),
+        ("out", Argument::Text(path(args.out)?)),
+    ];
     add(&mut arguments, "workload", args.workload.map(Argument::Text));
     add(&mut arguments, "device", args.device.map(Argument::Text));
     add(&mut arguments, "seeds", args.seeds.map(Argument::Number));

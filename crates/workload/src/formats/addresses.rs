@@ -42,7 +42,7 @@ with # are set aside.",
 };
 
 /// What every line asks, if it is not told.
-const LENGTH: u64 = 4_096;
+pub(crate) const LENGTH: u64 = 4_096;
 
 struct Addresses {
     unit: u64,

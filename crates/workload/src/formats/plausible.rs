@@ -25,6 +25,8 @@ pub(crate) struct Evidence {
     gaps: Vec<u64>,
     /// Digits below one unit.
     pub decimals: u32,
+    /// The length of all requests, where a trace has addresses alone.
+    length: Option<u64>,
     /// Requests earlier than the one before them in the file.
     backwards: usize,
     devices: f64,
@@ -101,6 +103,7 @@ impl Evidence {
             extents,
             steps,
             gaps,
+            length: None,
         }
     }
 
@@ -199,7 +202,8 @@ impl Evidence {
         const PAGE: u64 = 4096;
         let mut pages = PageSet::default();
         for (at, size) in &self.extents {
-            let (Some(first), Some(bytes)) = (at.checked_mul(unit), size.checked_mul(unit)) else { continue };
+            let bytes = self.length.or_else(|| size.checked_mul(unit));
+            let (Some(first), Some(bytes)) = (at.checked_mul(unit), bytes) else { continue };
             // A request longer than that does not make the sampled footprint longer.
             if let Some(past) = first.checked_add(bytes.min(LONGEST_ODD_REQUEST)) {
                 pages.insert(first / PAGE..past.div_ceil(PAGE));
@@ -210,7 +214,10 @@ impl Evidence {
 
     /// The longest request and the highest address, in bytes.
     pub fn reach(&self, unit: u64) -> (u64, u64) {
-        (self.largest.saturating_mul(unit), self.highest.saturating_mul(unit))
+        match self.length {
+            Some(length) => (length, self.highest.saturating_mul(unit).saturating_add(length)),
+            None => (self.largest.saturating_mul(unit), self.highest.saturating_mul(unit)),
+        }
     }
 
     /// Bytes moved.
@@ -355,8 +362,10 @@ impl Evidence {
         against
     }
 
-    /// For lists of addresses alone, in which a size is as good as one unit.
-    pub fn forget_sizes(&mut self) {
+    /// For lists of addresses alone, whose requests all have one length whatever their addresses count in.
+    pub fn forget_sizes(&mut self, length: u64) {
+        self.length = Some(length);
+        self.highest = self.extents.iter().map(|e| e.0).max().unwrap_or(0);
         self.extents.iter_mut().for_each(|e| e.1 = 1);
         self.rows_of_512 = self.extents.iter().filter(|e| e.0 % 512 == 0).count();
         self.largest = 1;

@@ -191,7 +191,16 @@ fn passing(table: &Table, sample: &Sample, guess: &Guess) -> Vec<String> {
             continue;
         }
         let column = settings.get("time").cloned().unwrap_or_default();
-        for reading in settled.readings.iter().filter(|r| r.against.is_empty()) {
+        // A title may say the unit; it is taken if the times can be in it.
+        let said = guess.time.and_then(|n| table.time_unit(n)).map(|unit| format!("time={column}:{unit}"));
+        let times = || settled.readings.iter().filter(|r| r.against.is_empty());
+        let is_said =
+            |r: &&readings::Reading| said.as_ref().is_some_and(|s| r.options.split(',').any(|o| o == s));
+        if let (Some(_), Some(time)) = (times().find(is_said), &said) {
+            passed.push(spelling.replacen(&format!("time={column}"), time, 1));
+            continue;
+        }
+        for reading in times() {
             // A reading's options say the column of times with its unit.
             if let Some(time) = reading.options.split(',').find(|o| o.starts_with("time=")) {
                 passed.push(spelling.replacen(&format!("time={column}"), time, 1));

@@ -3,12 +3,14 @@
 //! is plausible; of an open one the only plausible reading is taken. Everything else is asked, with
 //! the figures of each reading.
 
+use crate::formats::addresses::LENGTH;
 use crate::formats::claim::Claim;
 use crate::formats::detection::{Confidence, Detection, Sample, Settings};
 use crate::formats::format::{Extents, Format, Timing};
 use crate::formats::plausible::Evidence;
 use crate::formats::units::{ADDRESS_UNITS, TIME_UNITS, time_ns, unit_bytes};
 use crate::text::numbers::{grouped, readable_bytes};
+use wordline_units::Bytes;
 
 /// One way to read a file, with what it would be and what speaks against it.
 #[derive(Clone)]
@@ -41,6 +43,11 @@ pub(crate) struct Judged {
     pub rows: usize,
 }
 
+/// What every request of a list of addresses asks for.
+fn length_of(settings: &Settings) -> u64 {
+    settings.get("size").and_then(|s| s.parse::<Bytes>().ok()).map_or(LENGTH, |b| b.0)
+}
+
 /// Finds the units of a file in `format`.
 pub(crate) fn settle(format: &Format, sample: &Sample, mut detection: Detection, told: &Settings) -> Settled {
     let told_time = if format.timing == Timing::Told {
@@ -61,7 +68,7 @@ pub(crate) fn settle(format: &Format, sample: &Sample, mut detection: Detection,
     }
     let mut evidence = Evidence::of(format, &settings, sample);
     if format.timing == Timing::Absent {
-        evidence.forget_sizes();
+        evidence.forget_sizes(length_of(&settings));
     }
     let case = Case { format, evidence: &evidence, told, told_time, told_unit, fixed_time };
     let found = case.readings();

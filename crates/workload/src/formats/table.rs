@@ -2,18 +2,20 @@
 //! by what stands in it.
 
 use crate::formats::csv::plan::decoded;
+use crate::formats::csv::rows::split;
 use crate::formats::detection::Sample;
 use crate::text::numbers::{date, hexadecimal, time};
 
 /// Lines that are looked at.
 pub(crate) const LINES: usize = 400;
 
-/// Columns of a line between delimiters; white space of any length is one.
+/// Columns of a line between delimiters; white space of any length is one, and quotes are left off.
 fn cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
-    if delimiter == b' ' {
-        return line.split(|c| matches!(c, b' ' | b'\t')).filter(|w| !w.is_empty()).collect();
+    let mut fields = vec![];
+    match split(line, delimiter, &mut fields) {
+        Ok(()) => fields.iter().map(|(from, to)| line[*from as usize..*to as usize].trim_ascii()).collect(),
+        Err(_) => vec![],
     }
-    line.split(|c| *c == delimiter).map(<[u8]>::trim_ascii).collect()
 }
 
 pub(crate) fn is_number(cell: &[u8]) -> bool {
@@ -121,6 +123,8 @@ const TITLES: [(Role, &[&str]); 6] = [
             "comm",
             "process",
             "user",
+            "line",
+            "nr",
             "id",
             "seq",
             "index",
@@ -282,6 +286,14 @@ impl Table<'_> {
         let title = self.titles.as_ref().and_then(|t| t.get(n)).map_or("", String::as_str);
         let sectors = |w: &String| matches!(w.as_str(), "sector" | "sectors" | "lba" | "lbn" | "nsec");
         !title.contains('(') && self.words(n).iter().any(sectors)
+    }
+
+    /// The unit of time at the end of a title: `timestamp_ms`.
+    pub fn time_unit(&self, n: usize) -> Option<String> {
+        let last = self.words(n).pop()?;
+        let long = [("sec", "s"), ("seconds", "s"), ("msec", "ms"), ("usec", "us"), ("nsec", "ns")];
+        let unit = long.iter().find(|(word, _)| *word == last).map_or(last.as_str(), |(_, unit)| unit);
+        ["s", "ms", "us", "ns"].contains(&unit).then(|| unit.to_string())
     }
 
     pub fn name(&self, n: usize) -> String {

@@ -71,6 +71,8 @@ pub struct Inspection {
     pub reason: String,
     /// The format's options, told or found.
     pub options: BTreeMap<String, String>,
+    /// Keys of the options that were told; the others were found in the content.
+    pub told: Vec<String>,
     /// How the file is compressed.
     pub compression: Compression,
     /// Requests in all.
@@ -207,6 +209,7 @@ pub fn inspect_profiled(text: &str) -> Result<(Inspection, Option<Profile>), Wor
         confidence: identified.confidence,
         reason: identified.reason.clone(),
         options: identified.settings.iter().map(|(k, v)| (k.to_string(), v.clone())).collect(),
+        told: identified.told.iter().map(|key| key.to_string()).collect(),
         compression: source.compression(),
         requests: scan.requests,
         reads,

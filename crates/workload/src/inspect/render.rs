@@ -86,9 +86,13 @@ impl Inspection {
         for file in &self.left_out {
             row("left out", wrapped(file, INDENT));
         }
-        let options: Vec<String> = self.options.iter().map(|(k, v)| format!("{k}={v}")).collect();
-        if !options.is_empty() {
-            row("read with", options.join(","));
+        // How sure the format is says nothing of what was told beside it.
+        for (label, is_told) in [("read with", false), ("as told", true)] {
+            let of = self.options.iter().filter(|(k, _)| self.told.contains(k) == is_told);
+            let options: Vec<String> = of.map(|(k, v)| format!("{k}={v}")).collect();
+            if !options.is_empty() {
+                row(label, options.join(","));
+            }
         }
         out.push('\n');
         let mut row = |label: &str, text: String| {

@@ -25,6 +25,8 @@ pub(crate) struct Identified {
     pub settings: Settings,
     /// Files of a folder or archive that are no traces, with the reason.
     pub left_out: Vec<(String, String)>,
+    /// Keys of the settings that were told; the others were found.
+    pub told: Vec<&'static str>,
     /// The unit of time, if it was not told.
     pub judged: Option<Judged>,
 }
@@ -168,7 +170,15 @@ fn identify_part(
     if let Some(torn) = &source.torn_archive {
         reason += &format!("; {torn}, so it is read as the text that it holds");
     }
-    Ok(Identified { format, confidence, reason, settings: detection.settings, left_out: Vec::new(), judged })
+    Ok(Identified {
+        format,
+        confidence,
+        reason,
+        settings: detection.settings,
+        left_out: Vec::new(),
+        told: told.keys().copied().collect(),
+        judged,
+    })
 }
 
 fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Miss)>) -> WorkloadError {
