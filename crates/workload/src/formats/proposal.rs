@@ -242,7 +242,7 @@ pub(crate) fn table_hint(sample: &Sample) -> Option<String> {
             ),
         },
         [] => format!(
-            "{columns}; none of them can be the addresses of requests and another their sizes. If it is a trace, \
+            "{columns}; no guess at them gives requests in whole sectors, so none is proposed. If it is a trace, \
              name its columns and their units: {explained}"
         ),
         _ => format!(
