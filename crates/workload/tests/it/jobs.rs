@@ -256,3 +256,20 @@ fn keys_that_a_drive_does_not_see_are_named() {
     let e = workload("[a]\nsize=4k\n", "ignore=verfy").unwrap_err();
     assert!(e.contains("did you mean \"verify\"?"), "{e}");
 }
+
+/// What makes a job fit that does not, typed as the refusal says, makes it fit.
+#[test]
+fn a_hint_for_a_job_beyond_the_drive_makes_it_fit() {
+    for text in [
+        "[a]\nrw=write\nsize=3g\n",
+        "[a]\nrw=write\nfilesize=8g\nsize=1m\n",
+        "[a]\nrw=write:112k\nbs=16k\noffset=120k\noffset_increment=124g\nio_size=120g\nnumjobs=30\n",
+        "[a]\nrw=write\noffset=1023m\nsize=2m\n",
+    ] {
+        let refused = workload(text, "").unwrap().open(DRIVE, 1).err().unwrap().to_string();
+        let (_, hint) = refused.split_once("FILE:").unwrap_or_else(|| panic!("{refused}"));
+        let options = hint.split([';', ' ', '\n']).next().unwrap();
+        let requests = workload(text, options).unwrap().open(DRIVE, 1);
+        assert_eq!(requests.unwrap_or_else(|e| panic!("{options}: {e}")).take(8).count(), 8, "{options}");
+    }
+}

@@ -112,7 +112,10 @@ fn one(job: &Arc<Job>, clone: u32, drive: u64) -> Result<Placed, Box<Problem>> {
     let (start, size, loop_bytes) = span(job, clone, drive);
     if start.saturating_add(size) > drive {
         let sizes = [size, start, drive].map(readable_bytes);
-        let what = format!("{} from {} on end beyond the drive of {}", sizes[0], sizes[1], sizes[2]);
+        let what = match size {
+            0 => format!("it begins at {}, beyond the drive of {}", sizes[1], sizes[2]),
+            _ => format!("{} from {} on end beyond the drive of {}", sizes[0], sizes[1], sizes[2]),
+        };
         let problem = Problem::new(ErrorKind::Fit, place(), what);
         return Err(Box::new(
             problem.allowed("offset and size within the drive").hint(fitting(job, start, drive)),
@@ -156,11 +159,11 @@ fn fitting(job: &Job, start: u64, drive: u64) -> String {
     let room = drive.saturating_sub(start);
     let room = room - room % job.extremes().1.max(LBA_BYTES);
     match (room, job.file_size) {
-        (0, _) if job.clones > 1 => format!(
-            "a larger drive, or the copies closer together: FILE:offset_increment={},size={}",
-            drive / job.clones as u64 / (1 << 20) * (1 << 20),
-            drive / job.clones as u64 / (1 << 20) * (1 << 20)
-        ),
+        (0, _) if job.clones > 1 => {
+            let each = drive.saturating_sub(job.offset.of(drive)) / job.clones as u64;
+            let each = each - each % (1 << 20);
+            format!("a larger drive, or the copies closer together: FILE:offset_increment={each},size={each}")
+        }
         (0, _) => {
             "a larger drive (--set capacity.logical=SIZE), or jobs closer to its beginning: FILE:offset=0"
                 .into()
