@@ -92,6 +92,8 @@ fn placement_identifiers_are_streams() {
     let streams: Vec<_> = requests(text).iter().map(|r| (r.volume, r.attributes.stream())).collect();
     let of = |job| streams.iter().filter(|s| s.0 == job).map(|s| s.1).collect::<Vec<_>>();
     assert_eq!((of(0), of(1), of(2)), (vec![2; 4], vec![3, 5, 6, 3], vec![0; 4]));
+    let said = workload(text, "").unwrap().remarks();
+    assert!(said.iter().any(|r| r.contains("identifier N of fdp is stream N + 1")), "{said:?}");
     let picked = requests("[a]\nfdp=1\nfdp_pli=0,1\nplid_select=random\nrw=write\nsize=1m\n");
     let first = picked.iter().filter(|r| r.attributes.stream() == 1).count();
     assert!((64..192).contains(&first), "{first}");

@@ -79,6 +79,13 @@ impl Reading<'_> {
                         .into(),
                 );
             }
+            if !numbers.is_empty() {
+                let of =
+                    if first == 1 { "identifier N of fdp is stream N + 1" } else { "stream N is stream N" };
+                self.remark(format!(
+                    "dataplacement: {of}; a scheme with streams keeps them apart, another does not see them."
+                ));
+            }
             return Streams { numbers, drawn };
         }
         let stream = if self.text("sg_write_mode") == Some("write_stream") { written } else { hint };
