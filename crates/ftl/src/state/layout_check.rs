@@ -1,11 +1,12 @@
 //! Whether a layout can be built on a drive: all that is refused before anything of it is.
 
 use crate::plan::layout::{DriveInfo, Layout};
-use crate::plan::region::Region;
+use crate::plan::region::{PoolId, Region};
 use crate::state::demand_map::{self, DemandMap};
 use crate::state::region::PoolState;
 use crate::state::superblocks;
 use crate::state::wear::Wear;
+use wordline_device::map_pages;
 use wordline_flash::Medium;
 use wordline_units::{Bytes, CellMode};
 
@@ -68,6 +69,54 @@ pub(crate) fn check_reserves(pools: &[PoolState], wear: &Wear) -> Result<(), Str
         reserve + 1,
         reserve + 1 - has
     ))
+}
+
+/// See that the layout holds the drive's capacity where data lie at rest, beside the blocks that stay erased for
+/// collection and for the next write.
+///
+/// # Errors
+/// What it holds, and the capacity that would do.
+pub(crate) fn check_capacity(drive: &DriveInfo, layout: &Layout, pools: &[PoolState]) -> Result<(), String> {
+    let spec = drive.spec;
+    let (geometry, unit) = (drive.geometry, drive.geometry.unit);
+    let resting = layout.resting_bytes(geometry);
+    let kept = |(at, pool): (usize, &PoolState)| {
+        // And one for the next write, as for initial data.
+        let blocks = pool.free.len() as u64 * (pool.reserve as u64 + 1);
+        let id = PoolId(at as u8);
+        if layout.rests_in(id) { blocks * layout.block_bytes(geometry, id) } else { 0 }
+    };
+    let holds = resting - pools.iter().enumerate().map(kept).sum::<u64>();
+    let capacity = drive.logical_pages as u64 * unit;
+    let map = match spec.dram.map_cache.0 {
+        0 => 0,
+        _ => map_pages(drive.logical_pages as u64, spec.unit) * unit,
+    };
+    if capacity + map <= holds {
+        return Ok(());
+    }
+    // The same share of it as the device file lets the host have of all its flash.
+    let share = |of: u64| (of as u128 * capacity as u128 / spec.physical_bytes().max(1) as u128) as u64;
+    let fits = share(resting).min(holds.saturating_sub(map));
+    let fits = if fits >= 64 << 20 { fits >> 20 << 20 } else { fits } / unit * unit;
+    let modes: Vec<String> = resting_modes(layout).iter().map(CellMode::to_string).collect();
+    Err(format!(
+        "its layout holds {} of data in {} mode, less than the capacity of {}; set capacity.logical={}, or leave it a \
+         denser mode and more blocks",
+        Bytes(holds),
+        modes.join(" and "),
+        Bytes(capacity),
+        Bytes(fits)
+    ))
+}
+
+/// The modes in which data lie at rest.
+fn resting_modes(layout: &Layout) -> Vec<CellMode> {
+    let resting = (0..layout.pools.len() as u8).map(PoolId).filter(|pool| layout.rests_in(*pool));
+    let mut modes: Vec<CellMode> = resting.map(|pool| layout.densest_in(pool)).collect();
+    modes.sort_unstable_by_key(|mode| mode.bits());
+    modes.dedup();
+    modes
 }
 
 /// Whether a region's mode is offered, and all is known of it that the device file asks for.

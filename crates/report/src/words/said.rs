@@ -47,7 +47,9 @@ fn joined(all: Sentences, labels: &[String], least: usize) -> Vec<Said> {
         }
     }
     let runs: usize = texts.iter().map(|(_, r)| r.len()).sum();
-    if texts.len() > 1 && runs >= least {
+    // From where to where a number goes is no value of an option.
+    let has_option = texts.iter().any(|(text, _)| text.contains("--"));
+    if texts.len() > 1 && runs >= least && !has_option {
         let spread = spread(&texts.iter().map(|(t, _)| pieces(t)).collect::<Vec<_>>());
         let mut who: Vec<usize> = texts.into_iter().flat_map(|(_, r)| r).collect();
         who.sort_unstable();
@@ -151,6 +153,12 @@ mod tests {
         assert_eq!(say(&texts, 4, 2), ["a, c: full 3 to 18 times, of 1,200.", "d: slow."]);
         let texts = [(0, "8,300 were under way"), (1, "0.5 were under way"), (2, "12 were under way")];
         assert_eq!(say(&texts, 3, 2), ["0.5 to 8,300 were under way"]);
+    }
+
+    #[test]
+    fn options_keep_their_own_values() {
+        let texts = [(0, "full; --set a.b=3 helps."), (1, "full; --set a.b=5 helps.")];
+        assert_eq!(say(&texts, 2, 2), ["a: full; --set a.b=3 helps.", "b: full; --set a.b=5 helps."]);
     }
 
     #[test]

@@ -159,7 +159,7 @@ fn what_filled_the_queue_before_a_request_came_in_is_told() {
         assert!(beside.oldest_since_ns <= story.stretches[0].to_ns, "{story:#?}");
     }
     let why = why(&report, &asked(1, None), None, &mut |_| ControlFlow::Continue(())).unwrap();
-    let text = why_text(&why);
+    let text = why_text(&why, true);
     assert!(text.contains("before the drive, whose queue was full: "), "{text}");
     assert!(text.contains(" were under way as it was let in, the oldest, request "), "{text}");
 }
@@ -186,7 +186,7 @@ fn the_ten_slowest_requests_of_the_cloudphysics_trace_are_explained_by_what_the_
                 let explained: u64 =
                     s.stretches.iter().filter(|s| s.spent != Spent::InRam).map(|s| s.ns()).sum();
                 let all = s.completion_ns - s.arrival_ns;
-                assert!(explained * 10 > all * 9, "{}", why_text(&why));
+                assert!(explained * 10 > all * 9, "{}", why_text(&why, true));
             }
         }
     }
