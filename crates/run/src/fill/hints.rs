@@ -60,18 +60,24 @@ const FILL: Fraction = Fraction::percent(90);
 /// More than so many times the requests of a run nobody is told to run.
 const LONGER: f64 = 1000.0;
 
-/// A run that wrote and collected nothing: what would have made it collect, on this drive under this scheme.
-fn no_collection<M: Media>(report: &Report, run: &Outcome<M>) -> Option<String> {
-    let drives = report.drive_writes().filter(|_| report.host.write_bytes > 0)?;
-    if report.flash.erases.values().sum::<u64>() > 0 {
-        return None;
-    }
+/// A run that wrote and collected nothing, and what would have made it collect.
+fn no_collection<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {
+    let erases: u64 = report.flash.erases.values().sum();
+    let Some(drives) = report.drive_writes().filter(|_| report.host.write_bytes > 0 && erases == 0) else {
+        return vec![];
+    };
+    // Apart, so that what is the same of several runs is said once.
+    let statement = format!("{} drive writes: no collection happened.", figure(drives));
+    std::iter::once(statement).chain(to_collect(report, run)).collect()
+}
+
+/// What makes this drive collect under this scheme.
+fn to_collect<M: Media>(report: &Report, run: &Outcome<M>) -> Option<String> {
     let (ftl, setup) = (run.device.ftl, run.setup);
     let took = |r: &RegionCounters| r.program_bytes[Cause::Host as usize];
     let most = ftl.counters().regions.iter().map(took).enumerate().max_by_key(|(_, bytes)| *bytes)?;
     let region = RegionId(most.0 as u8);
     let name = &ftl.layout().regions[most.0].name;
-    let mut hint = format!("{} drive writes: no collection happened", figure(drives));
     let begins_filled =
         setup.from_state.is_some() || !matches!(setup.initial.filled, Filled::Fresh | Filled::Preload(_));
     let share = if report.host.read_requests > 0 { Fraction::ONE } else { FILL };
@@ -79,12 +85,11 @@ fn no_collection<M: Media>(report: &Report, run: &Outcome<M>) -> Option<String> 
         ftl.fill_short_of_collection(share).filter(|_| !begins_filled && ftl.layout().is_at_rest(region));
     if let Some(fill) = fill {
         let state = filled_spelling(fill);
-        hint += &format!("; --initial {state} begins with a drive that is short of free blocks");
-    } else if let Some(left) = ftl.bytes_to_collection(region).filter(|left| most.1 > 0 && *left > 0) {
-        hint += &format!("; region {name} can take {} more before it is collected", bytes(left));
-        hint += &enough(report, run, (most.1 + left) as f64 / most.1 as f64);
+        return Some(format!("--initial {state} begins with a drive that is short of free blocks."));
     }
-    Some(hint + ".")
+    let left = ftl.bytes_to_collection(region).filter(|left| most.1 > 0 && *left > 0)?;
+    let enough = enough(report, run, (most.1 + left) as f64 / most.1 as f64);
+    Some(format!("region {name} can take {} more before it is collected{enough}.", bytes(left)))
 }
 
 /// The number of requests that writes so many times as much, where one is given.
@@ -156,8 +161,8 @@ fn padded<M: Media>(run: &Outcome<M>) -> Option<String> {
 }
 
 /// An open loop that the drive cannot follow, and the pace that it can.
-fn saturated<M: Media>(report: &Report, run: &Outcome<M>) -> Option<String> {
-    let overload = report.overload()?;
+fn saturated<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {
+    let Some(overload) = report.overload() else { return vec![] };
     let details = &report.workload.details;
     let served = report.host.completed as f64 / report.simulated_s.max(1e-9);
     let slower = (served * 0.7).floor();
@@ -166,20 +171,21 @@ fn saturated<M: Media>(report: &Report, run: &Outcome<M>) -> Option<String> {
         .and_then(|p| p.get("rate_per_s"))
         .and_then(Value::as_f64)
         .filter(|rate| *rate > 0.0);
-    let mend = if asked.is_some_and(|rate| slower >= 1.0 && slower < rate) {
-        format!("; --set workload.rate={slower:.0} is slow enough")
-    } else if details.get("speedup").and_then(Value::as_str) == Some("1") && !run.setup.workload.is_drawn() {
-        "; --set workload.closed=32 replays it as a closed loop".to_string()
-    } else {
-        String::new()
-    };
-    Some(format!(
+    let statement = format!(
         "requests came faster than the drive serves them ({} a second): {} were outstanding on average, and it admits {} in \
-         parallel, so latencies measure a queue that grows, and none is called best{mend}.",
+         parallel, so latencies measure a queue that grows, and none is called best.",
         figure(served),
         figure(overload.under_way),
         overload.admitted
-    ))
+    );
+    let mend = if asked.is_some_and(|rate| slower >= 1.0 && slower < rate) {
+        Some(format!("--set workload.rate={slower:.0} is slow enough for the drive."))
+    } else if details.get("speedup").and_then(Value::as_str) == Some("1") && !run.setup.workload.is_drawn() {
+        Some("--set workload.closed=32 replays the trace as a closed loop.".to_string())
+    } else {
+        None
+    };
+    std::iter::once(statement).chain(mend).collect()
 }
 
 /// A number of bytes, to three digits.

@@ -140,6 +140,18 @@ impl Heard {
         }
     }
 
+    /// Set what a scheme asks for that does not take a drive.
+    fn refusal(&mut self, spec: &RunSpec, reason: &str) {
+        let Some((_, asked)) = reason.split_once("; set ") else { return };
+        let words = asked.split([' ', ',']).filter(|word| word.contains('='));
+        let set: Vec<String> = words.map(|word| format!("--set {word}")).collect();
+        if !set.is_empty()
+            && self.said.insert(format!("{} on {}: {}", spec.scheme, spec.device, set.join(" ")))
+        {
+            self.follow(&followed(spec, &set.join(" ")), &set.join(" "), spec);
+        }
+    }
+
     /// Set the triggers that are out of reach to what the report proposes.
     fn limits(&mut self, spec: &RunSpec, report: &Report) {
         for limit in &report.out_of_reach {
@@ -161,7 +173,10 @@ fn hints_of_every_drive_and_scheme_can_be_followed() {
             let mut spec = RunSpec { workload: workload.into(), initial: initial.into(), ..pair.clone() };
             let report = match done(&spec) {
                 Ok(report) => report,
-                Err(RunError::Refused(_)) => continue,
+                Err(RunError::Refused(refusal)) => {
+                    heard.refusal(&spec, &refusal.reason);
+                    continue;
+                }
                 Err(e) => {
                     // An initial state that does not fit: the error has one that does.
                     let text = e.to_string();
@@ -192,6 +207,9 @@ fn hints_of_every_drive_and_scheme_can_be_followed() {
         "is padding",
         "--set errors.model=raro",
         "--set gc.trigger=",
+        "--set scheme.static_blocks=",
+        ".one_shot=false --set medium.flash.",
+        "--set mapping.sector=",
         "valid=",
     ] {
         assert!(told.contains(kind), "nothing said {kind:?}:\n{told}");

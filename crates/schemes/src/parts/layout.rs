@@ -70,11 +70,25 @@ pub(crate) fn by_page(
     match (mode.bits(), timing.pages_per_program) {
         (1, _) => Err(refuse("a cell of its flash holds one bit, so all pages are of one type".into())),
         (_, 1) => Ok(mode),
-        _ => Err(refuse(format!(
-            "its {mode} is programmed a whole wordline at once, which leaves no choice of a page; set \
-             {key}.one_shot = false, and {key}.program to the time of one page, such as 500us"
-        ))),
+        (bits, pages) => {
+            // A share of the one-shot program for each page, if nobody knows better.
+            let whole = timing.program[0];
+            let each = SimDuration((whole.0 / u64::from(bits)).div_ceil(1_000) * 1_000);
+            Err(refuse(format!(
+                "its {mode} is programmed {pages} pages at once, which leaves no choice of a page; set {key}.one_shot=false \
+                 and {key}.program={each}, a share of its {whole} for each page"
+            )))
+        }
     }
+}
+
+/// How large an SLC cache may be where the device file names none: a twentieth of a plane.
+pub(crate) fn cache_size(medium: &Medium) -> String {
+    let blocks = (medium.blocks_per_plane / 20).max(2);
+    format!(
+        "set scheme.static_blocks={blocks}, a cache of {blocks} of the {} blocks of a plane",
+        medium.blocks_per_plane
+    )
 }
 
 /// How a scheme refuses a drive: with a reason.
