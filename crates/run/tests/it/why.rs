@@ -165,27 +165,27 @@ fn what_filled_the_queue_before_a_request_came_in_is_told() {
 }
 
 #[test]
-fn cause_of_slow_writes_is_named_first_and_in_ten_lines() {
+fn cause_of_slow_requests_is_named_first_and_in_ten_lines() {
     let buffer = [("ack.mode", "buffer"), ("ack.pages", "64")].map(|(k, v)| (k.to_string(), v.to_string()));
     let random = |read: &str| format!("uniform:read={read},bs=16KiB,qd=32,requests=3000");
     let cases = [
-        ("slc-cache", "bursty:requests=8k".to_string(), "preload", vec![], ("migrate", "S")),
-        ("conventional", random("30%"), "fill:100%,valid=77.1%", buffer.to_vec(), ("gc", "D")),
-        ("conventional", random("0%"), "fresh", buffer.to_vec(), ("host", "D")),
+        ("slc-cache", "bursty:requests=8k".to_string(), "preload", vec![], "read", ("migrate", "S")),
+        ("conventional", random("30%"), "fill:100%,valid=77.1%", buffer.to_vec(), "write", ("gc", "D")),
+        ("conventional", random("0%"), "fresh", buffer.to_vec(), "write", ("host", "D")),
     ];
-    for (scheme, workload, initial, set, cause) in cases {
+    for (scheme, workload, initial, set, op, cause) in cases {
         let spec = RunSpec { set, initial: initial.into(), ..RunSpec::new("demo-8gb", scheme, &workload) };
         let report = wordline_run::run(&spec, &mut |_| ControlFlow::Continue(())).unwrap();
         let asked = WhyAsked { summed: Some(Slowest::default()), ..WhyAsked::default() };
         let why = why(&report, &asked, None, &mut |_| ControlFlow::Continue(())).unwrap();
         let text = why_text(&why, false);
         assert!(text.lines().count() <= 10, "{text}");
-        let writes = why.summaries.iter().find(|s| s.op == "write").unwrap();
-        let first = &writes.causes[0];
+        let slow = why.summaries.iter().find(|s| s.op == op).unwrap();
+        let first = &slow.causes[0];
         assert_eq!((first.cause.as_str(), first.region.as_str()), cause, "{text}");
         // Every nanosecond has a cause.
-        let all: f64 = writes.causes.iter().map(|c| c.share).sum();
-        assert!((all - 1.0).abs() < 1e-3, "{all}: {:?}", writes.causes);
+        let all: f64 = slow.causes.iter().map(|c| c.share).sum();
+        assert!((all - 1.0).abs() < 1e-3, "{all}: {:?}", slow.causes);
         match cause.0 {
             "gc" => assert!(first.valid.is_some_and(|v| (0.6..0.85).contains(&v)), "{first:?}"),
             "migrate" => {

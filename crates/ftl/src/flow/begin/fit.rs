@@ -65,8 +65,13 @@ impl<M: Media> Ftl<M> {
         }
         let held = self.state.held_back(region);
         let left = |plane: PlaneId| {
+            let slots = r.slots_per_block as u64;
+            if let Trigger::FreeSlots(share) = r.region.trigger {
+                let kept = share.of_ceil(self.state.total_blocks(region) as u64 * slots);
+                return self.state.free_slots(region, plane).saturating_sub(kept);
+            }
             let blocks = self.state.free_blocks(region, plane).saturating_sub(held) as u64;
-            blocks * r.slots_per_block as u64 + self.state.at(region, plane).open_slots
+            blocks * slots + self.state.at(region, plane).open_slots
         };
         let least = self.planes_of(region).map(left).min().unwrap_or(0);
         Some(least * r.planes.len() as u64 * self.state.geometry.unit)
