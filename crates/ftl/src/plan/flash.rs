@@ -107,7 +107,7 @@ impl Layout {
     }
 
     /// Bytes of a block of a pool in its densest mode.
-    pub(crate) fn block_bytes(&self, geometry: &Geometry, pool: PoolId) -> u64 {
+    fn block_bytes(&self, geometry: &Geometry, pool: PoolId) -> u64 {
         self.blocks_of(geometry, pool).0.block_bytes(self.densest_in(pool))
     }
 

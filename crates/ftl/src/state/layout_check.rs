@@ -6,7 +6,6 @@ use crate::state::demand_map::{self, DemandMap};
 use crate::state::region::PoolState;
 use crate::state::superblocks;
 use crate::state::wear::Wear;
-use wordline_device::map_pages;
 use wordline_flash::Medium;
 use wordline_units::{Bytes, CellMode};
 
@@ -27,6 +26,7 @@ pub(crate) fn check(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
         check_modes(drive, region, medium)?;
         check_programs(region, medium)?;
     }
+    check_capacity(drive, layout)?;
     match DemandMap::size(&drive.spec.dram, Bytes(drive.geometry.unit)) {
         Some(_) => demand_map::refusal(layout).map_or(Ok(()), Err),
         None => Ok(()),
@@ -71,33 +71,20 @@ pub(crate) fn check_reserves(pools: &[PoolState], wear: &Wear) -> Result<(), Str
     ))
 }
 
-/// See that the layout holds the drive's capacity where data lie at rest, beside the blocks that stay erased for
-/// collection and for the next write.
+/// See that the layout holds the drive's capacity where data lie at rest.
 ///
 /// # Errors
 /// What it holds, and the capacity that would do.
-pub(crate) fn check_capacity(drive: &DriveInfo, layout: &Layout, pools: &[PoolState]) -> Result<(), String> {
-    let spec = drive.spec;
-    let (geometry, unit) = (drive.geometry, drive.geometry.unit);
-    let resting = layout.resting_bytes(geometry);
-    let kept = |(at, pool): (usize, &PoolState)| {
-        // And one for the next write, as for initial data.
-        let blocks = pool.free.len() as u64 * (pool.reserve as u64 + 1);
-        let id = PoolId(at as u8);
-        if layout.rests_in(id) { blocks * layout.block_bytes(geometry, id) } else { 0 }
-    };
-    let holds = resting - pools.iter().enumerate().map(kept).sum::<u64>();
+fn check_capacity(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
+    let (spec, geometry, unit) = (drive.spec, drive.geometry, drive.geometry.unit);
+    let holds = layout.resting_bytes(geometry);
     let capacity = drive.logical_pages as u64 * unit;
-    let map = match spec.dram.map_cache.0 {
-        0 => 0,
-        _ => map_pages(drive.logical_pages as u64, spec.unit) * unit,
-    };
-    if capacity + map <= holds {
+    if capacity <= holds {
         return Ok(());
     }
     // The same share of it as the device file lets the host have of all its flash.
-    let share = |of: u64| (of as u128 * capacity as u128 / spec.physical_bytes().max(1) as u128) as u64;
-    let fits = share(resting).min(holds.saturating_sub(map));
+    let fits = (holds as u128 * capacity as u128 / spec.physical_bytes().max(1) as u128) as u64;
+    let fits = fits.min(holds);
     let fits = if fits >= 64 << 20 { fits >> 20 << 20 } else { fits } / unit * unit;
     let modes: Vec<String> = resting_modes(layout).iter().map(CellMode::to_string).collect();
     Err(format!(

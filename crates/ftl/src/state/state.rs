@@ -178,7 +178,6 @@ impl State {
         let wear = Wear::new(drive.spec.wear);
         let pools = pools_of(drive, layout, &wear);
         layout_check::check_reserves(&pools, &wear).map_err(&refuse)?;
-        layout_check::check_capacity(drive, layout, &pools).map_err(&refuse)?;
         let home_medium = pools[layout.regions[layout.home.index()].pool.0 as usize].medium;
         let stripes: Vec<Stripe> = (0..geometry.media.len())
             .map(|m| stripe_over(&geometry, if m == home_medium { levels } else { BY_CHANNEL }, m))

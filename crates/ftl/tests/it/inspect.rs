@@ -143,14 +143,11 @@ fn a_page_that_may_go_anywhere_goes_where_it_waits_least_and_away_from_channels_
 
 #[test]
 fn a_full_buffer_over_a_full_drive_ends_flushes_and_what_it_holds_up_without_a_place() {
-    // Blocks that are bad leave less than the capacity.
-    let bad = ("wear.bad_blocks", "40%");
-    let keys = [("capacity.logical", "64KiB"), ("ack.mode", "buffer"), ("ack.pages", "3"), bad];
+    let keys = [("capacity.logical", "80KiB"), ("ack.mode", "buffer"), ("ack.pages", "3")];
     let mut b =
         Bench::new(bench::one(CellMode::Slc).with(|r| r.trigger = wordline_device::Trigger::Never), &keys);
-    b.ftl.precondition(&wordline_ftl::Initial::fresh(), 5).unwrap();
     b.may_fail = true;
-    b.fill(0..32);
+    b.fill(0..40);
     let flush = b.flush();
     b.run();
     let outcome = |b: &Bench, number| b.ended.iter().find(|e| e.number == number).unwrap().outcome;

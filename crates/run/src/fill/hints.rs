@@ -4,7 +4,7 @@ use crate::ask::initial::{Filled, InitialSpec};
 use crate::begin::filled_spelling;
 use crate::fill::outcome::Outcome;
 use serde_json::Value;
-use wordline_device::{Ack, ProgramBuffer};
+use wordline_device::{Ack, GcClass, ProgramBuffer};
 use wordline_ftl::{Cause, Media, RegionCounters, RegionId};
 use wordline_report::Report;
 use wordline_units::Fraction;
@@ -98,6 +98,10 @@ fn to_collect<M: Media>(report: &Report, run: &Outcome<M>) -> Option<String> {
 /// The number of requests that writes so many times as much, where one is given.
 fn enough<M: Media>(report: &Report, run: &Outcome<M>, times: f64) -> String {
     let setup = run.setup;
+    // In the background collection waits for the host, and nobody knows for how long.
+    if setup.device.gc.class == GcClass::Background {
+        return String::new();
+    }
     if !setup.workload.is_drawn() || setup.limit().requests != Some(report.host.requests) || times > LONGER {
         return String::new();
     }

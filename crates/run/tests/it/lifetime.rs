@@ -170,9 +170,9 @@ fn what_cannot_be_lived_is_refused_with_its_reason() {
 fn a_drive_is_over_at_the_end_that_is_asked_for() {
     // A small part of the drive is written, so that it would live on long after it holds less than its capacity.
     let mut set = SMALL.to_vec();
-    set.extend([("capacity.logical", "800MiB"), ("wear.spread", "25%")]);
+    set.extend([("capacity.logical", "960MiB"), ("wear.spread", "25%")]);
     set.dedup_by_key(|(k, _)| *k);
-    set.retain(|(k, v)| *k != "capacity.logical" || *v == "800MiB");
+    set.retain(|(k, v)| *k != "capacity.logical" || *v == "960MiB");
     set.retain(|(k, v)| *k != "wear.spread" || *v == "25%");
     let live = |end: &str| {
         let spec = spec("raro-16gb", "conventional", "uniform:span=20%,bs=16KiB,requests=50k", &set);
@@ -188,8 +188,8 @@ fn a_drive_is_over_at_the_end_that_is_asked_for() {
         ("spare:50%", "capacity", "out-of-space")
     );
     assert!(spare.drive_writes <= capacity.drive_writes && capacity.drive_writes < on.drive_writes);
-    assert!(usable(&capacity) < 800 << 20 && usable(&on) < usable(&capacity), "{capacity:?}");
-    assert!(usable(&spare) >= 800 << 20, "{spare:?}");
+    assert!(usable(&capacity) < 960 << 20 && usable(&on) < usable(&capacity), "{capacity:?}");
+    assert!(usable(&spare) >= 960 << 20, "{spare:?}");
 }
 
 #[test]

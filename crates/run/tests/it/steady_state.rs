@@ -174,7 +174,7 @@ fn a_share_of_the_drive_holds_data_and_so_does_what_the_workload_touches() {
 fn what_has_no_steady_beginning_is_refused_with_what_to_do_instead() {
     let zipf = "zipf:bs=16KiB,requests=100";
     let full = set(small("conventional", zipf), "slc_cache.static_blocks", "1");
-    let full = set(full, "capacity.logical", "278MiB");
+    let full = set(full, "capacity.logical", "283MiB");
     for (spec, says) in [
         (small("slc-cache", zipf), "--save-state FILE"),
         (small("hot-cold", zipf), "more than one region"),
