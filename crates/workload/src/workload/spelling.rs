@@ -58,7 +58,7 @@ pub fn with_options(text: &str, options: &[(String, String)]) -> String {
     let Parts { head, options: given } = parts(text);
     let of = |part: &str| part.split_once('=').map_or(part, |(key, _)| key).trim().to_string();
     let changed = |part: &str| options.iter().any(|(key, _)| *key == of(part));
-    let kept = unquoted_parts(given).into_iter().filter(|part| !part.trim().is_empty() && !changed(part));
+    let kept = unquoted_parts(given).filter(|part| !part.trim().is_empty() && !changed(part));
     let mut all: Vec<String> = kept.map(str::to_string).collect();
     all.extend(options.iter().map(|(k, v)| format!("{k}={v}")));
     format!("{head}:{}", all.join(","))
