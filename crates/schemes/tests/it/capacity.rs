@@ -64,7 +64,7 @@ fn triggers_out_of_reach_of_a_full_drive_are_those_of_two_papers() {
             let Ok(layout) = laid_out(&spec, &geometry, &entry.name) else { continue };
             for limit in layout.triggers_out_of_reach(&geometry, spec.logical_bytes()) {
                 assert!(limit.reachable < 0.5, "{limit:?}");
-                missed.entry(&device.name).or_default().insert(limit.trigger.to_string());
+                missed.entry(device.name).or_default().insert(limit.trigger.to_string());
             }
             assert_eq!(layout.triggers_out_of_reach(&geometry, 0), [], "{} on {}", entry.name, device.name);
         }
