@@ -206,7 +206,7 @@ def test_errors_speak_in_the_terms_of_the_caller(wrong, said, more, tmp_path, mo
     asked |= wrong
     if wrong.get("initial") == "steady":
         asked["set"] = {"dram.map_cache": "1MiB"}
-        said = 'fill the drive (initial="fill:90%,valid=80%")'
+        said = 'fill the drive (initial="fill:9'
     try:
         wl.run(**asked)
     except wl.UserError as e:

@@ -74,9 +74,9 @@ def test_a_dry_run_says_how_many_and_how_long_and_keeps_what_it_tried(wordline, 
     asked = ["sweep", *SMALL, *BOTH, "--replicas", "4", "--jobs", "2", "--out", "s"]
     told = wordline(*asked, "--dry-run")
     assert told.code == 0, told.err
-    assert "8 runs: 0 are kept, 8 to do; 2 of them took" in told.out
+    assert "8 runs: 0 are kept, 8 to do; 2 of them tried in" in told.out
     assert [p.name for p in (tmp_path / "s").iterdir()] == ["runs"]
-    assert "8 runs: 2 are kept, 6 to do; 2 of them took" in wordline(*asked, "--dry-run").out
+    assert "8 runs: 2 are kept, 6 to do; 2 of them tried in" in wordline(*asked, "--dry-run").out
     assert "4 runs done and 4 found" in wordline(*asked).out
     assert "8 runs: 8 are kept, none to do" in wordline(*asked, "--dry-run").out
 

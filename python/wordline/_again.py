@@ -93,10 +93,13 @@ def why(
         ``summaries`` has one for reads and one for writes, or that of ``op``: how many are the
         slowest (``slowest``, out of ``of``), the least latency among them (``over_ns``), and shares
         of their time, 0 to 1, by ``parts`` of the latency and by ``ways``, which is what was in the
-        way; each beside the share of the time of all. ``stories`` has one for each request: its
-        times in nanoseconds, the parts of its latency (``parts_ns``), the operation that ended last
-        (``last``), and ``stretches`` of its time from arrival to completion, each with what stood
-        in its way (``behind``). The operations are those of the run's ``log`` and ``timeline``.
+        way; each beside the share of the time of all. ``causes`` has what was in the way in the
+        end, the largest first: of a wait for the write buffer or the queue what the planes did
+        meanwhile, with the region, its victims and the pace of migration. ``stories`` has one for
+        each request: its times in nanoseconds, the parts of its latency (``parts_ns``), the
+        operation that ended last (``last``), and ``stretches`` of its time from arrival to
+        completion, each with what stood in its way (``behind``) or what the planes did
+        (``meanwhile``). The operations are those of the run's ``log`` and ``timeline``.
         ``wordline why`` puts it in words.
 
     Raises

@@ -18,7 +18,7 @@ import wordline
 from wordline import Refused, Report, Run, UserError, _wordline
 from wordline._run import Progress, beginning_with
 from wordline.commands import told
-from wordline.quantity import duration
+from wordline.forecast import Trial, rest, trials, words
 
 #: Called with a run, the requests it has completed and the simulated time in seconds.
 Watch = Callable[[Run, int, float], object]
@@ -182,9 +182,9 @@ class Runner:
         return refused
 
     def forecast(self, runs: Iterable[Run]) -> str:
-        """Say how many runs there are and how many are kept, and by doing a few how long all take.
+        """Say how many runs there are and how many are kept, and about how long the rest takes.
 
-        Those that are done are of the middle length, as many as go at once.
+        A few are tried on this machine, for some ten seconds in all; those that end are kept.
 
         Raises
         ------
@@ -198,27 +198,47 @@ class Runner:
         counted = f"{len(asked):,} runs: {len(asked) - len(missing):,} are kept, {{}} to do"
         if not missing:
             return counted.format("none")
-        jobs = self.jobs or os.cpu_count() or 1
-        alone = [run for run in missing if run.after is None]
-        alone.sort(key=lambda run: self._known[run].expected_requests)
-        first = max(0, (len(alone) - jobs) // 2)
-        tried = alone[first : first + jobs]
+        counted = counted.format(f"{len(missing):,}")
         begin = time.perf_counter()
-        _, refused = self.run(tried)
+        tried = self.try_out(run for run in missing if run.after is None)
         spent = time.perf_counter() - begin
-        told = counted.format(f"{len(missing):,}")
-        if len(refused) == len(tried):
-            return f"{told}; those that were tried are refused: {next(iter(refused.values()))}"
-        # Where a length is not known, each run counts alike.
-        lengths = [self._known[run].expected_requests for run in missing]
-        known = all(lengths)
-        all_of = sum(lengths) if known else len(missing)
-        done = sum(self._known[run].expected_requests for run in tried) if known else len(tried)
-        left = spent * (all_of - done) / done
-        return (
-            f"{told}; {len(tried)} of them took {duration(spent)} and are kept now, and at that "
-            f"speed the rest takes {duration(left)}"
+        refused = [t.refused for t in tried if t.refused is not None]
+        if tried and len(refused) == len(tried):
+            return f"{counted}; those that were tried are refused: {refused[0]}"
+        kept = {t.run for t in tried if t.report is not None}
+        left = [run for run in missing if run not in kept]
+        return f"{counted}; {words(tried, spent, rest(tried, left, self._at_once()))}"
+
+    def try_out(self, runs: Iterable[Run]) -> list[Trial]:
+        """Try a few runs for a limited time, and keep those that end.
+
+        Raises
+        ------
+        UserError, Fault
+            As `run`.
+        """
+        runs = list(runs)
+        for run in runs:
+            self.key(run)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        tried = trials(
+            runs,
+            lambda run: self._known[run].expected_requests,
+            lambda run, progress: _do(run, tuple(self.leave_out), None, None, progress),
+            jobs=self._at_once(),
+            refusals=self.refusals,
         )
+        for trial in tried:
+            if trial.report is not None:
+                self._keep(trial.run, trial.report)
+            if trial.refused is not None:
+                self._keep_refusal(trial.run, trial.refused)
+        with suppress(OSError):
+            self.folder.rmdir()
+        return tried
+
+    def _at_once(self) -> int:
+        return self.jobs or os.cpu_count() or 1
 
     def _report(self, run: Run) -> Report:
         found = wordline.load(self.path(run))

@@ -27,8 +27,8 @@ pub use pictures::trace::trace_figures;
 pub use pictures::twins::{TwinPanel, twin_figures};
 pub use schema::activity::{
     CAUSES, Capacity, ChangingCapacity, Energy, EnergyOf, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks,
-    MapOnFlash, ModeLifetime, Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed,
-    RegionActivity, RegionCapacity, Waf, Wear, Windows, WornOut,
+    MapOnFlash, ModeLifetime, Multiplane, OutOfReach, PageTypes, ProgramBytes, Programs, ReadErrors,
+    Refreshed, RegionActivity, RegionCapacity, Waf, Wear, Windows, WornOut,
 };
 pub use schema::begun::BegunSteady;
 pub use schema::blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
@@ -47,8 +47,8 @@ pub use schema::report::{
 pub use schema::run_end::{AfterLastRequest, Balance, Holdings};
 pub use schema::series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
 pub use schema::steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
-pub use schema::why::{Beside, Emptied, LastPiece, Spent, Story, Stretch, WHY_SCHEMA, Why, Work};
-pub use schema::why_summary::{PartShare, WayShare, WhySummary};
+pub use schema::why::{Beside, Busy, Emptied, LastPiece, Spent, Story, Stretch, WHY_SCHEMA, Why, Work};
+pub use schema::why_summary::{PartShare, RootCause, WayShare, WhySummary};
 pub use terminal::lifetime::lifetime_table;
 pub use terminal::summary::summary;
 pub use terminal::table::table;

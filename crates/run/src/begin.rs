@@ -1,12 +1,12 @@
 //! A drive in its initial state, and how well a steady one was met.
 
-use crate::ask::initial::Filled;
+use crate::ask::initial::{Filled, InitialSpec};
 use crate::ask::setup::Setup;
 use crate::error::RunError;
 use crate::regime::{Beginning, RegimeProbe, settle};
-use wordline_ftl::{Begun, Contents, Known, Law, Media, NoMedia, SteadyError, Updates};
+use wordline_ftl::{Begun, Contents, InitialError, Known, Law, Media, NoMedia, SteadyError, Updates};
 use wordline_sim::{Device, Pacing, Probe};
-use wordline_units::{Message, Opt};
+use wordline_units::{Fraction, Message, Opt};
 use wordline_workload::{UpdateStream, Updates as Writes, WorkloadError};
 
 /// How a drive was put into a steady state.
@@ -28,7 +28,8 @@ fn begin<P: Probe, M: Media>(
 ) -> Result<Option<Start>, RunError> {
     let Filled::Steady(_) = setup.initial.filled else {
         let given = || Opt::Initial.of(&setup.spec.initial);
-        device.ftl.precondition(&setup.state, setup.spec.seed).map_err(|e| given() + format!(": {e}"))?;
+        let begun = device.ftl.precondition(&setup.state, setup.spec.seed);
+        begun.map_err(|e| given() + format!(": {e}") + would_do(setup, &e))?;
         return Ok(None);
     };
     let outstanding = match setup.pacing() {
@@ -37,7 +38,8 @@ fn begin<P: Probe, M: Media>(
         None => Some(setup.device.host.queue_depth),
         Some(Pacing::Open { .. }) => None,
     };
-    let workload = SteadyWorkload { setup };
+    let fill = device.ftl.fill_short_of_collection(Fraction::percent(90)).map(filled_spelling);
+    let workload = SteadyWorkload { setup, fill };
     let ran = settle(setup, spelling, Known::Outstanding(outstanding), &workload)?;
     let known = ran.contents.as_ref().map_or(Known::Regime(ran.regime), Known::Contents);
     let (by, begun) = workload.steady(device, known)?;
@@ -47,6 +49,8 @@ fn begin<P: Probe, M: Media>(
 /// A workload that drives are begun steady under.
 struct SteadyWorkload<'a> {
     setup: &'a Setup,
+    /// A state to begin with where no steady one can be.
+    fill: Option<String>,
 }
 
 impl SteadyWorkload<'_> {
@@ -64,7 +68,8 @@ impl SteadyWorkload<'_> {
     }
 
     fn told(&self, e: SteadyError) -> RunError {
-        (Opt::Initial.of(&self.setup.spec.initial) + format!(": {e}") + instead(&e)).into()
+        (Opt::Initial.of(&self.setup.spec.initial) + format!(": {e}") + instead(&e, self.fill.as_deref()))
+            .into()
     }
 
     /// Put a drive into its steady state by what is known of that.
@@ -137,9 +142,25 @@ pub fn device_over<P: Probe, M: Media>(
     begun_over(setup, spelling, probe, media).map(|(device, _)| device)
 }
 
+/// The initial state that fits, where that differs in the share of live pages only.
+fn would_do(setup: &Setup, e: &InitialError) -> Message {
+    match e {
+        InitialError::TooMuch { would_do: Some(valid), .. } => {
+            let fits = InitialSpec { valid: *valid, ..setup.initial.clone() };
+            Message::from("\n  hint: ") + Opt::Initial.of(fits)
+        }
+        _ => Message::default(),
+    }
+}
+
+/// The spelling of a state in which that share of the pages holds data, and that share of their blocks is live.
+pub(crate) fn filled_spelling((share, valid): (Fraction, Fraction)) -> String {
+    format!("fill:{share},valid={valid}")
+}
+
 /// What to do where no steady state can be begun with.
-fn instead(e: &SteadyError) -> Message {
-    let filled = || Message::from("fill the drive (") + Opt::Initial.of("fill:90%,valid=80%") + ")";
+fn instead(e: &SteadyError, fill: Option<&str>) -> Message {
+    let filled = || Message::from("fill the drive (") + Opt::Initial.of(fill.unwrap_or("fill:90%")) + ")";
     let saved = || Message::from("warm it up once with ") + Opt::SaveState.of("FILE");
     match e {
         SteadyError::Scheme { .. } => {

@@ -20,7 +20,7 @@
 //! D: the region that holds all data.
 //!
 //! ## Parameters
-//! - `mode`: bits a cell holds, mlc, tlc or qlc; default tlc where the flash offers it, else the densest.
+//! - `mode`: bits a cell holds, mlc, tlc or qlc; default the densest the flash offers.
 //! - `wordline_buffer`: `on` or `off`; default on (section 2.1).
 //!
 //! ## Differs
@@ -33,7 +33,7 @@
 //! `the strict order is that of the paper`, `P_fast, P_medium and P_slow at zero load`, `reference model`,
 //! golden rows.
 
-use crate::parameters::{Parameters, Wanted};
+use crate::parameters::Parameters;
 use crate::parts::layout;
 use crate::registry::Entry;
 use wordline_flash::{ProgramRule, SlotClass};
@@ -60,7 +60,7 @@ pub(crate) fn entry() -> Entry {
 /// The baseline of page-type aware schemes.
 #[derive(Clone, Debug)]
 pub struct ConventionalTlc {
-    mode: Wanted<CellMode>,
+    mode: Option<CellMode>,
     earlier_bits: EarlierBits,
 }
 

@@ -25,9 +25,10 @@
 //! W: the region of windows.
 //!
 //! ## Parameters
-//! - `window`: wordlines of a window; default 4, which makes 4 GB of the paper's drive (section V-A1).
-//! - `layers`: layers that a window spans; default 2 (section II-B), 1 for an odd number of wordlines.
-//! - `mode`: bits a cell comes to hold; default tlc. Under `qlc` a window has one layer (section IV-D3).
+//! - `window`: wordlines of a window; default two a layer: 4, which makes 4 GB of the paper's drive (section V-A1).
+//! - `layers`: layers that a window spans; default 2 (section II-B), 1 under `qlc` or for an odd number of wordlines.
+//! - `mode`: bits a cell comes to hold; default the densest the flash offers. Under `qlc` a window has one layer
+//!   (section IV-D3).
 //! - `reprogram_read`: time to read the old bits first; default 0us: "reprogram latency is conservatively set to TLC
 //!   program latency" (section IV-B), so the read is in it. `device` takes the time of an SLC read.
 //!

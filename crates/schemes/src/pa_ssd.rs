@@ -31,7 +31,7 @@
 //!   counted; default 10 (section 5.3). With 0 it is LFS.
 //! - `small`: SBS chooses LSB for requests of at most so many pages; default 1 (section 5.3).
 //! - `alternates`: `slow-first` (default) or `fast-first`: what is tried for a missing MSB page.
-//! - `mode`: bits a cell holds; default tlc where the flash offers it, else the densest.
+//! - `mode`: bits a cell holds; default the densest the flash offers.
 //! - `wordline_buffer`: `on` or `off`; default off (section 4.3.1).
 //! - `background_gc`: share of the drive's LSB pages below which idle dies collect, or `off`; default off.
 //! - `idle_after`: how long the drive must have been idle for that; default 100ms.
@@ -48,7 +48,7 @@
 //! paper's figure 7`, `every part of a request gets the type of the request`, `reference model`,
 //! golden rows.
 
-use crate::parameters::{Parameter, Parameters, Wanted};
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
 use crate::parts::page_type::{Alternates, PageTypes, Settings};
 use crate::registry::Entry;
@@ -94,7 +94,7 @@ pub(crate) fn entry() -> Entry {
 #[derive(Clone, Debug)]
 pub struct PaSsd {
     settings: Settings,
-    mode: Wanted<CellMode>,
+    mode: Option<CellMode>,
     earlier_bits: EarlierBits,
     background_gc: Option<Fraction>,
     idle_after: SimDuration,

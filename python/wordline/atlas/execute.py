@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from wordline import Refused, Run, UserError
@@ -12,7 +14,7 @@ from wordline.atlas import design as d
 from wordline.atlas.cells import Atlas, DriveCells, Place, logs, place
 from wordline.atlas.judge import choose
 from wordline.commands import told
-from wordline.quantity import duration
+from wordline.forecast import words
 from wordline.runs import Runner
 
 #: Series of a report, which the atlas does not look at; they are nine tenths of it.
@@ -83,21 +85,29 @@ class Performer:
         return main * self.design.seeds + sum(len(own) + len(deep) for own, deep in measuring)
 
     def forecast(self) -> str:
-        """Say how long all runs take, by doing the first condition of each drive.
+        """Say about how long all runs take, by trying a few of them for some ten seconds.
 
-        The rates that open loops need are measured on the way.
+        Those tried are closed loops, which need no rates; an open loop asks as many requests.
+
+        Raises
+        ------
+        UserError, Fault
+            As `Runner.run`.
         """
-        begin, done = time.perf_counter(), 0
-        for drive in self.design.drives:
-            self.calibrate(drive)
-            self._place(drive, self.design.conditions[0])
-            done += len(drive.spelled) * self.design.seeds
+        begin = time.perf_counter()
+        closed = [c for c in self.design.conditions if c.load not in d.OPEN]
+        runs = [
+            self.described(drive, condition, label)
+            for condition in closed
+            for drive in self.design.drives
+            for label in drive.spelled
+        ]
+        tried = self.runner.try_out(runs)
         spent = time.perf_counter() - begin
-        every = self.runs()
-        return (
-            f"the first condition of each drive, {done:,} runs, took {duration(spent)} or was "
-            f"kept; at that speed all take {duration(spent * every / max(done, 1))}"
-        )
+        known = [t.seconds for t in tried if t.seconds is not None]
+        every = self.runs() / (self.runner.jobs or os.cpu_count() or 1)
+        seconds = (every * fmean(known), every * max(known)) if known else None
+        return words(tried, spent, seconds).replace("the rest takes", "all take")
 
     def _measuring(self, drive: d.Drive) -> tuple[dict[str, Run], dict[tuple[str, str, str], Run]]:
         """Return the runs that measure rates: a workload at its own times, and what is sustained.

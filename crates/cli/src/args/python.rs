@@ -15,7 +15,7 @@ pub(crate) struct WhereArgs {
     /// no folder of this machine: dask://HOST:PORT
     #[arg(long, value_name = "N|dask://HOST:PORT", conflicts_with = "jobs")]
     pub(crate) on: Option<String>,
-    /// Only say how many runs there are, and from a few of them, which are kept, how long all take
+    /// Only say how many runs there are and about how long they take, by trying a few for some ten seconds
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

@@ -210,9 +210,12 @@ pub(crate) struct WhyArgs {
     /// [default: 0.1%, where none is named]
     #[arg(long, value_name = "K|SHARE", conflicts_with = "numbers")]
     pub(crate) slowest: Option<Slowest>,
-    /// Tell the stories of so many of the slowest, 0 to 1000 [default: K, or 3 of a share]
+    /// Tell the stories of N of the slowest, 0 to 1000 [default: none; with --json K, or 3 of a share]
     #[arg(long, value_name = "N", conflicts_with = "numbers", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub(crate) stories: Option<u16>,
+    /// Print the shares of the latency by what was in the way and by part, beside those of all requests
+    #[arg(long)]
+    pub(crate) shares: bool,
     /// Of the slowest, only reads, writes, trims or flushes
     #[arg(long, value_name = "OP", conflicts_with = "numbers")]
     pub(crate) op: Option<HostOp>,

@@ -5,8 +5,8 @@ use crate::commands::experiment::{json_of, reports_of};
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::Sink;
-use wordline_report::{Report, why_text};
-use wordline_run::WhyAsked;
+use wordline_report::{Report, Why, why_text};
+use wordline_run::{Slowest, WhyAsked};
 
 pub(crate) fn why(args: &WhyArgs, console: &Console) -> Result<(), Failure> {
     let sink = args.json.as_deref().map(Sink::open).transpose()?;
@@ -15,7 +15,8 @@ pub(crate) fn why(args: &WhyArgs, console: &Console) -> Result<(), Failure> {
     let slowest = args.slowest.unwrap_or_default();
     let asked = WhyAsked {
         numbers: args.numbers.clone(),
-        slowest: args.stories.map_or_else(|| slowest.stories(), usize::from),
+        // A timeline is of the first of them.
+        slowest: stories(args, slowest).max(usize::from(args.timeline.is_some())),
         summed: Some(slowest),
         op: args.op,
         timeline: args.timeline.clone(),
@@ -29,12 +30,21 @@ pub(crate) fn why(args: &WhyArgs, console: &Console) -> Result<(), Failure> {
         console.note(&format!("Timeline: {} (ui.perfetto.dev opens it)", file.display()));
     }
     if !sink.as_ref().is_some_and(Sink::is_stdout) {
-        console.say(&why_text(&told))?;
+        let many = args.stories.map_or(0, usize::from);
+        let stories = told.stories.iter().take(if args.numbers.is_empty() { many } else { usize::MAX });
+        let told = Why { stories: stories.cloned().collect(), ..told.clone() };
+        console.say(&why_text(&told, args.shares))?;
     }
     match sink {
         Some(sink) => sink.write(&(json_of(serde_json::to_string_pretty(&told))? + "\n"), console),
         None => Ok(()),
     }
+}
+
+/// How many stories there are: for words those that are asked for, as data some of the slowest.
+fn stories(args: &WhyArgs, slowest: Slowest) -> usize {
+    let unasked = if args.json.is_some() { slowest.stories() } else { 0 };
+    args.stories.map_or(unasked, usize::from)
 }
 
 /// The report that is asked about.

@@ -76,8 +76,8 @@ impl Initial {
 pub enum InitialError {
     /// The data need more blocks than the home region can give.
     #[error(
-        "the initial data need {needed} blocks in plane {plane} of region {region}, which has {available} \
-         besides those kept for collection; map fewer pages, or raise the valid share above {valid}"
+        "the initial data need {needed} blocks in plane {plane} of region {region}, which has {available} besides those \
+         kept for collection; {}", fits(.would_do)
     )]
     TooMuch {
         /// The plane.
@@ -90,6 +90,8 @@ pub enum InitialError {
         available: u32,
         /// The share asked for.
         valid: Fraction,
+        /// A share that would fit; none where no share does.
+        would_do: Option<Fraction>,
     },
     /// A page that is mapped lies beyond the drive.
     #[error("the initial data reach logical page {last}, but the drive has {logical_pages}")]
@@ -102,6 +104,10 @@ pub enum InitialError {
     /// What is there at time 0 cannot be noted.
     #[error("the initial state cannot be noted on the media: {0}")]
     Media(#[from] MediaError),
+}
+
+fn fits(valid: &Option<Fraction>) -> String {
+    valid.map_or("map fewer pages".to_string(), |valid| format!("valid={valid} fits"))
 }
 
 /// Where the random numbers of a part of a component begin, from the run's seed and their names.

@@ -2,6 +2,7 @@
 //! trait.
 
 pub(crate) mod decision;
+pub(crate) mod flash;
 pub(crate) mod layout;
 pub(crate) mod map_kind;
 pub(crate) mod region;

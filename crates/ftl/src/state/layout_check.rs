@@ -1,7 +1,7 @@
 //! Whether a layout can be built on a drive: all that is refused before anything of it is.
 
 use crate::plan::layout::{DriveInfo, Layout};
-use crate::plan::region::Region;
+use crate::plan::region::{PoolId, Region};
 use crate::state::demand_map::{self, DemandMap};
 use crate::state::region::PoolState;
 use crate::state::superblocks;
@@ -26,6 +26,7 @@ pub(crate) fn check(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
         check_modes(drive, region, medium)?;
         check_programs(region, medium)?;
     }
+    check_capacity(drive, layout)?;
     match DemandMap::size(&drive.spec.dram, Bytes(drive.geometry.unit)) {
         Some(_) => demand_map::refusal(layout).map_or(Ok(()), Err),
         None => Ok(()),
@@ -68,6 +69,41 @@ pub(crate) fn check_reserves(pools: &[PoolState], wear: &Wear) -> Result<(), Str
         reserve + 1,
         reserve + 1 - has
     ))
+}
+
+/// See that the layout holds the drive's capacity where data lie at rest.
+///
+/// # Errors
+/// What it holds, and the capacity that would do.
+fn check_capacity(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
+    let (spec, geometry, unit) = (drive.spec, drive.geometry, drive.geometry.unit);
+    let holds = layout.resting_bytes(geometry);
+    let capacity = drive.logical_pages as u64 * unit;
+    if capacity <= holds {
+        return Ok(());
+    }
+    // The same share of it as the device file lets the host have of all its flash.
+    let fits = (holds as u128 * capacity as u128 / spec.physical_bytes().max(1) as u128) as u64;
+    let fits = fits.min(holds);
+    let fits = if fits >= 64 << 20 { fits >> 20 << 20 } else { fits } / unit * unit;
+    let modes: Vec<String> = resting_modes(layout).iter().map(CellMode::to_string).collect();
+    Err(format!(
+        "its layout holds {} of data in {} mode, less than the capacity of {}; set capacity.logical={}, or leave it a \
+         denser mode and more blocks",
+        Bytes(holds),
+        modes.join(" and "),
+        Bytes(capacity),
+        Bytes(fits)
+    ))
+}
+
+/// The modes in which data lie at rest.
+fn resting_modes(layout: &Layout) -> Vec<CellMode> {
+    let resting = (0..layout.pools.len() as u8).map(PoolId).filter(|pool| layout.rests_in(*pool));
+    let mut modes: Vec<CellMode> = resting.map(|pool| layout.densest_in(pool)).collect();
+    modes.sort_unstable_by_key(|mode| mode.bits());
+    modes.dedup();
+    modes
 }
 
 /// Whether a region's mode is offered, and all is known of it that the device file asks for.

@@ -110,12 +110,16 @@ pub struct Part {
 pub struct Collecting {
     /// The block.
     pub block: BlockId,
+    /// The region that it is emptied for.
+    pub region: RegionId,
     /// Why.
     pub reason: Reason,
     /// Erased blocks that its region can open in its plane at this moment.
     pub free_blocks: u32,
     /// Slots that its region can program in its plane at this moment, those of open blocks among them.
     pub free_slots: u64,
+    /// How much of it is valid at this moment, in per cent.
+    pub valid_percent: u8,
 }
 
 /// Why a block is emptied.

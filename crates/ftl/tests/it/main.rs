@@ -13,6 +13,7 @@ mod metadata;
 mod orders;
 mod power;
 mod program;
+mod reach;
 mod refused;
 mod saved;
 mod wear;

@@ -13,7 +13,7 @@ use crate::words::hints::hints;
 use crate::words::labels::replicas;
 use crate::words::names::device_label;
 use crate::words::said::Said;
-use crate::words::{number, steady};
+use crate::words::{number, reach, steady};
 
 /// `docs/not-modelled.md`, for every report.
 pub const NOT_MODELLED: &str = include_str!("../../../../docs/not-modelled.md");
@@ -31,6 +31,8 @@ pub fn html(comparison: &Comparison) -> String {
     page.header(comparison, &cast, title);
     page.text.push_str("<main>\n");
     page.states(comparison, &cast);
+    let limits = reach::sentences(&comparison.reports, &cast.labels);
+    page.notes("Limits", "", &limits.into_iter().map(|said| ("warn", said)).collect::<Vec<_>>());
     let hints: Vec<_> = hints(&comparison.reports).into_iter().map(|said| ("warn", said)).collect();
     page.notes("Hints", "", &hints);
     // A narrow table leaves room for the latencies beside it; one with intervals is not narrow.

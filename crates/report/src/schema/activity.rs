@@ -314,7 +314,8 @@ impl Waf {
 pub struct Capacity {
     /// Bytes that the host can address.
     pub logical_bytes: u64,
-    /// Bytes of flash that can store logical data, each block in its densest mode.
+    /// Bytes of the blocks of the scheme's layout in which data lie at rest, each in its densest mode. An SLC cache in
+    /// blocks of its own does not count.
     pub physical_bytes: u64,
     /// (physical − logical) / logical, a fraction.
     pub over_provisioning: f64,
@@ -326,6 +327,24 @@ pub struct Capacity {
     /// What becomes of it as blocks change between modes; absent where they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changing: Option<ChangingCapacity>,
+}
+
+/// A threshold of a region that its free space cannot reach beside the data, so that it is collected without end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutOfReach {
+    /// The region.
+    pub region: String,
+    /// The key of the device file that sets it: `gc.trigger`, `slc_cache.trigger`; empty where a scheme does.
+    pub setting: String,
+    /// Its value, such as `free_blocks < 50%`.
+    pub value: String,
+    /// The largest share of the region's space that can be free beside the data, a fraction.
+    pub reachable: f64,
+    /// Bytes of data on the drive, the most of begin and end of the run.
+    pub data_bytes: u64,
+    /// A value that can be reached; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_reach: Option<String>,
 }
 
 /// The capacity of a drive whose blocks change between modes: each counts in the mode that it is in, and an

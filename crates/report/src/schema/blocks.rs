@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A map of the drive's blocks over time. On a large drive one block in every so many stands for its
 /// neighbours, so that shares of the map are those of a sample.
@@ -94,7 +95,11 @@ pub struct Utilisation {
 pub struct Conditions {
     /// Bytes that the host can address.
     pub capacity_bytes: u64,
-    /// (physical - logical) / logical, a fraction.
+    /// Bytes of the flash that the scheme's layout uses, by the mode with the most bits that its blocks take: `slc`,
+    /// `mlc`, `tlc`, `qlc`; empty in reports of older versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub flash_bytes: BTreeMap<String, u64>,
+    /// (physical - logical) / logical, a fraction: of the blocks of the scheme's layout in which data lie at rest.
     pub over_provisioning: f64,
     /// RAM for a page map of 4 bytes an entry, for the tables that the scheme holds beside it, and for write and
     /// merge buffers, in bytes.

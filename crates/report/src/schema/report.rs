@@ -5,7 +5,9 @@
 //!
 //! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
 
-use crate::schema::activity::{Capacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, Waf, Wear};
+use crate::schema::activity::{
+    Capacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, OutOfReach, Waf, Wear,
+};
 use crate::schema::begun::BegunSteady;
 use crate::schema::blocks::{BlockMap, Conditions, Utilisation, WearHistogram};
 use crate::schema::estimate::Estimate;
@@ -93,6 +95,9 @@ pub struct Report {
     /// What must be alike for a comparison to be fair; absent in reports of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
+    /// Thresholds that cannot be reached beside the data; absent where all can.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub out_of_reach: Vec<OutOfReach>,
     /// How much of their life that is; absent where no mode's endurance is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub life_used: Option<LifeUsed>,
@@ -211,6 +216,7 @@ impl PartialEq for Report {
             wear_histogram,
             utilisation,
             conditions,
+            out_of_reach,
             life_used,
             lost_blocks,
             lifetime,
@@ -252,6 +258,7 @@ impl PartialEq for Report {
             && *wear_histogram == other.wear_histogram
             && *utilisation == other.utilisation
             && *conditions == other.conditions
+            && *out_of_reach == other.out_of_reach
             && *life_used == other.life_used
             && *lost_blocks == other.lost_blocks
             && *lifetime == other.lifetime

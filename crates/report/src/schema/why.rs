@@ -129,6 +129,31 @@ pub struct Stretch {
     pub to_ns: u64,
     /// What stood in its way, in the order in which it began.
     pub behind: Vec<Work>,
+    /// What the planes did meanwhile, where no operation of its own waited, the busiest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub meanwhile: Vec<Busy>,
+}
+
+/// What planes did for one cause and region while a request waited for the drive.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Busy {
+    /// `host`, `gc`, `migrate`, `pad`, `metadata` or `rmw`.
+    pub cause: String,
+    /// The region that was emptied; of other work, the region that owns the blocks.
+    pub region: String,
+    /// The mode of the blocks' cells.
+    pub mode: String,
+    /// Time that planes spent on it, in nanoseconds, all planes together.
+    pub busy_ns: u64,
+    /// How many planes did.
+    pub planes: u32,
+    /// The plane that spent most on it.
+    pub plane: u32,
+    /// How much time that one did.
+    pub plane_ns: u64,
+    /// Of a block that was emptied for it, the one that took most time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empties: Option<Emptied>,
 }
 
 impl Stretch {
@@ -185,10 +210,25 @@ pub struct Work {
 pub struct Emptied {
     /// The block.
     pub block: u32,
+    /// The region that owns it.
+    #[serde(default)]
+    pub region: String,
+    /// The mode of that region's cells.
+    #[serde(default)]
+    pub mode: String,
     /// `shortage`, `idleness`, `levelling` or `refresh`.
     pub reason: String,
     /// Since when, in nanoseconds of simulated time.
     pub since_ns: u64,
     /// Erased blocks that its region could open in its plane then.
     pub free_blocks: u32,
+    /// How much of it was valid then, in per cent.
+    #[serde(default)]
+    pub valid_percent: u8,
+    /// Since when the region has been short of free blocks without a break, in nanoseconds of simulated time.
+    #[serde(default)]
+    pub short_since_ns: u64,
+    /// Bytes that have left the region for another in that time.
+    #[serde(default)]
+    pub moved_bytes: u64,
 }

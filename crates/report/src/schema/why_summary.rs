@@ -22,10 +22,36 @@ pub struct WhySummary {
     pub all_ns: u64,
     /// How many of all were looked at for what was in their way: every so-manieth of a long run.
     pub looked_at: u64,
+    /// What was in the way in the end, the largest share first: of a wait for the write buffer or the queue, what the planes
+    /// did meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<RootCause>,
     /// Shares by the parts of the latency, in the order of a request's way.
     pub parts: Vec<PartShare>,
     /// Shares by what was in the way, the largest first.
     pub ways: Vec<WayShare>,
+}
+
+/// What kept the slowest requests waiting.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RootCause {
+    /// `host`, `gc`, `migrate`, `refresh`, `levelling`, `pad`, `metadata` or `rmw`: work of the planes. `own` for the
+    /// requests' own operations, `group` for other pages of a one-shot program, `link`, and `other` where nothing was seen.
+    pub cause: String,
+    /// The region that was emptied, or that the work was in; empty where there is none.
+    pub region: String,
+    /// The mode of its cells.
+    pub mode: String,
+    /// Its share of the time of the slowest, 0 to 1.
+    pub share: f64,
+    /// The plane that had more than half of it; null where none had.
+    pub plane: Option<u32>,
+    /// How much of the blocks that were emptied was valid, a mean by time, 0 to 1; null where none was.
+    pub valid: Option<f64>,
+    /// Since when the region was short of free blocks as the slowest request waited, in nanoseconds of simulated time.
+    pub short_since_ns: Option<u64>,
+    /// The pace at which data left the region, in bytes a second of simulated time, a mean by time.
+    pub bytes_per_s: Option<f64>,
 }
 
 /// A part of the latency, as shares of the time of requests.

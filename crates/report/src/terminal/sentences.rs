@@ -6,7 +6,7 @@ use crate::schema::report::Report;
 use crate::terminal::text::{Look, Page};
 use crate::words::command::{class_without_file, shell_lines};
 use crate::words::hints::hints;
-use crate::words::{begun, facts, steady};
+use crate::words::{begun, facts, labels, reach, steady};
 use unicode_width::UnicodeWidthStr;
 
 /// The command that makes all of it again, broken before options: a shell takes it as it stands.
@@ -40,6 +40,9 @@ pub(crate) fn heading(page: &mut Page, reports: &[Report], title: &str) {
     if let Some((device, others)) = facts.split_first() {
         page.wrap("", device, Look::Dim);
         page.wrap("", &others.join(" · "), Look::Dim);
+    }
+    for said in reach::sentences(reports, &labels::labels(reports)) {
+        page.wrap("note  ", &said.whole(), Look::Plain);
     }
     page.blank();
 }

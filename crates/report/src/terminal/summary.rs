@@ -4,6 +4,7 @@ use crate::schema::report::Report;
 use crate::terminal::columns::{Columns, Ratios};
 use crate::terminal::sentences::{advice, again, heading};
 use crate::terminal::text::{Look, Page, TerminalStyle};
+use crate::words::conditions::flash;
 use crate::words::labels::replicas;
 use crate::words::names::mode_title;
 use crate::words::number::{self, Quantity};
@@ -60,11 +61,15 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     out.push((
         "capacity",
         format!(
-            "{} logical of {} ({}% over-provisioning), {} live",
+            "{} logical of {} ({}% over-provisioning), {} live{}",
             number::bytes(c.logical_bytes),
             number::bytes(c.physical_bytes),
             number::significant(c.over_provisioning * 100.0),
-            number::bytes(c.live_bytes)
+            number::bytes(c.live_bytes),
+            r.conditions
+                .as_ref()
+                .filter(|c| c.flash_bytes.len() > 1)
+                .map_or(String::new(), |c| format!("; flash {}", flash(&c.flash_bytes)))
         ),
     ));
     for (mode, w) in &r.wear {

@@ -1,18 +1,21 @@
 //! Where the time of single requests went, told in lines.
 
-use crate::schema::why::{Beside, Emptied, LastPiece, Spent, Story, Stretch, Why, Work};
-use crate::terminal::why_summary::summary_text;
+use crate::schema::why::{Beside, Busy, Emptied, LastPiece, Spent, Story, Stretch, Why, Work};
+use crate::terminal::why_summary::{shares_text, summary_text};
 use crate::words::names::cause_title;
 use crate::words::number::{self, Quantity};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Summaries and stories in words.
-pub fn why_text(why: &Why) -> String {
+/// Summaries in a few lines, with their shares where those are wanted, and stories.
+pub fn why_text(why: &Why, shares: bool) -> String {
     let mut out = format!("{} on {}, {}, seed {}\n", why.scheme, why.device, why.workload, why.seed);
     for summary in &why.summaries {
-        out.push('\n');
         summary_text(&mut out, summary);
+    }
+    for summary in why.summaries.iter().filter(|_| shares) {
+        out.push('\n');
+        shares_text(&mut out, summary);
     }
     for story in &why.stories {
         out.push('\n');
@@ -40,7 +43,9 @@ fn tell(out: &mut String, s: &Story) {
     let _ = writeln!(out, "request {}: {}{what} took {took}{ended}", s.number, s.op);
     let _ = writeln!(out, "  arrived {}, ended {}", instant(s.arrival_ns), instant(s.completion_ns));
     let mut told = None;
-    for stretch in &s.stretches {
+    let least = longest(&s.stretches);
+    let is_short = |stretch: &&Stretch| stretch.ns() < least;
+    for stretch in s.stretches.iter().filter(|stretch| !is_short(stretch)) {
         if stretch.op != told {
             told = stretch.op;
             piece(out, s, stretch.op);
@@ -50,9 +55,29 @@ fn tell(out: &mut String, s: &Story) {
             let _ = writeln!(out, "  {:>9}    {line}", "");
         }
     }
+    let short: Vec<u64> = s.stretches.iter().filter(is_short).map(Stretch::ns).collect();
+    if !short.is_empty() {
+        let _ = writeln!(
+            out,
+            "  {:>9}  in {} shorter stretches",
+            time(short.iter().sum()),
+            number::count(short.len() as u64)
+        );
+    }
     let parts: Vec<String> =
         s.parts_ns.iter().map(|(part, ns)| format!("{} {}", part.replace('_', " "), time(*ns))).collect();
     let _ = writeln!(out, "  {:>9}  in all: {}", took, parts.join(", "));
+}
+
+/// Most stretches of a request that words tell of, and most causes of one; the data have all.
+const MOST: usize = 12;
+const MOST_CAUSES: usize = 5;
+
+/// The length from which on stretches are told.
+fn longest(stretches: &[Stretch]) -> u64 {
+    let mut lengths: Vec<u64> = stretches.iter().map(Stretch::ns).collect();
+    lengths.sort_unstable_by_key(|ns| std::cmp::Reverse(*ns));
+    lengths.get(MOST - 1).copied().unwrap_or(0)
 }
 
 /// The operation that the next lines are about.
@@ -123,7 +148,11 @@ fn spent(s: &Story, stretch: &Stretch) -> String {
 
 /// Why an operation was done, in words.
 fn cause(w: &Work) -> String {
-    match w.cause.as_str() {
+    cause_of(&w.cause)
+}
+
+fn cause_of(cause: &str) -> String {
+    match cause {
         "migrate" => "migration".into(),
         "rmw" => "the missing part of a page".into(),
         "host" => "the host".into(),
@@ -169,7 +198,34 @@ fn groups(stretch: &Stretch) -> Vec<String> {
         }
         text
     };
-    all.iter().map(line).collect()
+    let shared = |(_, works): &(Key, Vec<&Work>)| works.iter().map(|w| stretch.shared_with(w)).sum::<u64>();
+    let mut lengths: Vec<u64> = all.iter().map(shared).collect();
+    lengths.sort_unstable_by_key(|ns| std::cmp::Reverse(*ns));
+    let least = lengths.get(MOST_CAUSES - 1).copied().unwrap_or(0);
+    let (long, short): (Vec<_>, Vec<_>) = all.iter().partition(|group| shared(group) >= least);
+    let mut lines: Vec<String> = long.into_iter().map(line).collect();
+    if !short.is_empty() {
+        let rest: u64 = short.iter().map(|group| shared(group)).sum();
+        lines.push(format!("{} for {} others", time(rest), number::count(short.len() as u64)));
+    }
+    lines.extend(meanwhile(stretch));
+    lines
+}
+
+/// What the planes did while a request waited outside of the flash.
+fn meanwhile(stretch: &Stretch) -> Option<String> {
+    let all: u64 = stretch.meanwhile.iter().map(|b| b.busy_ns).sum();
+    let of = |b: &Busy| {
+        let region = if b.region.is_empty() { String::new() } else { format!(" of region {}", b.region) };
+        let share = b.busy_ns as f64 * 100.0 / all.max(1) as f64;
+        let victims = match &b.empties {
+            Some(e) if b.cause == "gc" => format!(" (a victim {} % valid)", e.valid_percent),
+            _ => String::new(),
+        };
+        format!("{}{region} {share:.0} %{victims}", cause_of(&b.cause))
+    };
+    let told: Vec<String> = stretch.meanwhile.iter().take(3).map(of).collect();
+    (!told.is_empty()).then(|| format!("meanwhile the planes worked for {}", told.join(", ")))
 }
 
 impl Beside {

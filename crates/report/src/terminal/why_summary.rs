@@ -1,7 +1,7 @@
-//! What the slowest requests have in common, told in a sentence and two tables.
+//! What the slowest requests have in common: the cause in a few lines, and two tables on request.
 
-use crate::schema::why_summary::{WayShare, WhySummary};
-use crate::words::names::cause_title;
+use crate::schema::why_summary::{RootCause, WayShare, WhySummary};
+use crate::words::names::{cause_title, mode_title};
 use crate::words::number::{self, Quantity};
 use std::fmt::Write;
 
@@ -28,27 +28,53 @@ fn percent(share: f64) -> String {
 /// Shares of which neither reaches this are left out of the words; the data have them.
 const LEAST: f64 = 0.005;
 
-/// The summary in words: a sentence, then both tables.
+/// The summary in words, at most four lines: the requests, the cause, how it showed, and all requests beside them.
 pub(crate) fn summary_text(out: &mut String, s: &WhySummary) {
     // Writing to a string cannot fail.
-    let (ops, time) = (several(&s.op), |ns: u64| Quantity::Latency.show(ns as f64 / 1e3));
+    let ops = several(&s.op);
     let which = if s.asked.ends_with('%') { format!("{} of the {ops}", s.asked) } else { ops.clone() };
     let counted = format!("{} of {}", number::count(s.slowest), number::count(s.of));
-    let _ = writeln!(out, "the slowest {which}: {counted}, each of {} or more", time(s.over_ns));
-    let head: Vec<String> = s
-        .ways
-        .iter()
-        .take(2)
-        .filter(|way| way.slowest >= LEAST)
-        .map(|way| {
-            let all = format!("of all {ops} {:.0} %", way.all * 100.0);
-            format!("{:.0} % of their time {} ({all})", way.slowest * 100.0, way.words())
-        })
-        .collect();
-    let _ = writeln!(out, "  they spent {}", head.join(", "));
+    let (slow, all) = means(s);
+    let _ = writeln!(
+        out,
+        "slowest {which} ({counted}): {} or more, mean {slow}; all {ops}: mean {all}",
+        time(s.over_ns)
+    );
+    if let Some(cause) = s.causes.first() {
+        let _ = writeln!(out, "  cause: {} ({:.0} % of their time)", cause.words(&s.op), cause.share * 100.0);
+    }
+    if let Some(cause) = s.causes.get(1).filter(|cause| cause.share >= LEAST_CAUSE) {
+        let _ = writeln!(out, "  then:  {} ({:.0} %)", cause.words(&s.op), cause.share * 100.0);
+    }
+    if let Some(way) = s.ways.first().filter(|way| way.slowest >= LEAST) {
+        let _ = writeln!(
+            out,
+            "  spent: {:.0} % {} (all {ops}: {:.0} %)",
+            way.slowest * 100.0,
+            way.words(),
+            way.all * 100.0
+        );
+    }
+}
+
+/// A second cause below this share is left out of the words.
+const LEAST_CAUSE: f64 = 0.1;
+
+fn time(ns: u64) -> String {
+    Quantity::Latency.show(ns as f64 / 1e3)
+}
+
+/// Mean latencies of the slowest and of all.
+fn means(s: &WhySummary) -> (String, String) {
     let mean = |ns: u64, n: u64| time(ns.checked_div(n).unwrap_or_default());
-    let _ = writeln!(out, "\n  {:<50}{:>12}{:>12}", "", "slowest", format!("all {ops}"));
-    let (slow, all) = (mean(s.slowest_ns, s.slowest), mean(s.all_ns, s.of));
+    (mean(s.slowest_ns, s.slowest), mean(s.all_ns, s.of))
+}
+
+/// Two tables: shares by what was in the way, and by the parts of the latency.
+pub(crate) fn shares_text(out: &mut String, s: &WhySummary) {
+    let ops = several(&s.op);
+    let (slow, all) = means(s);
+    let _ = writeln!(out, "  {:<50}{:>12}{:>12}", format!("slowest {ops}"), "slowest", format!("all {ops}"));
     let _ = writeln!(out, "  {:<50}{slow:>12}{all:>12}", "mean latency");
     let _ = writeln!(out, "  what it was spent on");
     let row = |out: &mut String, what: &str, slowest: f64, all: f64| {
@@ -62,6 +88,50 @@ pub(crate) fn summary_text(out: &mut String, s: &WhySummary) {
     if s.looked_at < s.of {
         let seen = number::count(s.looked_at);
         let _ = writeln!(out, "  (what all {ops} were spent on: of {seen} of them, evenly spread)");
+    }
+}
+
+impl RootCause {
+    /// The cause as a noun, with its region, victims and pace.
+    fn words(&self, op: &str) -> String {
+        let region =
+            if self.region.is_empty() { String::new() } else { format!(" of region {}", self.region) };
+        let plane = self.plane.map_or(String::new(), |plane| format!(" in plane {plane}"));
+        let mode =
+            if self.mode.is_empty() { String::new() } else { format!(" ({})", mode_title(&self.mode)) };
+        let valid = self
+            .valid
+            .map_or(String::new(), |valid| format!(", whose victims are {:.0} % valid", valid * 100.0));
+        let since = self.short_since_ns.filter(|ns| *ns > 0);
+        let since =
+            since.map_or(String::new(), |ns| format!(" since {}", Quantity::Time.show(ns as f64 / 1e9)));
+        match self.cause.as_str() {
+            "gc" => format!("GC{region}{plane}{valid}"),
+            "migrate" if self.valid.is_some() => {
+                let pace = self
+                    .bytes_per_s
+                    .map_or(String::new(), |rate| format!(" at {} MB/s", number::significant(rate / 1e6)));
+                let cache = if self.mode == "slc" { "SLC cache" } else { "source" };
+                format!(
+                    "{cache} (region {}) short of free blocks{since}, migration{pace}{plane}",
+                    self.region
+                )
+            }
+            "migrate" => format!("migration to region {}{mode}{plane}", self.region),
+            "host" => format!("other host requests{}{mode}{plane}", region.replace(" of ", " in ")),
+            "rmw" => format!("reads of the missing parts of pages{region}{plane}"),
+            "metadata" => format!("the map on flash{plane}"),
+            "refresh" => format!("data refresh{region}{plane}"),
+            "levelling" => format!("wear leveling{region}{plane}"),
+            "own" => {
+                let work = if op == "read" { "sensing and transfer" } else { "programming and transfer" };
+                format!("their own {work}{}{mode}", region.replace(" of ", " in "))
+            }
+            "group" => format!("the wait for other pages of a program{region}{mode}"),
+            "link" => "the host link".into(),
+            "pad" => format!("padding{region}{plane}"),
+            _ => "nothing that was seen".into(),
+        }
     }
 }
 
@@ -82,5 +152,49 @@ impl WayShare {
             "link" => "on the host link".into(),
             _ => "waiting, with nothing seen in the way".into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_named_with_victims_and_pace() {
+        let of = |cause: &str, region: &str| RootCause {
+            cause: cause.into(),
+            region: region.into(),
+            ..Default::default()
+        };
+        let gc = RootCause { plane: Some(3), valid: Some(0.94), ..of("gc", "D") };
+        assert_eq!(gc.words("write"), "GC of region D in plane 3, whose victims are 94 % valid");
+        let cache = RootCause {
+            valid: Some(0.5),
+            short_since_ns: Some(7_000_000_000),
+            bytes_per_s: Some(88e6),
+            mode: "slc".into(),
+            ..of("migrate", "S")
+        };
+        let told = cache.words("write").replace(number::NO_BREAK, " ");
+        assert_eq!(told, "SLC cache (region S) short of free blocks since 7.00 s, migration at 88.0 MB/s");
+        let own = RootCause { mode: "qlc".into(), ..of("own", "D") };
+        assert_eq!(own.words("read"), "their own sensing and transfer in region D (QLC)");
+    }
+
+    #[test]
+    fn summary_has_four_lines_at_most() {
+        let cause = |share| RootCause { cause: "gc".into(), region: "D".into(), share, ..Default::default() };
+        let way = WayShare { way: "buffer_full".into(), slowest: 1.0, all: 0.5, ..Default::default() };
+        let s = WhySummary {
+            op: "write".into(),
+            asked: "0.1%".into(),
+            causes: vec![cause(0.7), cause(0.3)],
+            ways: vec![way.clone(), way],
+            ..Default::default()
+        };
+        let mut out = String::new();
+        summary_text(&mut out, &s);
+        assert_eq!(out.lines().count(), 4, "{out}");
+        assert!(out.lines().nth(1).is_some_and(|line| line.starts_with("  cause: GC of region D")), "{out}");
     }
 }

@@ -1,19 +1,41 @@
 //! Whether runs were compared under the same conditions: the table says so, or where they differ.
 
 use crate::schema::report::Report;
+use crate::words::names::mode_title;
 use crate::words::number::{self, Quantity};
+use std::collections::BTreeMap;
 
 /// A condition, as text for every run.
 pub(crate) struct Condition {
     pub name: &'static str,
     pub texts: Vec<String>,
+    differs: bool,
 }
 
 impl Condition {
     /// Whether not all runs have the same.
     pub fn differs(&self) -> bool {
-        self.texts.windows(2).any(|w| w[0] != w[1])
+        self.differs
     }
+}
+
+/// The flash of two runs is the same where no mode of it differs by more than this share.
+const SAME_FLASH: f64 = 0.01;
+
+/// Whether two layouts use the same flash.
+fn is_same_flash(a: &BTreeMap<String, u64>, b: &BTreeMap<String, u64>) -> bool {
+    let of = |flash: &BTreeMap<String, u64>, mode: &String| flash.get(mode).copied().unwrap_or(0);
+    let all = a.values().sum::<u64>().max(b.values().sum());
+    let near = |mode: &String| of(a, mode).abs_diff(of(b, mode)) as f64 <= SAME_FLASH * all as f64;
+    a.keys().chain(b.keys()).all(near)
+}
+
+/// Flash by mode: `42.0 GiB TLC + 2.00 GiB SLC`.
+pub(crate) fn flash(by_mode: &BTreeMap<String, u64>) -> String {
+    let modes = ["qlc", "tlc", "mlc", "slc"].into_iter().filter_map(|mode| Some((mode, by_mode.get(mode)?)));
+    let each: Vec<String> =
+        modes.map(|(mode, bytes)| format!("{} {}", number::bytes(*bytes), mode_title(mode))).collect();
+    each.join(" + ")
 }
 
 /// The conditions of runs that all say theirs; none where one does not.
@@ -22,15 +44,20 @@ pub(crate) fn conditions(reports: &[Report]) -> Vec<Condition> {
         return vec![];
     };
     let of = |name, text: &dyn Fn(&crate::schema::blocks::Conditions) -> String| {
-        let texts = all.iter().map(|c| text(c).replace(number::NO_BREAK, " ")).collect();
-        Condition { name, texts }
+        let texts: Vec<String> = all.iter().map(|c| text(c).replace(number::NO_BREAK, " ")).collect();
+        Condition { name, differs: texts.windows(2).any(|w| w[0] != w[1]), texts }
     };
-    vec![
+    let mut found = vec![
         of("capacity", &|c| number::bytes(c.capacity_bytes)),
         of("over-provisioning", &|c| format!("{:.1} %", c.over_provisioning * 100.0)),
         of("RAM", &|c| Quantity::Bytes.show(c.ram_bytes as f64)),
         of("initial state", &|c| c.initial.clone()),
-    ]
+    ];
+    if all.iter().all(|c| !c.flash_bytes.is_empty()) {
+        let differs = all.windows(2).any(|w| !is_same_flash(&w[0].flash_bytes, &w[1].flash_bytes));
+        found.insert(1, Condition { differs, ..of("flash", &|c| flash(&c.flash_bytes)) });
+    }
+    found
 }
 
 /// What the runs have in common, and in which conditions they differ.

@@ -11,6 +11,7 @@ pub(crate) mod labels;
 pub(crate) mod lifetime;
 pub(crate) mod names;
 pub(crate) mod number;
+pub(crate) mod reach;
 pub(crate) mod row;
 pub(crate) mod rows;
 pub(crate) mod said;

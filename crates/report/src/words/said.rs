@@ -48,7 +48,12 @@ fn joined(all: Sentences, labels: &[String], least: usize) -> Vec<Said> {
     }
     let runs: usize = texts.iter().map(|(_, r)| r.len()).sum();
     if texts.len() > 1 && runs >= least {
-        let spread = spread(&texts.iter().map(|(t, _)| pieces(t)).collect::<Vec<_>>());
+        // From where to where a number goes is no value of an option.
+        let has_option = texts.iter().any(|(text, _)| text.contains("--"));
+        let spread = match has_option {
+            true => serves_all(&texts),
+            false => spread(&texts.iter().map(|(t, _)| pieces(t)).collect::<Vec<_>>()),
+        };
         let mut who: Vec<usize> = texts.into_iter().flat_map(|(_, r)| r).collect();
         who.sort_unstable();
         texts = vec![(spread, who)];
@@ -64,6 +69,19 @@ fn joined(all: Sentences, labels: &[String], least: usize) -> Vec<Said> {
         }
     };
     texts.into_iter().map(|(text, runs)| Said { who: named(runs), text }).collect()
+}
+
+/// Of sentences that propose a value of one option that which serves all runs: the largest, since that is a size, a length
+/// or a share of live data; of a rate the smallest.
+fn serves_all(texts: &[(String, Vec<usize>)]) -> String {
+    let value = |text: &str| {
+        let numbers = pieces(text).into_iter().rev();
+        let last =
+            numbers.filter_map(|p| if let Piece::Number(_, value) = p { Some(value) } else { None }).next();
+        last.unwrap_or(0.0) * if text.contains("rate=") { -1.0 } else { 1.0 }
+    };
+    let best = texts.iter().max_by(|a, b| value(&a.0).total_cmp(&value(&b.0)));
+    best.map_or(String::new(), |(text, _)| text.clone())
 }
 
 /// A number as it is written, or the text between numbers.
@@ -151,6 +169,14 @@ mod tests {
         assert_eq!(say(&texts, 4, 2), ["a, c: full 3 to 18 times, of 1,200.", "d: slow."]);
         let texts = [(0, "8,300 were under way"), (1, "0.5 were under way"), (2, "12 were under way")];
         assert_eq!(say(&texts, 3, 2), ["0.5 to 8,300 were under way"]);
+    }
+
+    #[test]
+    fn an_option_has_the_value_that_serves_all_runs() {
+        let texts = [(0, "full 9 times; --set a.b=3 helps."), (1, "full 7 times; --set a.b=5 helps.")];
+        assert_eq!(say(&texts, 2, 2), ["full 7 times; --set a.b=5 helps."]);
+        let texts = [(0, "--set w.rate=300 is slow enough."), (1, "--set w.rate=50 is slow enough.")];
+        assert_eq!(say(&texts, 2, 2), ["--set w.rate=50 is slow enough."]);
     }
 
     #[test]

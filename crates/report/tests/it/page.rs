@@ -102,7 +102,8 @@ fn conditions_stand_beside_each_other_and_where_they_differ_the_page_says_so() {
     assert_eq!(html(&two).matches("class=\"differs\"").count(), 1);
     two.reports[1].conditions = two.reports[0].conditions.clone();
     let alike = visible(&html(&two));
-    assert!(alike.contains("the same for all: capacity 39.2 GiB, over-provisioning 7.0 %, RAM 39.2 MiB"));
+    let all = "the same for all: capacity 39.2 GiB, flash 42.0 GiB TLC + 2.00 GiB SLC, over-provisioning 7.0 %, RAM 39.2 MiB";
+    assert!(alike.contains(all), "{alike}");
     assert_eq!(html(&two).matches("class=\"differs\"").count(), 0);
     let text =
         wordline_report::table(&sample::two(), TerminalStyle { width: 200, ..TerminalStyle::default() });
@@ -112,6 +113,38 @@ fn conditions_stand_beside_each_other_and_where_they_differ_the_page_says_so() {
         !visible(&html(&two)).contains("the same for all"),
         "an old report says nothing of its conditions"
     );
+}
+
+#[test]
+fn flash_that_differs_by_more_than_one_per_cent_is_said() {
+    for (times, differs) in [(1.0, false), (1.009, false), (1.02, true), (0.98, true)] {
+        let mut two = sample::two();
+        let conditions = two.reports[1].conditions.as_mut().unwrap();
+        let tlc = conditions.flash_bytes.get_mut("tlc").unwrap();
+        *tlc = (*tlc as f64 * times) as u64;
+        let page = visible(&html(&two));
+        assert_eq!(page.contains("flash (42.0 GiB TLC + 2.00 GiB SLC against"), differs, "{times}: {page}");
+    }
+}
+
+#[test]
+fn threshold_out_of_reach_stands_in_the_head_of_table_and_page() {
+    let mut two = sample::two();
+    two.reports[0].out_of_reach = vec![wordline_report::OutOfReach {
+        region: "D".into(),
+        setting: "gc.trigger".into(),
+        value: "free_blocks < 50%".into(),
+        reachable: 0.182,
+        data_bytes: 40 << 30,
+        within_reach: Some("free_blocks:9%".into()),
+    }];
+    let style = TerminalStyle { width: 400, ..TerminalStyle::default() };
+    let said = "GC of region D never reaches its trigger";
+    for text in [wordline_report::table(&two, style), wordline_report::summary(&two.reports[0], style)] {
+        let head = text.split("Write latency").next().unwrap();
+        assert!(head.contains(said) && head.contains("--set gc.trigger=free_blocks:9% can be met"), "{text}");
+    }
+    assert!(visible(&html(&two)).contains(said));
 }
 
 #[test]

@@ -296,10 +296,12 @@ pub fn report(c: &Character) -> Report {
         }),
         conditions: Some(Conditions {
             capacity_bytes: 42_144_000_000,
+            flash_bytes: BTreeMap::from([("slc".to_string(), 2 << 30), ("tlc".to_string(), 42 << 30)]),
             over_provisioning: 0.07,
             ram_bytes: if cached { 44_000_000 } else { 41_156_250 },
             initial: "preload".into(),
         }),
+        out_of_reach: vec![],
         life_used: None,
         lost_blocks: None,
         memory: Memory {

@@ -72,7 +72,7 @@ const LONGEST_RETENTION: SimDuration = SimDuration(100 * 366 * 86_400 * 1_000_00
 const PARTS: [&str; 9] =
     ["fresh", "preload", "fill", "steady", "aged_windows", "aged_invalid", "aged_blocks", "pe", "retention"];
 const ALLOWED: &str = "fresh, preload[:read-first|sectors-read-first], fill:SHARE[,order=seq|random][,valid=SHARE], steady[:SHARE], \
-     aged_windows[:SHARE][,valid=SHARE], aged_invalid:SHARE, aged_blocks:SHARE[,data=spread|apart], pe:MODE=CYCLES, retention:TIME, joined by +";
+     aged_windows[:SHARE[,valid=SHARE]], aged_invalid:SHARE, aged_blocks:SHARE[,data=spread|apart], pe:MODE=CYCLES, retention:TIME, joined by +";
 
 impl FromStr for InitialSpec {
     type Err = Message;

@@ -1,32 +1,24 @@
 //! Advice where a run says less than it seems to, one sentence each.
 
+use crate::ask::initial::{Filled, InitialSpec};
+use crate::begin::filled_spelling;
 use crate::fill::outcome::Outcome;
-use wordline_device::Ack;
-use wordline_ftl::{Cause, Media};
+use serde_json::Value;
+use wordline_device::{Ack, GcClass, ProgramBuffer};
+use wordline_ftl::{Cause, Media, RegionCounters, RegionId};
 use wordline_report::Report;
+use wordline_units::Fraction;
+use wordline_workload::Touched;
 
 /// What a reader of this report should know.
 pub(crate) fn hints<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {
     let mut hints = run.setup.workload.remarks();
-    let host = &report.host;
-    let erases: u64 = report.flash.erases.values().sum();
-    if let Some(drives) = report.drive_writes().filter(|_| host.write_bytes > 0)
-        && erases == 0
-    {
-        hints.push(format!(
-            "{} drive writes: no collection happened; try a longer workload, a smaller drive \
-             (--set capacity.logical=... with fewer blocks), or --initial fill:90%,valid=80%.",
-            figure(drives)
-        ));
-    }
+    hints.extend(no_collection(report, run));
     let counters = run.device.ftl.counters();
     let flash_reads = report.flash.reads.get("host").copied().unwrap_or(0);
     let parts = flash_reads + counters.reads_from_ram + counters.reads_cached + counters.reads_unmapped;
     if counters.reads_unmapped * 20 > parts {
-        hints.push(format!(
-            "{} % of the pages read were never written and cost no flash time; --initial preload maps them.",
-            percent(counters.reads_unmapped, parts)
-        ));
+        hints.push(unmapped(run, percent(counters.reads_unmapped, parts)));
     }
     if counters.reads_from_ram * 5 > parts {
         hints.push(format!(
@@ -38,7 +30,9 @@ pub(crate) fn hints<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> 
     if full > 0 {
         let first = run.device.ftl.first_full().map_or(String::new(), |text| format!(", first {text}"));
         hints.push(format!(
-            "the drive was full {full} times: give it more over-provisioning, or let the workload touch less{first}."
+            "the drive ran out of space {full} times{first}: it needs more over-provisioning than {:.1} %, or a workload that \
+             touches less of it.",
+            report.capacity.over_provisioning * 100.0
         ));
     }
     let lost = run.device.metrics.uncorrectable;
@@ -56,10 +50,91 @@ pub(crate) fn hints<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> 
                 .to_string(),
         );
     }
-    if let Some(hint) = saturated(report) {
-        hints.push(hint);
-    }
+    hints.extend(saturated(report, run));
     hints
+}
+
+/// The share of the pages that data fill where no collection happened; where the host reads, all hold data.
+const FILL: Fraction = Fraction::percent(90);
+
+/// More than so many times the requests of a run nobody is told to run.
+const LONGER: f64 = 1000.0;
+
+/// A run that wrote and collected nothing, and what would have made it collect.
+fn no_collection<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {
+    let erases: u64 = report.flash.erases.values().sum();
+    // A collection that has begun may not have come to its erase.
+    let moved: u64 = ["gc", "migration"].iter().filter_map(|cause| report.flash.reads.get(*cause)).sum();
+    let began = erases + moved > 0;
+    let Some(drives) = report.drive_writes().filter(|_| report.host.write_bytes > 0 && !began) else {
+        return vec![];
+    };
+    // Apart, so that what is the same of several runs is said once.
+    let statement = format!("{} drive writes: no collection happened.", figure(drives));
+    std::iter::once(statement).chain(to_collect(report, run)).collect()
+}
+
+/// What makes this drive collect under this scheme.
+fn to_collect<M: Media>(report: &Report, run: &Outcome<M>) -> Option<String> {
+    let (ftl, setup) = (run.device.ftl, run.setup);
+    let took = |r: &RegionCounters| r.program_bytes[Cause::Host as usize];
+    let most = ftl.counters().regions.iter().map(took).enumerate().max_by_key(|(_, bytes)| *bytes)?;
+    let region = RegionId(most.0 as u8);
+    let name = &ftl.layout().regions[most.0].name;
+    let begins_filled =
+        setup.from_state.is_some() || !matches!(setup.initial.filled, Filled::Fresh | Filled::Preload(_));
+    let share = if report.host.read_requests > 0 { Fraction::ONE } else { FILL };
+    let fill =
+        ftl.fill_short_of_collection(share).filter(|_| !begins_filled && ftl.layout().is_at_rest(region));
+    if let Some(fill) = fill {
+        let state = filled_spelling(fill);
+        return Some(format!("--initial {state} begins with a drive that is short of free blocks."));
+    }
+    let left = ftl.bytes_to_collection(region).filter(|left| most.1 > 0 && *left > 0)?;
+    let enough = enough(report, run, (most.1 + left) as f64 / most.1 as f64);
+    Some(format!("region {name} can take {} more before it is collected{enough}.", bytes(left)))
+}
+
+/// The number of requests that writes so many times as much, where one is given.
+fn enough<M: Media>(report: &Report, run: &Outcome<M>, times: f64) -> String {
+    let setup = run.setup;
+    // In the background collection waits for the host, and nobody knows for how long.
+    if setup.device.gc.class == GcClass::Background {
+        return String::new();
+    }
+    if !setup.workload.is_drawn() || setup.limit().requests != Some(report.host.requests) || times > LONGER {
+        return String::new();
+    }
+    // A half more, since planes do not fill at the same pace.
+    let requests = (report.host.requests as f64 * times * 1.5).ceil();
+    let option = if setup.spec.requests.is_some() { "--requests " } else { "--set workload.requests=" };
+    format!(": {option}{requests:.0} is enough")
+}
+
+/// Reads of pages that hold no data.
+fn unmapped<M: Media>(run: &Outcome<M>, share: String) -> String {
+    let setup = run.setup;
+    let what = format!("{share} % of the pages read held no data and cost no flash time");
+    let proposed = match setup.initial.filled {
+        _ if setup.from_state.is_some() => None,
+        Filled::Preload(Touched::AtAll) | Filled::Steady(_) | Filled::Windows(_) => None,
+        Filled::Share(Fraction::ONE) => None,
+        Filled::Share(_) => {
+            let full = run.device.ftl.fill_short_of_collection(Fraction::ONE);
+            full.map(|(share, valid)| InitialSpec {
+                filled: Filled::Share(share),
+                valid,
+                ..setup.initial.clone()
+            })
+        }
+        Filled::Fresh | Filled::Preload(_) => {
+            Some(InitialSpec { filled: Filled::Preload(Touched::AtAll), ..setup.initial.clone() })
+        }
+    };
+    match proposed {
+        Some(initial) => format!("{what}; --initial {initial} maps them."),
+        None => format!("{what}: they were trimmed or never written."),
+    }
 }
 
 /// Where more than a tenth of what was programmed is padding: what lets wordlines fill.
@@ -79,7 +154,9 @@ fn padded<M: Media>(run: &Outcome<M>) -> Option<String> {
             spec.pad_host_after
         ),
         (Ack::Buffer(_), Some(after)) => {
-            format!("wordlines are padded after {after}; --set program.pad_after=never fills them")
+            let protected = spec.program_buffer == ProgramBuffer::Protected;
+            let and = if protected { "" } else { " --set program.buffer=protected" };
+            format!("wordlines are padded after {after}; --set program.pad_after=never{and} fills them")
         }
         (Ack::Buffer(pages), None) if u64::from(pages) < room => format!(
             "the write buffer of {pages} pages is too small for the wordlines that wait in it; give it more (--set \
@@ -90,16 +167,41 @@ fn padded<M: Media>(run: &Outcome<M>) -> Option<String> {
     Some(format!("{} % of what was programmed is padding: {mend}.", percent(padding, all)))
 }
 
-/// An open loop that the drive cannot follow.
-fn saturated(report: &Report) -> Option<String> {
-    let overload = report.overload()?;
-    Some(format!(
-        "requests came faster than the drive serves them: {} were under way on average, and it admits {} at once, \
-         so latencies measure a queue that grows, and none is called best; slow the workload down (speedup=0.5 on a \
-         trace, write_rate= or rate= on a built-in one) or run it closed (closed=32 on a trace).",
+/// An open loop that the drive cannot follow, and the pace that it can.
+fn saturated<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {
+    let Some(overload) = report.overload() else { return vec![] };
+    let details = &report.workload.details;
+    let served = report.host.completed as f64 / report.simulated_s.max(1e-9);
+    let slower = (served * 0.7).floor();
+    let asked = details
+        .get("parameters")
+        .and_then(|p| p.get("rate_per_s"))
+        .and_then(Value::as_f64)
+        .filter(|rate| *rate > 0.0);
+    let statement = format!(
+        "requests came faster than the drive serves them ({} a second): {} were outstanding on average, and it admits {} in \
+         parallel, so latencies measure a queue that grows, and none is called best.",
+        figure(served),
         figure(overload.under_way),
         overload.admitted
-    ))
+    );
+    let mend = if asked.is_some_and(|rate| slower >= 1.0 && slower < rate) {
+        Some(format!("--set workload.rate={slower:.0} is slow enough for the drive."))
+    } else if details.get("speedup").and_then(Value::as_str) == Some("1") && !run.setup.workload.is_drawn() {
+        Some("--set workload.closed=32 replays the trace as a closed loop.".to_string())
+    } else {
+        None
+    };
+    std::iter::once(statement).chain(mend).collect()
+}
+
+/// A number of bytes, to three digits.
+fn bytes(n: u64) -> String {
+    match n {
+        n if n >= 10 << 30 => format!("{} GiB", n >> 30),
+        n if n >= 10 << 20 => format!("{} MiB", n >> 20),
+        n => format!("{} KiB", n >> 10),
+    }
 }
 
 fn percent(part: u64, whole: u64) -> String {

@@ -6,6 +6,7 @@ pub(crate) mod hints;
 pub(crate) mod host;
 pub(crate) mod outcome;
 pub(crate) mod pictures;
+pub(crate) mod reach;
 pub(crate) mod report;
 pub(crate) mod run_end;
 pub(crate) mod steady;

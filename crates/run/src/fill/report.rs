@@ -8,6 +8,7 @@ use crate::fill::hints::hints;
 use crate::fill::host::{curve, host, latencies, latency_parts, throughput};
 use crate::fill::outcome::Outcome;
 use crate::fill::pictures::{block_map, timeline, utilisation};
+use crate::fill::reach::out_of_reach;
 use crate::fill::run_end::holdings;
 use crate::fill::steady::steady_state;
 use crate::fill::wear::{capacity, lifetime, lost_blocks, wear, wear_histogram};
@@ -19,6 +20,7 @@ use wordline_report::{
     Balance, Conditions, DeviceInfo, LatencyCdf, LatencyParts, LifeUsed, MapTable, Memory, REPORT_SCHEMA,
     Report, SchemeInfo, Speed, WorkloadInfo,
 };
+use wordline_units::CellMode;
 
 /// The report up to the last completion; [`finish`](crate::fill::run_end::finish) completes it.
 pub(crate) fn report<M: Media>(run: &Outcome<M>) -> Report {
@@ -56,6 +58,7 @@ pub(crate) fn report<M: Media>(run: &Outcome<M>) -> Report {
         wear_histogram: wear_histogram(run),
         utilisation: utilisation(run),
         conditions: Some(conditions(run)),
+        out_of_reach: out_of_reach(run),
         life_used: ftl.life_used().map(|(mean, max)| LifeUsed { mean, max }),
         lost_blocks: lost_blocks(run),
         lifetime: lifetime(run, counters, simulated_s),
@@ -98,11 +101,13 @@ pub(crate) fn workload(name: &str, resolved: Value) -> WorkloadInfo {
 
 fn conditions<M: Media>(run: &Outcome<M>) -> Conditions {
     let (setup, ftl) = (run.setup, run.device.ftl);
-    let (logical, physical) = (setup.device.logical_bytes(), setup.device.physical_bytes());
+    let (logical, layout) = (setup.device.logical_bytes(), ftl.layout());
+    let flash = CellMode::ALL.into_iter().zip(layout.flash_bytes(&setup.geometry));
     let tables: u64 = ftl.map_tables().iter().map(|t| t.bytes()).sum();
     Conditions {
         capacity_bytes: logical,
-        over_provisioning: physical as f64 / logical.max(1) as f64 - 1.0,
+        flash_bytes: flash.filter(|(_, n)| *n > 0).map(|(m, n)| (m.key().to_string(), n)).collect(),
+        over_provisioning: layout.resting_bytes(&setup.geometry) as f64 / logical.max(1) as f64 - 1.0,
         ram_bytes: setup.device.dram.map_bytes(logical / setup.device.unit.0, setup.device.unit)
             + tables
             + ftl.buffer_bytes()

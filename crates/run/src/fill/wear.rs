@@ -12,7 +12,7 @@ use wordline_units::CellMode;
 pub(crate) fn capacity<M: Media>(run: &Outcome<M>) -> Capacity {
     let (spec, ftl, geometry) = (&run.setup.device, &run.device.ftl, &run.setup.geometry);
     let layout = ftl.layout();
-    let (logical, physical) = (spec.logical_bytes(), spec.physical_bytes());
+    let (logical, physical) = (spec.logical_bytes(), layout.resting_bytes(geometry));
     let granule = if layout.map == MapKind::Page { spec.unit.0 } else { spec.sector.0 };
     let regions = layout.regions.iter().enumerate().map(|(i, r)| {
         let pool = layout.pools[r.pool.0 as usize];

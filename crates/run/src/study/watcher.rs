@@ -6,15 +6,18 @@
 
 use crate::ask::setup::Setup;
 use crate::error::RunError;
+use crate::study::shortages::Shortages;
+use crate::study::telling::Telling;
+use crate::study::why_causes::Meanwhile;
 use crate::study::why_sums::{Sums, WhyAsked};
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
-use wordline_ftl::{Cause, Collecting, LatencyPart, OpKind, Part, Reason};
-use wordline_report::{Beside, Emptied, LastPiece, Report, Spent, Story, Stretch, Work};
+use wordline_ftl::{Cause, Collecting, LatencyPart, OpKind, Part};
+use wordline_report::{Beside, Busy, Emptied, LastPiece, Report, Spent, Story, Work};
 use wordline_sim::{Begin, Completion, Event, Moment, Probe};
-use wordline_units::{BlockId, HostOp, Lpn, SimTime};
+use wordline_units::{HostOp, Lpn, SimTime};
 
 /// A use of an array or a bus.
 #[derive(Clone, Copy)]
@@ -44,10 +47,6 @@ impl Seen {
     }
 }
 
-/// A block being emptied: since when, why, and what was free then.
-#[derive(Clone, Copy)]
-struct Since(SimTime, Collecting);
-
 /// A request that has come, until all before it and it itself have ended.
 struct Outstanding {
     number: u64,
@@ -72,7 +71,8 @@ pub(crate) struct Watcher {
     pub(crate) floor: u64,
     op: Option<HostOp>,
     pub(crate) told_all: Rc<Cell<bool>>,
-    pub(crate) regions: Vec<String>,
+    /// Names and modes.
+    pub(crate) regions: Vec<(String, String)>,
     slot_shift: u32,
     lbas_per_page: u64,
     channels: Vec<u32>,
@@ -81,7 +81,8 @@ pub(crate) struct Watcher {
     queued: HashMap<u64, (SimTime, Option<SimTime>)>,
     /// What each plane has done, as far back as the oldest request that is outstanding.
     planes: Vec<VecDeque<Seen>>,
-    emptying: HashMap<BlockId, Since>,
+    shortages: Shortages,
+    unit: u64,
     /// Requests in the order they came, and whether they have ended.
     outstanding: VecDeque<Outstanding>,
     /// Of those that have not ended, how many are of each kind.
@@ -112,7 +113,8 @@ impl Watcher {
             dies: planes().map(|p| g.die_of(p).0).collect(),
             queued: HashMap::new(),
             planes: planes().map(|_| VecDeque::new()).collect(),
-            emptying: HashMap::new(),
+            shortages: Shortages::default(),
+            unit: setup.device.unit.0,
             outstanding: VecDeque::new(),
             under_way: [0; 4],
             decided: HashMap::new(),
@@ -152,20 +154,22 @@ impl Watcher {
     }
 
     fn emptied(&self, empties: Option<Collecting>) -> Option<Emptied> {
-        let Collecting { block, reason, free_blocks, .. } = empties?;
-        let since = self.emptying.get(&block);
-        let reason = match reason {
-            Reason::Shortage => "shortage",
-            Reason::Idleness => "idleness",
-            Reason::Levelling => "levelling",
-            Reason::Refresh => "refresh",
-        };
-        Some(Emptied {
-            block: block.0,
-            reason: reason.to_string(),
-            since_ns: since.map_or(0, |s| s.0.0),
-            free_blocks: since.map_or(free_blocks, |s| s.1.free_blocks),
-        })
+        let empties = empties?;
+        let name = self.regions.get(empties.region.0 as usize).cloned().unwrap_or_default();
+        Some(self.shortages.emptied(empties, name))
+    }
+
+    /// What the planes did in a stretch of time.
+    fn meanwhile(&self, from: SimTime, to: SimTime) -> Vec<Busy> {
+        let mut all = Meanwhile::default();
+        for seen in self.planes.iter().flatten().filter(|seen| seen.overlaps(from, to)) {
+            let last = seen.uses.iter().map(|u| u.end).max().unwrap_or(seen.began);
+            let (start, end) = (seen.began.max(from), seen.ended.min(last).min(to));
+            if end > start {
+                all.add(self.while_planes_had(seen), end.since(start).0);
+            }
+        }
+        all.busiest()
     }
 
     /// An operation and when it had something.
@@ -183,7 +187,7 @@ impl Watcher {
             plane: b.plane.0,
             block: b.ppn.0 >> self.slot_shift,
             slot: b.ppn.0 & ((1 << self.slot_shift) - 1),
-            region: self.regions.get(b.region.0 as usize).cloned().unwrap_or_default(),
+            region: self.regions.get(b.region.0 as usize).cloned().unwrap_or_default().0,
             mode: b.mode.key().to_string(),
             page: b.page.key().to_string(),
             retries: seen.retries,
@@ -222,8 +226,9 @@ impl Watcher {
         let launched = after(mapped, LatencyPart::Staging);
         let over = SimTime(c.at.0 - c.parts[LatencyPart::Link]);
         let mut to = Telling { stretches: vec![], at: c.request.arrival, op: None };
-        to.until(came.unwrap_or(admitted).min(admitted), Spent::QueueFull, vec![]);
-        to.until(admitted, Spent::BufferFull, vec![]);
+        let let_in = came.unwrap_or(admitted).min(admitted);
+        to.beside(let_in, Spent::QueueFull, vec![], self.meanwhile(to.at, let_in));
+        to.beside(admitted, Spent::BufferFull, vec![], self.meanwhile(to.at, admitted));
         to.until(mapped, Spent::MapMiss, self.map_reads(mapped));
         let last = self
             .decided
@@ -243,7 +248,8 @@ impl Watcher {
                     to.until(last.queued, Spent::InRam, vec![]);
                     self.went(&mut to, last);
                 } else {
-                    to.until(over, Spent::InRam, vec![self.while_planes_had(last)]);
+                    let behind = vec![self.while_planes_had(last)];
+                    to.beside(over, Spent::InRam, behind, self.meanwhile(to.at, over));
                 }
             }
         }
@@ -356,33 +362,19 @@ impl Watcher {
     }
 }
 
-/// Stretches of a request's time, one after the other.
-struct Telling {
-    stretches: Vec<Stretch>,
-    at: SimTime,
-    /// The operation that waits or works.
-    op: Option<u64>,
-}
-
-impl Telling {
-    fn until(&mut self, to: SimTime, spent: Spent, mut behind: Vec<Work>) {
-        if to > self.at {
-            behind.sort_by_key(|work| (work.start_ns, work.op));
-            self.stretches.push(Stretch { spent, op: self.op, from_ns: self.at.0, to_ns: to.0, behind });
-            self.at = to;
-        }
-    }
-}
-
 impl Probe for Watcher {
     const WATCHES: bool = true;
 
     fn begin(&mut self, b: &Begin, parts: impl Iterator<Item = Part>) {
         let (queued, blocked) = self.queued.remove(&b.op).unwrap_or((SimTime::NEVER, None));
         let empties = self.emptied(b.empties);
+        let parts: Vec<Part> = parts.collect();
+        if let (Some(from), OpKind::Program, Cause::Migrate) = (b.empties, b.kind, b.cause) {
+            self.shortages.left(from.region, parts.len() as u64 * self.unit);
+        }
         self.planes[b.plane.index()].push_back(Seen {
             begin: *b,
-            lpns: parts.map(|part| part.lpn).collect(),
+            lpns: parts.iter().map(|part| part.lpn).collect(),
             queued,
             blocked,
             began: SimTime::NEVER,
@@ -405,11 +397,12 @@ impl Probe for Watcher {
             Event::Ready { op, plane, at } => {
                 let horizon = self.horizon(at);
                 self.last_plane = plane.index();
-                if let Some(seen) = self.seen(plane.index(), op) {
+                let seen = self.seen(plane.index(), op).map(|seen| {
                     seen.ended = at;
-                    if let (OpKind::Erase, Some(emptied)) = (seen.begin.kind, seen.begin.empties) {
-                        self.emptying.remove(&emptied.block);
-                    }
+                    seen.begin
+                });
+                if let Some(Begin { kind: OpKind::Erase, empties: Some(emptied), .. }) = seen {
+                    self.shortages.end(emptied.block, at);
                 }
                 let done = &mut self.planes[plane.index()];
                 // The last stays, since requests may end with it at this moment.
@@ -440,7 +433,7 @@ impl Probe for Watcher {
             Moment::Queued { op, empties, at, .. } => {
                 self.queued.insert(op, (at, None));
                 if let Some(empties) = empties {
-                    self.emptying.entry(empties.block).or_insert(Since(at, empties));
+                    self.shortages.begin(empties, at);
                 }
             }
             Moment::Blocked { op, at } => {

@@ -65,7 +65,8 @@ fn watched(
         watcher.sums = Sums::of(summed, asked.op, report)?;
     }
     let (mut device, start) = ready(setup, &spelling, watcher)?;
-    device.probe.regions = device.ftl.layout().regions.iter().map(|r| r.name.to_string()).collect();
+    let regions = device.ftl.layout().regions.iter();
+    device.probe.regions = regions.map(|r| (r.name.to_string(), r.mode.key().to_string())).collect();
     let told = device.probe.told_all.clone();
     let done = perform(setup, &spelling, 0, (&mut device, start), Instant::now(), &mut |p| {
         if told.get() { ControlFlow::Break(()) } else { progress(p) }

@@ -2,6 +2,7 @@
 //! for, and by a fixed number of all requests, evenly spread.
 
 use crate::error::RunError;
+use crate::study::why_causes::{Blame, Sources};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -82,6 +83,7 @@ struct Times {
     ns: u64,
     parts: [u64; LatencyPart::COUNT],
     ways: Vec<u64>,
+    blame: Vec<Blame>,
 }
 
 impl Times {
@@ -121,6 +123,7 @@ pub(crate) struct Sums {
     every: u64,
     of: u64,
     ways: Vec<Way>,
+    sources: Sources,
     /// By latency and number.
     slowest: BTreeMap<(u64, Reverse<u64>), Times>,
     looked_at: u64,
@@ -170,6 +173,7 @@ impl Sums {
             every: requests.div_ceil(LOOKED_AT).max(1),
             of: 0,
             ways: vec![],
+            sources: Sources::default(),
             slowest: BTreeMap::new(),
             looked_at: 0,
             sample: Times::default(),
@@ -196,7 +200,9 @@ impl Sums {
         if !is_looked_at && !ranks {
             return;
         }
-        let times = Times { ns, parts, ways: self.ways_of(&story()) };
+        let story = story();
+        let blame = if ranks { self.sources.blame(&story) } else { vec![] };
+        let times = Times { ns, parts, ways: self.ways_of(&story), blame };
         if is_looked_at {
             self.looked_at += 1;
             self.sample.add(&times);
@@ -285,6 +291,7 @@ impl Sums {
             slowest_ns: slow.ns,
             all_ns: self.all_ns,
             looked_at: self.looked_at,
+            causes: self.sources.causes(self.slowest.values().map(|times| &times.blame), slow.ns),
             parts: LatencyPart::ALL.into_iter().map(of_part).collect(),
             ways,
         }
@@ -349,7 +356,14 @@ mod tests {
             end_ns,
             ..Work::default()
         };
-        let stretch = |spent, from_ns, to_ns, behind| Stretch { spent, op: None, from_ns, to_ns, behind };
+        let stretch = |spent, from_ns, to_ns, behind| Stretch {
+            spent,
+            op: None,
+            from_ns,
+            to_ns,
+            behind,
+            meanwhile: vec![],
+        };
         let both = vec![work("read", 0, 100), work("erase", 50, 150)];
         let story = Story {
             stretches: vec![

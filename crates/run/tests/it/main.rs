@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
+mod advice;
 mod combinations;
 mod golden;
 mod jobs;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use wordline_report::{Report, Spent, Story, Work, why_text};
-use wordline_run::{Files, Recording, RunSpec, Setup, WhyAsked, run_recorded, why};
+use wordline_run::{Files, Recording, RunSpec, Setup, Slowest, WhyAsked, run_recorded, why};
 use wordline_units::HostOp;
 use wordline_workload::Fit;
 
@@ -159,9 +159,42 @@ fn what_filled_the_queue_before_a_request_came_in_is_told() {
         assert!(beside.oldest_since_ns <= story.stretches[0].to_ns, "{story:#?}");
     }
     let why = why(&report, &asked(1, None), None, &mut |_| ControlFlow::Continue(())).unwrap();
-    let text = why_text(&why);
+    let text = why_text(&why, true);
     assert!(text.contains("before the drive, whose queue was full: "), "{text}");
     assert!(text.contains(" were under way as it was let in, the oldest, request "), "{text}");
+}
+
+#[test]
+fn cause_of_slow_requests_is_named_first_and_in_ten_lines() {
+    let buffer = [("ack.mode", "buffer"), ("ack.pages", "64")].map(|(k, v)| (k.to_string(), v.to_string()));
+    let random = |read: &str| format!("uniform:read={read},bs=16KiB,qd=32,requests=3000");
+    let cases = [
+        ("slc-cache", "bursty:requests=8k".to_string(), "preload", vec![], "read", ("migrate", "S")),
+        ("conventional", random("30%"), "fill:100%,valid=77.1%", buffer.to_vec(), "write", ("gc", "D")),
+        ("conventional", random("0%"), "fresh", buffer.to_vec(), "write", ("host", "D")),
+    ];
+    for (scheme, workload, initial, set, op, cause) in cases {
+        let spec = RunSpec { set, initial: initial.into(), ..RunSpec::new("demo-8gb", scheme, &workload) };
+        let report = wordline_run::run(&spec, &mut |_| ControlFlow::Continue(())).unwrap();
+        let asked = WhyAsked { summed: Some(Slowest::default()), ..WhyAsked::default() };
+        let why = why(&report, &asked, None, &mut |_| ControlFlow::Continue(())).unwrap();
+        let text = why_text(&why, false);
+        assert!(text.lines().count() <= 10, "{text}");
+        let slow = why.summaries.iter().find(|s| s.op == op).unwrap();
+        let first = &slow.causes[0];
+        assert_eq!((first.cause.as_str(), first.region.as_str()), cause, "{text}");
+        // Every nanosecond has a cause.
+        let all: f64 = slow.causes.iter().map(|c| c.share).sum();
+        assert!((all - 1.0).abs() < 1e-3, "{all}: {:?}", slow.causes);
+        match cause.0 {
+            "gc" => assert!(first.valid.is_some_and(|v| (0.6..0.85).contains(&v)), "{first:?}"),
+            "migrate" => {
+                assert!(first.short_since_ns.is_some_and(|ns| ns > 0), "{first:?}");
+                assert!(first.bytes_per_s.is_some_and(|rate| (1e6..1e9).contains(&rate)), "{first:?}");
+            }
+            _ => assert_eq!(first.valid, None),
+        }
+    }
 }
 
 #[test]
@@ -186,7 +219,7 @@ fn the_ten_slowest_requests_of_the_cloudphysics_trace_are_explained_by_what_the_
                 let explained: u64 =
                     s.stretches.iter().filter(|s| s.spent != Spent::InRam).map(|s| s.ns()).sum();
                 let all = s.completion_ns - s.arrival_ns;
-                assert!(explained * 10 > all * 9, "{}", why_text(&why));
+                assert!(explained * 10 > all * 9, "{}", why_text(&why, true));
             }
         }
     }

@@ -68,9 +68,8 @@ impl Size {
             self.static_blocks.or(file.map(|c| c.static_blocks)),
             self.dynamic_blocks.or(file.map_or(Some(0), |c| Some(c.dynamic_blocks))),
         ) else {
-            return Err(refuse(
-                "its device file has no [slc_cache]; say how large the cache is with static_blocks".into(),
-            ));
+            let size = layout::cache_size(medium);
+            return Err(refuse(format!("its device file has no [slc_cache]; {size}")));
         };
         if base + dynamic < 2 || base + dynamic >= medium.blocks_per_plane {
             return Err(refuse(format!(

@@ -1,7 +1,7 @@
 //! What layouts have in common: refusals, the medium of a drive that has one kind of flash, and regions
 //! as the device file wants them.
 
-use crate::parameters::{Parameter, Parameters, Wanted};
+use crate::parameters::{Parameter, Parameters};
 use wordline_device::ProgramBuffer;
 use wordline_flash::{Medium, ProgramRule};
 use wordline_ftl::{
@@ -12,8 +12,8 @@ use wordline_units::{CellMode, SimDuration};
 /// The parameter of [`take_mode`].
 pub(crate) const MODE: Parameter = Parameter::new(
     "mode",
-    "tlc",
-    "mlc, tlc or qlc: bits a cell holds; the densest where the flash has no tlc",
+    "densest",
+    "mlc, tlc or qlc: bits a cell holds; the densest mode of the flash, so that no capacity is lost",
 );
 
 /// The parameter of [`take_earlier_bits`].
@@ -41,10 +41,10 @@ pub(crate) fn take_idle_after(p: &mut Parameters) -> SimDuration {
     p.take("idle_after")
 }
 
-/// The cell mode of a region that is programmed page by page.
-pub(crate) fn take_mode(p: &mut Parameters) -> Wanted<CellMode> {
-    let modes = [CellMode::Mlc, CellMode::Tlc, CellMode::Qlc].map(|m| (m.key(), m));
-    Wanted { value: p.choice("mode", &modes), is_given: p.has("mode") }
+/// The cell mode of a region that is programmed page by page; `None` for the densest of the flash.
+pub(crate) fn take_mode(p: &mut Parameters) -> Option<CellMode> {
+    let [mlc, tlc, qlc] = [CellMode::Mlc, CellMode::Tlc, CellMode::Qlc].map(|m| (m.key(), Some(m)));
+    p.choice("mode", &[("densest", None), mlc, tlc, qlc])
 }
 
 /// Where earlier bits are found.
@@ -53,18 +53,16 @@ pub(crate) fn take_earlier_bits(p: &mut Parameters) -> EarlierBits {
     p.choice("wordline_buffer", &words)
 }
 
-/// The mode in which the pages of a wordline are programmed one by one: the one wanted, or the densest where
-/// the flash lacks it and nobody has asked for it.
+/// The mode in which the pages of a wordline are programmed one by one: the one wanted, or the densest.
 ///
 /// # Errors
 /// A refusal where the flash lacks the mode, or programs whole wordlines in it.
 pub(crate) fn by_page(
     medium: &Medium,
-    wanted: Wanted<CellMode>,
+    wanted: Option<CellMode>,
     refuse: impl Fn(String) -> Refusal,
 ) -> Result<CellMode, Refusal> {
-    let offered = wanted.is_given || medium.mode(wanted.value).is_some();
-    let mode = if offered { wanted.value } else { medium.densest() };
+    let mode = wanted.unwrap_or(medium.densest());
     let Some(timing) = medium.mode(mode) else {
         return Err(refuse(format!("the flash does not offer {mode} mode; leave scheme parameter mode out")));
     };
@@ -72,11 +70,25 @@ pub(crate) fn by_page(
     match (mode.bits(), timing.pages_per_program) {
         (1, _) => Err(refuse("a cell of its flash holds one bit, so all pages are of one type".into())),
         (_, 1) => Ok(mode),
-        _ => Err(refuse(format!(
-            "its {mode} is programmed a whole wordline at once, which leaves no choice of a page; set \
-             {key}.one_shot = false, and {key}.program to the time of one page, such as 500us"
-        ))),
+        (bits, pages) => {
+            // A share of the one-shot program for each page, if nobody knows better.
+            let whole = timing.program[0];
+            let each = SimDuration((whole.0 / u64::from(bits)).div_ceil(1_000) * 1_000);
+            Err(refuse(format!(
+                "its {mode} is programmed {pages} pages at once, which leaves no choice of a page; set {key}.one_shot=false \
+                 and {key}.program={each}, a share of its {whole} for each page"
+            )))
+        }
     }
+}
+
+/// How large an SLC cache may be where the device file names none: a twentieth of a plane.
+pub(crate) fn cache_size(medium: &Medium) -> String {
+    let blocks = (medium.blocks_per_plane / 20).max(2);
+    format!(
+        "set scheme.static_blocks={blocks}, a cache of {blocks} of the {} blocks of a plane",
+        medium.blocks_per_plane
+    )
 }
 
 /// How a scheme refuses a drive: with a reason.

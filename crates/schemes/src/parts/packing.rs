@@ -8,7 +8,7 @@ use wordline_flash::ProgramRule;
 use wordline_ftl::{
     DriveInfo, FreeOrder, Hooks, Join, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId, Span,
 };
-use wordline_units::{CellMode, Fraction, SectorMask, SimDuration};
+use wordline_units::{Bytes, CellMode, Fraction, SectorMask, SimDuration};
 
 /// The parameter of [`take_static_blocks`].
 pub(crate) const STATIC_BLOCKS: Parameter = Parameter::new(
@@ -52,19 +52,19 @@ impl<'a> Cache<'a> {
         }
         let (page, unit, sector) = (medium.page, drive.spec.unit, drive.spec.sector);
         if unit != page || sector == unit {
+            let smaller = Bytes((page.0 / 8).max(512).min(sector.0));
             return Err(refuse(format!(
                 "it packs sectors into pages, and here a page of {page} holds {unit} of the map in sectors of \
-                 {sector}; set mapping.unit={page} and a smaller mapping.sector"
+                 {sector}; set mapping.unit={page} and mapping.sector={smaller}"
             )));
         }
         let file = drive.spec.slc_cache;
         let fixed = file.filter(|c| c.dynamic_blocks == 0).map(|c| c.static_blocks);
         let Some(blocks) = asked.or(fixed) else {
-            return Err(refuse(
-                "its cache is of fixed size, and the device file names none; say how large it is with \
-                 static_blocks"
-                    .into(),
-            ));
+            let size = layout::cache_size(medium);
+            return Err(refuse(format!(
+                "its cache is of fixed size, and the device file names none; {size}"
+            )));
         };
         if blocks < 2 || blocks >= medium.blocks_per_plane {
             return Err(refuse(format!(

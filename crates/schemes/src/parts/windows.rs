@@ -1,7 +1,7 @@
 //! What the In-place Switch schemes share: the region of windows, the routes into it, and the collection
 //! that gives used windows their further bits in idle time.
 
-use crate::parameters::{Parameter, Parameters, Wanted};
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
 use wordline_device::Trigger;
 use wordline_flash::{ProgramRule, SlotClass, Window};
@@ -15,10 +15,14 @@ use wordline_units::{CellMode, PlaneId, SimDuration};
 pub(crate) const W: RegionId = RegionId(0);
 
 /// The parameter `window`.
-pub(crate) const WINDOW: Parameter = Parameter::new("window", "4", "wordlines of a window, two a layer");
+pub(crate) const WINDOW: Parameter =
+    Parameter::new("window", "device", "wordlines of a window; two a layer if it is left out");
 /// The parameter `layers`.
-pub(crate) const LAYERS: Parameter =
-    Parameter::new("layers", "2", "1 or 2 layers that a window spans; 1 under qlc, or if it is odd");
+pub(crate) const LAYERS: Parameter = Parameter::new(
+    "layers",
+    "device",
+    "1 or 2 layers that a window spans; 2, but 1 in qlc mode or if the window is odd",
+);
 /// The parameter `reprogram_read`.
 pub(crate) const REPROGRAM_READ: Parameter = Parameter::new(
     "reprogram_read",
@@ -31,7 +35,7 @@ pub(crate) const REPROGRAM_READ: Parameter = Parameter::new(
 pub(crate) struct Windows {
     wordlines: Option<u8>,
     layers: Option<u8>,
-    mode: Wanted<CellMode>,
+    mode: Option<CellMode>,
     /// `None` for that of an SLC read.
     reread: Option<SimDuration>,
 }

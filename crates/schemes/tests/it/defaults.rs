@@ -40,7 +40,7 @@ fn bullets(entry: &Entry) -> Vec<String> {
 /// Whether a bullet says what the default of a parameter is: itself, or by the name of another scheme that has the same.
 fn says(text: &str, p: &Parameter) -> bool {
     // These words stand for what is found out, which the bullet explains.
-    const WORDS: [&str; 3] = [FROM_DEVICE, "densest", "tlc"];
+    const WORDS: [&str; 2] = [FROM_DEVICE, "densest"];
     let plain = text.to_lowercase().replace([',', '`'], "").replace(" %", "%");
     let (_, other) = text.split_once(" of `").unwrap_or_default();
     if let Ok(other) = find(other.split('`').next().unwrap_or_default()) {

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
+mod capacity;
 mod defaults;
 mod hooks;
 mod pages;

@@ -4,6 +4,7 @@ use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
 use crate::generators::synthetic::catalogue::{SYNTHETICS, synthetic_named};
 use crate::generators::twin::named::is_known;
 use crate::source::source::is_there;
+use crate::text::parameter::unquoted_parts;
 use std::path::Path;
 
 /// A workload's text taken apart.
@@ -49,17 +50,20 @@ pub fn with_format(text: &str, format: &str) -> String {
     format!("{text}{separator}format={name}{comma}{options}")
 }
 
-/// A workload's text with more options at its end.
+/// A workload's text with options changed or added: a key that it has takes the new value.
 pub fn with_options(text: &str, options: &[(String, String)]) -> String {
     if options.is_empty() {
         return text.to_string();
     }
     let Parts { head, options: given } = parts(text);
-    let separator = if given.is_empty() && !text[head.len()..].starts_with(':') { ":" } else { "," };
     let quoted =
         |v: &str| if v.contains(',') && !v.contains('"') { format!("\"{v}\"") } else { v.to_string() };
-    let options: Vec<String> = options.iter().map(|(k, v)| format!("{k}={}", quoted(v))).collect();
-    format!("{text}{separator}{}", options.join(","))
+    let of = |part: &str| part.split_once('=').map_or(part, |(key, _)| key).trim().to_string();
+    let changed = |part: &str| options.iter().any(|(key, _)| *key == of(part));
+    let kept = unquoted_parts(given).filter(|part| !part.trim().is_empty() && !changed(part));
+    let mut all: Vec<String> = kept.map(str::to_string).collect();
+    all.extend(options.iter().map(|(k, v)| format!("{k}={}", quoted(v))));
+    format!("{head}:{}", all.join(","))
 }
 
 /// A plain word that names neither a file nor a built-in workload gets both lists.
@@ -84,4 +88,25 @@ pub(crate) fn check_exists(head: &str) -> Result<(), WorkloadError> {
         names.collect::<Vec<_>>().join(", ")
     );
     Err(Problem::new(ErrorKind::Io, head, what).allowed(allowed).hint(hint).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_change_those_that_are_given() {
+        let pairs = |all: &[(&str, &str)]| -> Vec<(String, String)> {
+            all.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect()
+        };
+        for (text, options, told) in [
+            ("uniform", &[("bs", "4KiB")][..], "uniform:bs=4KiB"),
+            ("uniform:bs=16KiB", &[("qd", "4")], "uniform:bs=16KiB,qd=4"),
+            ("uniform:bs=16KiB,rate=1M", &[("rate", "500")], "uniform:bs=16KiB,rate=500"),
+            ("uniform:rate=1M,bs=16KiB", &[("rate", "500"), ("qd", "1")], "uniform:bs=16KiB,rate=500,qd=1"),
+            ("uniform:bs=16KiB", &[], "uniform:bs=16KiB"),
+        ] {
+            assert_eq!(with_options(text, &pairs(options)), told);
+        }
+    }
 }

@@ -118,7 +118,7 @@ impl<M: Media> Ftl<M> {
 
     /// Blocks of a plane that initial data may fill: all but those that collection keeps in reserve,
     /// and one for the first write.
-    fn fillable(&self, region: RegionId, plane: PlaneId) -> u32 {
+    pub(crate) fn fillable(&self, region: RegionId, plane: PlaneId) -> u32 {
         let pool = self.state.pool_of(region);
         let lost = self.state.lost_in(self.state.regions[region.index()].region.pool, plane);
         pool.blocks_per_plane.saturating_sub(pool.reserve + 1 + lost)
@@ -156,7 +156,9 @@ impl<M: Media> Ftl<M> {
         let aged = initial.aged_blocks.of(self.state.total_blocks(home) as u64) as u32;
         let windows = initial.aged_windows > Fraction::ZERO && r.region.rule.reprograms();
         let most = initial.aged_windows.of((slots / step) as u64) as u32;
-        let mut error = None;
+        let mut error: Option<InitialError> = None;
+        // Live pages of a block that would do in every plane.
+        let mut would_do = Some(per_block);
         let key = match initial.order {
             Order::Sequential => None,
             Order::Random => Some(seed ^ 0x6261_7365_696d_6167),
@@ -190,18 +192,26 @@ impl<M: Media> Ftl<M> {
                     (needed <= available).then(|| PlaneBase::packed(count, per_block, slots, step))
                 };
                 if base.is_none() {
+                    let blocks = available.saturating_sub(apart);
+                    let live = count.checked_div(blocks).map(|live| live + u32::from(live * blocks < count));
+                    would_do = would_do.zip(live).map(|(a, b)| a.max(b)).filter(|live| *live <= slots);
                     error.get_or_insert(InitialError::TooMuch {
                         plane,
                         region: r.region.name.to_string(),
                         needed,
                         available,
                         valid: initial.valid,
+                        would_do: None,
                     });
                 }
                 (base.unwrap_or_else(|| PlaneBase::packed(0, 1, slots, step)), ranks)
             },
         );
         match error {
+            Some(InitialError::TooMuch { plane, region, needed, available, valid, .. }) => {
+                let would_do = would_do.map(|live| tenth_above(live, slots));
+                Err(InitialError::TooMuch { plane, region, needed, available, valid, would_do })
+            }
             Some(e) => Err(e),
             None => Ok(image),
         }
@@ -288,4 +298,11 @@ impl<M: Media> Ftl<M> {
             self.state.lose_fresh(PoolId(pool), PlaneId(plane), count);
         }
     }
+}
+
+/// A share of live pages, rounded up to a tenth of a per cent.
+fn tenth_above(live: u32, slots: u32) -> Fraction {
+    let tenth = Fraction::ONE.0 / 1000;
+    let share = (live as u64 * Fraction::ONE.0).div_ceil(slots.max(1) as u64);
+    Fraction((share.div_ceil(tenth) * tenth).min(Fraction::ONE.0))
 }

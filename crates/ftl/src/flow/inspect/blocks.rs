@@ -2,7 +2,7 @@
 
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
-use crate::plan::map_kind::MapTable;
+use crate::plan::map_kind::{MapKind, MapTable};
 use crate::plan::region::RegionId;
 use crate::plan::span::Located;
 use crate::state::aging::lives;
@@ -114,7 +114,10 @@ impl<M: Media> Ftl<M> {
         };
         let free_blocks = self.state.free_blocks(region, plane);
         let free_slots = self.state.free_slots(region, plane);
-        collects.then_some(Collecting { block, reason, free_blocks, free_slots })
+        let holds = self.state.regions[region.index()].slots_per_block * self.state.geometry.sectors_per_unit;
+        let live = self.state.blocks[block.index()].live as u64;
+        let valid_percent = (live * 100).div_ceil(holds.max(1) as u64).min(100) as u8;
+        collects.then_some(Collecting { block, region, reason, free_blocks, free_slots, valid_percent })
     }
 
     /// Every block that is not erased, with the region that owns it and the pages programmed in it, by
@@ -249,6 +252,12 @@ impl<M: Media> Ftl<M> {
     /// Logical pages (page map) or sectors (sector map) that hold data.
     pub fn mapped(&self) -> u64 {
         self.state.mapped()
+    }
+
+    /// Bytes of the logical pages or sectors that hold data.
+    pub fn live_bytes(&self) -> u64 {
+        let g = &self.state.geometry;
+        self.mapped() * if self.layout.map == MapKind::Page { g.unit } else { g.sector }
     }
 
     /// Whether any operation, staged page or job is left.

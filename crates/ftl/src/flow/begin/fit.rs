@@ -1,0 +1,79 @@
+//! Which initial states fit a drive, found by arithmetic: what a hint may propose.
+
+use crate::ftl::Ftl;
+use crate::media::seam::Media;
+use crate::plan::region::RegionId;
+use wordline_device::Trigger;
+use wordline_units::{Fraction, PlaneId};
+
+/// A hundredth of a per cent, to which shares are given.
+const STEP: u64 = Fraction::ONE.0 / 10_000;
+
+impl<M: Media> Ftl<M> {
+    /// A state in which data fill the drive just short of its first collection: the share of the logical pages that hold data,
+    /// of about `share`, or all if that is asked for, and the share of live pages in their blocks. [`Ftl::precondition`] takes it.
+    /// `None` where so many pages do not fit.
+    pub fn fill_short_of_collection(&self, share: Fraction) -> Option<(Fraction, Fraction)> {
+        let pages = share.of(self.state.logical_pages as u64) as u32;
+        let Some((second_home, at_most)) = self.layout.second_home else {
+            return self.fill_of_region(self.state.home, pages);
+        };
+        let there = (pages as u64 * at_most as u64 / self.state.logical_pages.max(1) as u64) as u32;
+        let (_, home) = self.fill_of_region(self.state.home, pages - there.min(pages))?;
+        let (_, second) = self.fill_of_region(second_home, there)?;
+        Some((share, home.max(second)))
+    }
+
+    /// The same of a region that holds so many pages.
+    fn fill_of_region(&self, region: RegionId, pages: u32) -> Option<(Fraction, Fraction)> {
+        let r = &self.state.regions[region.index()];
+        let planes: Vec<PlaneId> = self.planes_of(region).collect();
+        let count = (pages as u64).div_ceil(planes.len() as u64);
+        let slots = r.slots_per_block as u64;
+        let available = planes.iter().map(|plane| self.fillable(region, *plane)).min()? as u64;
+        let lost = planes.iter().map(|plane| self.state.lost_in(r.region.pool, *plane)).max()?;
+        let sharing = self.state.regions.iter().filter(|other| other.region.pool == r.region.pool).count();
+        // One block is opened by the first write, and every other region of the pool opens one of its own.
+        let free = self.state.held_back(region) + sharing as u32;
+        let wanted = (self.state.pool_of(region).blocks_per_plane.saturating_sub(lost + free)) as u64;
+        let least = count.div_ceil(slots);
+        // Some of the pages must be invalid, or there is nothing to collect.
+        let blocks = wanted.max(least + least.div_ceil(20)).min(available);
+        if blocks < least || blocks == 0 {
+            return None;
+        }
+        let all = (self.state.logical_pages as u64).div_ceil(planes.len() as u64).max(1);
+        let mut live = count.div_ceil(blocks);
+        let is_full = pages == self.state.logical_pages;
+        if live * blocks > all && !is_full {
+            live -= 1;
+        }
+        let live = live.clamp(1, slots);
+        let of = |part: u64, all: u64| (part as u128 * Fraction::ONE.0 as u128 / all as u128) as u64;
+        // As many blocks as are wanted, each as full as another.
+        let share = of(live * blocks, all).min(Fraction::ONE.0) / STEP * STEP;
+        let valid = (of(live, slots) + 1).div_ceil(STEP) * STEP;
+        Some((Fraction(share), Fraction(valid.min(Fraction::ONE.0))))
+    }
+
+    /// Bytes that a region can take, at about the same pace in all planes, before the first of them is collected; `None` where
+    /// no trigger says when.
+    pub fn bytes_to_collection(&self, region: RegionId) -> Option<u64> {
+        let r = &self.state.regions[region.index()];
+        if r.region.trigger == Trigger::Never {
+            return None;
+        }
+        let held = self.state.held_back(region);
+        let left = |plane: PlaneId| {
+            let slots = r.slots_per_block as u64;
+            if let Trigger::FreeSlots(share) = r.region.trigger {
+                let kept = share.of_ceil(self.state.total_blocks(region) as u64 * slots);
+                return self.state.free_slots(region, plane).saturating_sub(kept);
+            }
+            let blocks = self.state.free_blocks(region, plane).saturating_sub(held) as u64;
+            blocks * slots + self.state.at(region, plane).open_slots
+        };
+        let least = self.planes_of(region).map(left).min().unwrap_or(0);
+        Some(least * r.planes.len() as u64 * self.state.geometry.unit)
+    }
+}

@@ -1,0 +1,133 @@
+//! What a layout makes of a drive's flash: in which modes, how much of it holds data at rest, and how much of that can be
+//! free beside the data.
+
+use crate::plan::layout::Layout;
+use crate::plan::region::{PoolId, Region, RegionId};
+use wordline_device::Trigger;
+use wordline_flash::{Geometry, Medium};
+
+/// A threshold of a region that its free space cannot reach, however well it is collected.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OutOfReach {
+    /// The region.
+    pub region: RegionId,
+    /// Its trigger.
+    pub trigger: Trigger,
+    /// The largest share of its space that can be free beside the data, in the unit of the trigger: a fraction.
+    pub reachable: f64,
+}
+
+impl Layout {
+    /// Bytes of the layout's blocks by [`CellMode::index`], each block in the densest mode of its pool.
+    pub fn flash_bytes(&self, geometry: &Geometry) -> [u64; 4] {
+        let mut bytes = [0; 4];
+        for pool in self.pool_ids() {
+            bytes[self.densest_in(pool).index()] += self.pool_bytes(geometry, pool);
+        }
+        bytes
+    }
+
+    /// Bytes of the blocks in which data lie at rest, each in the densest mode of its pool: the pools of the home and the
+    /// second home, and those as dense as the home. An SLC cache in blocks of its own does not count.
+    pub fn resting_bytes(&self, geometry: &Geometry) -> u64 {
+        let resting = self.pool_ids().filter(|pool| self.rests_in(*pool));
+        resting.map(|pool| self.pool_bytes(geometry, pool)).sum()
+    }
+
+    /// The largest share of a region's blocks (of its slots, where its trigger counts those) that can be free while the
+    /// drive holds `live` bytes of data, spread evenly over its planes: a fraction. Collection cannot reach more.
+    pub fn reachable_free_share(&self, geometry: &Geometry, region: RegionId, live: u64) -> f64 {
+        let r = self.region(region);
+        let (medium, blocks) = self.blocks_of(geometry, r.pool);
+        let total = self.most_blocks(geometry, region);
+        let planes = medium.topology.planes().max(1) as u64;
+        let plane = self.live_in(geometry, r.pool, live).div_ceil(planes);
+        let block = medium.block_bytes(self.densest_in(r.pool)).max(1);
+        let used = match r.trigger {
+            Trigger::FreeSlots(_) => plane as f64 / block as f64,
+            _ => plane.div_ceil(block) as f64,
+        };
+        // What its own data leave of its blocks, or those of others of the pool.
+        let of = if self.is_home(region) { total } else { blocks };
+        (f64::from(of) - used).clamp(0.0, total.into()) / f64::from(total)
+    }
+
+    /// The triggers that cannot be met while the drive holds `live` bytes of data: their regions are collected without end.
+    pub fn triggers_out_of_reach(&self, geometry: &Geometry, live: u64) -> Vec<OutOfReach> {
+        let of = |index: usize| {
+            let (region, trigger) = (RegionId(index as u8), self.regions[index].trigger);
+            let (Trigger::FreeBlocks(asked) | Trigger::FreeSlots(asked)) = trigger else { return None };
+            let reachable = self.reachable_free_share(geometry, region, live);
+            let total = self.most_blocks(geometry, region);
+            // As `State::is_short` has it: short while fewer are free than the share, rounded up.
+            let missed = match trigger {
+                Trigger::FreeBlocks(_) => {
+                    (reachable * total as f64).round() < asked.of_ceil(total as u64) as f64
+                }
+                _ => reachable < asked.as_f64(),
+            };
+            missed.then_some(OutOfReach { region, trigger, reachable })
+        };
+        (0..self.regions.len()).filter_map(of).collect()
+    }
+
+    /// Whether data lie at rest in the blocks that a region takes.
+    pub fn is_at_rest(&self, region: RegionId) -> bool {
+        self.rests_in(self.region(region).pool)
+    }
+
+    fn region(&self, region: RegionId) -> &Region {
+        &self.regions[region.index()]
+    }
+
+    fn is_home(&self, region: RegionId) -> bool {
+        region == self.home || self.second_home.is_some_and(|(second, _)| second == region)
+    }
+
+    /// The most blocks of a plane that a region may own. A scheme that moves its quotas gives the home what it needs.
+    fn most_blocks(&self, geometry: &Geometry, region: RegionId) -> u32 {
+        let r = self.region(region);
+        let quota = if self.is_home(region) && self.tick_every_writes > 0 { u32::MAX } else { r.quota };
+        self.blocks_of(geometry, r.pool).1.min(quota).max(1)
+    }
+
+    fn pool_ids(&self) -> impl Iterator<Item = PoolId> + use<> {
+        (0..self.pools.len() as u8).map(PoolId)
+    }
+
+    /// Medium and blocks a plane of a pool.
+    fn blocks_of<'a>(&self, geometry: &'a Geometry, pool: PoolId) -> (&'a Medium, u32) {
+        let pool = self.pools[pool.0 as usize];
+        (&geometry.media[pool.medium], pool.blocks_per_plane)
+    }
+
+    fn pool_bytes(&self, geometry: &Geometry, pool: PoolId) -> u64 {
+        let (medium, blocks) = self.blocks_of(geometry, pool);
+        medium.topology.planes() as u64 * blocks as u64 * self.block_bytes(geometry, pool)
+    }
+
+    /// Bytes of a block of a pool in its densest mode.
+    fn block_bytes(&self, geometry: &Geometry, pool: PoolId) -> u64 {
+        self.blocks_of(geometry, pool).0.block_bytes(self.densest_in(pool))
+    }
+
+    /// Whether data lie at rest in a pool.
+    pub(crate) fn rests_in(&self, pool: PoolId) -> bool {
+        let home = self.region(self.home);
+        let second = self.second_home.is_some_and(|(region, _)| self.region(region).pool == pool);
+        home.pool == pool || second || self.densest_in(pool).bits() >= home.mode.bits()
+    }
+
+    /// Bytes of data at rest in a pool, of all on the drive: what the second home is meant for lies there, in proportion, the
+    /// rest in the home. What lies in other pools is up to the scheme, and none of it is certain.
+    fn live_in(&self, geometry: &Geometry, pool: PoolId, live: u64) -> u64 {
+        let second = self.second_home.map(|(region, units)| (self.region(region).pool, units));
+        let apart = second.filter(|(at, _)| *at != self.region(self.home).pool);
+        let there = apart.map_or(0, |(_, units)| (units as u64 * geometry.unit).min(live));
+        match apart {
+            Some((at, _)) if at == pool => there,
+            _ if self.region(self.home).pool == pool => live - there,
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What a layout makes of a drive's flash, and what it says of states that fit.
+
+use crate::bench::{self, Bench, drive};
+use wordline_device::Trigger;
+use wordline_ftl::{Initial, InitialError, Mapped, RegionId};
+use wordline_units::{CellMode, Fraction};
+
+const PAGE: u64 = 2048;
+
+#[test]
+fn free_share_within_reach_is_what_the_data_leave() {
+    let b = Bench::new(bench::one(CellMode::Slc), &[]);
+    let (layout, geometry) = (b.ftl.layout(), &b.drive.geometry);
+    let home = RegionId(0);
+    // Ten blocks of four pages.
+    assert_eq!(layout.reachable_free_share(geometry, home, 0), 1.0);
+    assert_eq!(layout.reachable_free_share(geometry, home, 16 * PAGE), 0.6);
+    assert_eq!(layout.reachable_free_share(geometry, home, 17 * PAGE), 0.5);
+    assert_eq!(layout.resting_bytes(geometry), 40 * PAGE);
+}
+
+#[test]
+fn trigger_is_out_of_reach_from_the_block_on_that_data_need() {
+    for (percent, slots, live, missed) in [
+        (60, false, 16, false),
+        (61, false, 16, true),
+        (50, false, 17, false),
+        (60, false, 17, true),
+        (57, true, 17, false),
+        (58, true, 17, true),
+    ] {
+        let share = Fraction::percent(percent);
+        let trigger = if slots { Trigger::FreeSlots(share) } else { Trigger::FreeBlocks(share) };
+        let b = Bench::new(bench::one(CellMode::Slc).with(|r| r.trigger = trigger), &[]);
+        let found = b.ftl.layout().triggers_out_of_reach(&b.drive.geometry, live * PAGE);
+        assert_eq!(!found.is_empty(), missed, "{trigger} beside {live} pages: {found:?}");
+    }
+}
+
+#[test]
+fn cache_in_blocks_of_its_own_adds_no_room_for_data() {
+    let b = Bench::new(bench::cache(), &[]);
+    let (layout, geometry) = (b.ftl.layout(), &b.drive.geometry);
+    let flash = layout.flash_bytes(geometry);
+    assert!(
+        flash[CellMode::Slc.index()] > 0 && flash[CellMode::Tlc.index()] == layout.resting_bytes(geometry)
+    );
+}
+
+#[test]
+fn state_short_of_collection_fits_and_collects_with_the_first_blocks() {
+    for percent in [50, 90, 100] {
+        let mut b = Bench::new(bench::one(CellMode::Slc), &[]);
+        let (share, valid) = b.ftl.fill_short_of_collection(Fraction::percent(percent)).unwrap();
+        let pages = share.of(b.ftl.logical_lbas() / 4) as u32;
+        assert!(percent < 100 || pages == 16, "{share}");
+        b.ftl.precondition(&Initial { valid, ..Initial::holding(Mapped::First(pages)) }, 1).unwrap();
+        assert_eq!(b.ftl.counters().collections, 0);
+        b.fill(0..8);
+        assert!(b.ftl.counters().collections > 0, "{percent} % of the pages in blocks {valid} valid");
+    }
+}
+
+#[test]
+fn state_that_does_not_fit_names_a_valid_share_that_does() {
+    let state = |valid| Initial { valid, ..Initial::holding(Mapped::First(16)) };
+    let begun = |valid| Bench::new(bench::one(CellMode::Slc), &[]).ftl.precondition(&state(valid), 1);
+    let Err(InitialError::TooMuch { would_do: Some(valid), .. }) = begun(Fraction::percent(25)) else {
+        panic!("a quarter of each block takes sixteen of them");
+    };
+    begun(valid).unwrap();
+    assert_eq!(drive(&[]).spec.logical_bytes(), 16 * PAGE);
+}

@@ -1,0 +1,152 @@
+"""How long runs take, by trying a few of them for a limited time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from statistics import fmean
+
+from wordline import Run
+from wordline._run import Progress
+from wordline.quantity import duration
+
+#: Wall time that a forecast may take, in seconds, besides what initial states take.
+BUDGET = 10.0
+
+#: Most runs that are tried: one of each device, scheme, workload and initial state.
+MOST = 12
+
+#: Does a run and returns its report, told how far it is.
+Do = Callable[[Run, Progress], str]
+
+
+class _Enough(Exception):
+    """A run has been tried for as long as it may."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A run that was tried.
+
+    Attributes
+    ----------
+    run
+        The run.
+    seconds
+        Wall time of the whole run: measured if it ended, else at the pace of the second half of the
+        trial; ``None`` where its length is not known.
+    report
+        Its report as JSON, if it ended.
+    refused
+        Why it was refused, if it was.
+    """
+
+    run: Run
+    seconds: float | None = None
+    report: str | None = None
+    refused: Exception | None = None
+
+
+def group(run: Run) -> tuple[object, ...]:
+    """Return what runs of one pace have in common: all but the seed."""
+    return run.device, run.scheme, run.workload, run.initial, run.set, run.requests
+
+
+def spread(runs: Iterable[Run], most: int) -> list[Run]:
+    """Return one run of each group, at most so many of them, evenly spread."""
+    firsts = list({group(run): run for run in reversed(list(runs))}.values())[::-1]
+    step = max(1.0, len(firsts) / most)
+    return [firsts[int(i * step)] for i in range(min(most, len(firsts)))]
+
+
+def trials(
+    runs: Iterable[Run],
+    expected: Callable[[Run], int],
+    do: Do,
+    *,
+    jobs: int,
+    refusals: tuple[type[Exception], ...],
+    budget: float = BUDGET,
+) -> list[Trial]:
+    """Try a few runs, `jobs` in parallel, for `budget` seconds in all.
+
+    Parameters
+    ----------
+    runs
+        Those of which a few are tried.
+    expected
+        The number of requests of a run; 0 where it is not known.
+    do
+        Does one.
+    jobs
+        Runs in parallel.
+    refusals
+        Errors by which a run is refused; any other is raised.
+    budget
+        Wall time in seconds.
+    """
+    tried = spread(runs, MOST)
+    each = budget * jobs / max(len(tried), jobs)
+
+    def one(run: Run) -> Trial:
+        begin = time.perf_counter()
+        seen: list[tuple[float, int]] = []
+
+        def progress(_: int, completed: int, __: float) -> None:
+            spent = time.perf_counter() - begin
+            seen.append((spent, completed))
+            # The time of the initial state does not count.
+            if spent - seen[0][0] > each:
+                raise _Enough
+
+        try:
+            report = do(run, progress)
+        except _Enough:
+            return Trial(run, _predicted(seen, expected(run)))
+        except refusals as e:
+            return Trial(run, refused=e)
+        return Trial(run, time.perf_counter() - begin, report)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(one, tried))
+
+
+def _predicted(seen: Sequence[tuple[float, int]], expected: int) -> float | None:
+    """Return the wall time of a run from (seconds, requests completed) as it went."""
+    from_s, from_n = seen[len(seen) // 2]
+    to_s, to_n = seen[-1]
+    if not expected or to_n <= from_n:
+        return None
+    return to_s + (to_s - from_s) / (to_n - from_n) * max(0, expected - to_n)
+
+
+def rest(found: Sequence[Trial], runs: Sequence[Run], jobs: int) -> tuple[float, float] | None:
+    """Return how long runs take, from and to, in seconds; ``None`` where it cannot be told.
+
+    A run of a group that was not tried takes as long as the mean of those that were, at the most as
+    long as the slowest of them.
+    """
+    known = {group(t.run): t.seconds for t in found if t.seconds is not None}
+    if not known:
+        return None
+    mean, slowest = fmean(known.values()), max(known.values())
+    low = sum(known.get(group(run), mean) for run in runs)
+    high = sum(known.get(group(run), slowest) for run in runs)
+    return low / jobs, high / jobs
+
+
+def words(found: Sequence[Trial], spent: float, seconds: tuple[float, float] | None) -> str:
+    """Return the forecast of runs in words."""
+    tried = f"{len(found)} of them tried in {duration(spent)}"
+    ended = sum(t.report is not None for t in found)
+    if ended:
+        tried += f" ({ended} ended and are kept)"
+    if seconds is None:
+        return f"{tried}; how long the rest takes cannot be told, since its length is not known"
+    low, high = seconds
+    apart = high > 1.2 * low
+    took = f"{duration(low)} to {duration(high)}" if apart else f"about {duration(low)}"
+    unsure = "" if ended == len(found) else ", or longer where drives slow down as they fill"
+    return f"{tried}; the rest takes {took}{unsure}"
