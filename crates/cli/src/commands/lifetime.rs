@@ -126,12 +126,12 @@ fn percent(share: f64) -> String {
 }
 
 /// Three digits.
-fn significant(x: f64) -> String {
+pub(crate) fn significant(x: f64) -> String {
     let decimals = (2 - x.abs().max(1e-3).log10().floor() as i32).max(0) as usize;
     format!("{x:.decimals$}")
 }
 
-fn duration(d: Duration) -> String {
+pub(crate) fn duration(d: Duration) -> String {
     match d.as_secs() {
         s if s < 90 => format!("{s} s"),
         s if s < 5400 => format!("{} min", s.div_ceil(60)),

@@ -42,10 +42,59 @@ fn results_go_to_standard_output_and_errors_do_not() {
         "--requests",
         "500",
     ]);
-    assert!(good.status.success() && good.stderr.is_empty() && text(&good.stdout).contains("WAF"));
+    assert!(
+        good.status.success() && text(&good.stdout).contains("WAF") && !text(&good.stdout).contains("run:")
+    );
+    let told = text(&good.stderr);
+    assert!(told.starts_with("run: 500 requests, ") && told.lines().count() == 1, "{told}");
     let bad = wordline(&["explain", "demo-8bg"]);
     assert_eq!(bad.status.code(), Some(2));
     assert!(bad.stdout.is_empty() && text(&bad.stderr).contains("did you mean \"demo-8gb\"?"));
+}
+
+/// What is told before a run: how long it is, and whether its steady state can be judged then.
+#[test]
+fn run_says_beforehand_how_long_it_is() {
+    let told = |workload: &str, more: &[&str]| {
+        let run = ["run", "--device", "fair-tlc", "--scheme", "conventional", "--workload", workload];
+        let done = wordline(&[&run, more].concat());
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        text(&done.stderr)
+    };
+    let short = told("uniform:read=0%,bs=16KiB,requests=2000", &["--initial", "fresh"]);
+    assert!(
+        short.starts_with(
+            "run: 2,000 requests, 0.0305 drive writes, about a second at most: too short for a steady"
+        ),
+        "{short}"
+    );
+    // The number that it gives is one with which it says otherwise.
+    let enough = short.rsplit_once("(--requests ").unwrap().1.trim_end().trim_end_matches(')').to_string();
+    let long = told("uniform:read=0%,bs=16KiB,requests=2000", &["--initial", "fresh", "--requests", &enough]);
+    assert!(long.contains(" drive writes, about "), "{long}");
+    assert!(long.trim_end().ends_with(": can be enough for a steady state verdict"), "{long}");
+    let reads = told("uniform:read=100%,requests=2k", &[]);
+    assert!(reads.contains("nothing is written"), "{reads}");
+    let timed = told("uniform:read=50%,duration=20ms", &[]);
+    assert!(timed.contains("unknown number of requests"), "{timed}");
+    let both = told("uniform:requests=50", &["--requests", "60", "--replicas", "3"]);
+    assert!(both.starts_with("run: 3 runs of 60 requests, "), "{both}");
+}
+
+/// No help promises what the command does not do: each example in it names commands and options that there are.
+#[test]
+fn demo_help_names_the_schemes_it_runs() {
+    let help = text(&wordline(&["demo", "--help"]).stdout);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("o");
+    let done = wordline(&["demo", "--requests", "500", "--out", out.to_str().unwrap()]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let heading = text(&done.stdout);
+    let schemes: Vec<&str> = heading.lines().next().unwrap().split(" · ").collect();
+    assert_eq!(schemes.len(), 3, "{heading}");
+    for scheme in schemes {
+        assert!(help.contains(scheme), "{scheme} is not in\n{help}");
+    }
 }
 
 #[test]

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use wordline_report::{
-    AgedLatency, LIFETIME_SCHEMA, Latency, Life, LifePhase, Lifetimes, Reached, Report, SchemeInfo, SchemeLife,
+    AgedLatency, LIFETIME_SCHEMA, Latency, Life, LifePhase, Lifetimes, Reached, Report, SchemeInfo,
+    SchemeLife,
 };
 use wordline_sim::{EndOfLife, Histogram, NoProbe};
 use wordline_units::{Message, Opt};
