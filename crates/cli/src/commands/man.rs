@@ -15,7 +15,7 @@ const SECTION: &str = "man1";
 pub(crate) fn man(args: &ManArgs, console: &Console) -> Result<(), Failure> {
     let folder = &args.folder.join(SECTION);
     fs::create_dir_all(folder)
-        .map_err(|e| Failure::Input(format!("{}: the folder cannot be made: {e}", folder.display())))?;
+        .map_err(|e| Failure::Input(format!("{}: the folder cannot be made: {e}", args.folder.display())))?;
     let mut tree = Cli::command().disable_help_subcommand(true);
     tree.build();
     pages(&tree, folder)

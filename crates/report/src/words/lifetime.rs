@@ -3,6 +3,7 @@
 
 use crate::schema::estimate::Estimate;
 use crate::schema::lifetime::{ACCELERATION_TOLERANCE, Life, Lifetimes, SchemeLife};
+use crate::schema::replicas::difference_percent;
 use crate::words::names::{device_label, workload_label};
 use crate::words::number::{self, Quantity};
 use crate::words::said::{self, Said, TOGETHER};
@@ -205,8 +206,13 @@ impl Lifetimes {
         if self.schemes.len() == 1 {
             return format!("Under {} the drive takes {} until it wears out.", base.scheme.name, takes(base));
         }
-        if std::ptr::eq(base, best) {
-            return format!("None lasts longer than {}, which takes {}.", base.scheme.name, takes(base));
+        if std::ptr::eq(base, best) || !lasts_longer(best, base) {
+            let significantly = if base.lives.len() > 1 { "significantly " } else { "" };
+            return format!(
+                "The drive lasts {significantly}longer under no scheme than under {}, which takes {}.",
+                base.scheme.name,
+                takes(base)
+            );
         }
         format!(
             "Under {} the drive takes {} until it wears out, {} what it takes under {}.",
@@ -215,6 +221,19 @@ impl Lifetimes {
             number::times(written(best) / written(base)),
             base.scheme.name
         )
+    }
+}
+
+/// Whether a drive lasts longer under one scheme than under another: beyond chance where each has several lives,
+/// which are paired by seed, or else by more than half a per cent.
+fn lasts_longer(best: &SchemeLife, base: &SchemeLife) -> bool {
+    let written = |s: &SchemeLife| -> Vec<(u64, f64)> {
+        s.lives.iter().map(|l| (l.seed, l.total_bytes_written)).collect()
+    };
+    let (ours, theirs) = (written(best), written(base));
+    match difference_percent(&ours, &theirs) {
+        Some(Estimate { mean, half_width_95: Some(half), .. }) => mean > half,
+        _ => ours.first().zip(theirs.first()).is_some_and(|(a, b)| a.1 > b.1 * 1.005),
     }
 }
 
@@ -271,6 +290,29 @@ mod tests {
             "Under b the drive takes 186 GiB until it wears out, 2.0× what it takes under a. 12 of 16 passes of the \
              workload steady."
         );
+    }
+
+    /// What chance may have made is no longer life.
+    #[test]
+    fn verdict_claims_no_insignificant_difference() {
+        let lives = |writes: [f64; 3]| -> Vec<Life> {
+            (1..).zip(writes).map(|(seed, w)| Life { seed, ..life(w, 1.0) }).collect()
+        };
+        let said = |more: [f64; 3]| {
+            lifetimes(vec![under("a", lives([90.0, 100.0, 110.0]), None), under("b", lives(more), None)])
+                .verdict()
+        };
+        let overlapping = said([120.0, 80.0, 115.0]);
+        assert!(
+            overlapping.starts_with("The drive lasts significantly longer under no scheme than under a,")
+        );
+        let paired = said([100.0, 111.0, 122.0]);
+        assert!(paired.starts_with("Under b the drive takes"), "{paired}");
+        let alike = lifetimes(vec![
+            under("a", vec![life(100.0, 1.0)], None),
+            under("b", vec![life(100.2, 1.0)], None),
+        ]);
+        assert!(alike.verdict().starts_with("The drive lasts longer under no scheme than under a,"));
     }
 
     #[test]
