@@ -38,6 +38,10 @@ class Steady:
         return f"{self.steady:,} of {self.runs:,} {'run' if self.runs == 1 else 'runs'} steady"
 
 
+#: No runs at all.
+NO_RUNS = Steady(0, 0)
+
+
 def of_reports(reports: Iterable[Mapping[str, Any]]) -> Steady:
     """Count runs by their reports; one that was not judged is not known to be steady."""
     reached = [(r.get("steady_state") or {}).get("reached") == "yes" for r in reports]
@@ -56,7 +60,7 @@ def answer(figures: Mapping[str, Any], rests: Sequence[Steady], longer: str) -> 
     longer
         What makes the runs longer.
     """
-    runs = sum(rests, Steady(0, 0))
+    runs = sum(rests, NO_RUNS)
     if not all(of.is_enough for of in rests):
         return f"not known: run longer, {longer} ({runs})"
     return ", ".join(f"{name} {figure}" for name, figure in figures.items()) + f" ({runs})"

@@ -143,7 +143,7 @@
   const sentence = (ps) => {
     const d = drive(), key = state.measure, label = measure(key).label;
     const under = chosen().length ? `With ${chosen().map(escape).join(", ")}` : "Over all conditions";
-    const head = `<span class="under">${under} (${conditions(ps.length)} of ${d.places.length}):</span> `;
+    const head = `<span class="under">${under} (${conditions(ps.length)} of ${d.places.length} on ${escape(d.title)}):</span> `;
     if (!ps.length) return head + `none was run with all of these together. ${nearest()}`;
     const [best, second, apart] = choose(ps, key);
     const base = baseline();

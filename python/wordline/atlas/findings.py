@@ -11,7 +11,7 @@ import numpy as np
 from wordline.atlas import brings
 from wordline.atlas import judge as j
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells, Place
-from wordline.steady import Steady
+from wordline.steady import NO_RUNS
 
 #: The schemes of each paper, by what is common to their names.
 PAPERS: dict[str, tuple[str, ...]] = {
@@ -79,7 +79,7 @@ def best_by_condition(drive: DriveCells, measure: str) -> Counter[str]:
 def steady_runs(drive: DriveCells) -> str:
     """Say how many runs of a drive are steady."""
     every = [j.steady(drive.places, scheme) for scheme in drive.schemes]
-    return str(sum(every, Steady(0, 0)))
+    return str(sum(every, NO_RUNS))
 
 
 def winners(drive: DriveCells) -> list[str]:
@@ -93,9 +93,7 @@ def winners(drive: DriveCells) -> list[str]:
     runs = steady_runs(drive)
     if unknown == count:
         return [f"On {drive.title} it is not known what writes fastest: run longer ({runs})."]
-    known = (
-        f" In {unknown} of {count} conditions it is not known: run longer." if unknown else ""
-    )
+    known = f" In {unknown} of {count} conditions it is not known: run longer." if unknown else ""
     if not most:
         return [
             f"On {drive.title} nothing writes faster than the plain drive beyond chance "

@@ -9,7 +9,7 @@ import numpy as np
 
 from wordline.atlas.cells import EXTRAPOLATED, FEWEST_P999, KEYS, MEASURES, DriveCells, Place
 from wordline.interval import mean_and_half_width
-from wordline.steady import Steady
+from wordline.steady import NO_RUNS, Steady
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Over:
     @property
     def steady(self) -> Steady:
         """All of those runs."""
-        return sum(self.rests, Steady(0, 0))
+        return sum(self.rests, NO_RUNS)
 
     @property
     def ratio(self) -> float:
@@ -86,7 +86,7 @@ def over(places: Sequence[Place], scheme: str, measure: str) -> Over | None:
 def steady(places: Sequence[Place], scheme: str | None) -> Steady:
     """Return how many runs of a scheme, or of the baseline, there are, and how many are steady."""
     cells = [place.baseline if scheme is None else place.cells[scheme] for place in places]
-    return sum((cell.steadiness for cell in cells if cell is not None), Steady(0, 0))
+    return sum((cell.steadiness for cell in cells if cell is not None), NO_RUNS)
 
 
 def between(places: Sequence[Place], scheme: str, other: str, measure: str) -> Over | None:
@@ -172,7 +172,7 @@ def choose(
     if apart is None:
         return None
     named = dict.fromkeys((best, second, drive.baseline))
-    rests = sum((steady(places, scheme) for scheme in named), Steady(0, 0))
+    rests = sum((steady(places, scheme) for scheme in named), NO_RUNS)
     if not apart.is_chance and apart.log * _sign(measure) > 0:
         turned = replace(apart, log=-apart.log, rests=apart.rests[::-1])
         return Choice(second, next_gain, best, turned, rests)

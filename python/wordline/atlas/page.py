@@ -106,7 +106,7 @@ def longer(command: str, atlas: Atlas) -> str:
     words = shlex.split(command)
     if words[:2] == ["wordline", "reproduce"] or len(words) < 2:
         words = ["wordline", "atlas"]
-    requests = str(_LONGER * max(atlas.requests.values()))
+    requests = str(_LONGER * max(atlas.requests.values(), default=1))
     if "--requests" in words:
         words[words.index("--requests") + 1] = requests
     else:
@@ -153,9 +153,10 @@ read.</p></noscript>
 <p class="caption">Each figure is over the plain drive's under the same conditions with the same
 seeds, a geometric mean over the conditions. <span class="swatch gain"></span>better,
 <span class="swatch loss"></span>worse, the deeper the more; <span class="swatch chance"></span>grey
-where the 95&nbsp;% interval over the seeds holds 1; grey and dotted where fewer than four in five of
-the runs are steady, so that the figure depends on how long they were. A dash is a scheme that the
-drive does not admit, requests that there are none of, or a lifetime of runs that are not steady.{below}</p>
+where the 95&nbsp;% interval over the seeds holds 1; grey and dotted where fewer than four in five
+of the runs are steady, so that the figure depends on how long they were. A dash is a scheme that
+the drive does not admit, requests that there are none of, or a lifetime of runs that are not
+steady.{below}</p>
 <div id="atlas-cell" class="cell-detail"></div>
 </section>
 <section class="atlas">

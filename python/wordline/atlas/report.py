@@ -45,10 +45,10 @@ in the drive's RAM takes no time. Schemes that all come to that are not told apa
 Figures are over `conventional`, the plain drive, under the same conditions with the same seed;
 means are geometric. An answer is given where four in five runs of each scheme that it names are
 steady, and with how many of them are; elsewhere it is not known, and needs longer runs. A lifetime
-is extrapolated, and has no figure there. An interval is that of Student's t over the seeds, so it says what chance
-does under these conditions, not what another workload would do. A 99.9th percentile stands on at
-least {few:,} requests of its kind. Energy is a constant current for as long as the flash works.
-Prices are counted in wordlines, so a drive costs as many as it has."""
+is extrapolated, and has no figure there. An interval is that of Student's t over the seeds, so it
+says what chance does under these conditions, not what another workload would do. A 99.9th
+percentile stands on at least {few:,} requests of its kind. Energy is a constant current for as long
+as the flash works. Prices are counted in wordlines, so a drive costs as many as it has."""
 
 _OF_TWINS = """\
 Not every combination is run: every level of a factor is

@@ -153,7 +153,7 @@ def _judged(asked: Mapping[str, Any]) -> dict[str, Any]:
 def _compared(asked: Mapping[str, Any]) -> dict[str, Any]:
     from wordline import Report
     from wordline.search import score
-    from wordline.steady import Steady, answer, longer, of_reports
+    from wordline.steady import NO_RUNS, answer, longer, of_reports
 
     how = {**asked["how"], "set": tuple(tuple(pair) for pair in asked["how"]["set"]), "check": True}
 
@@ -173,7 +173,7 @@ def _compared(asked: Mapping[str, Any]) -> dict[str, Any]:
     by_workload = {w: ratios(slice(i, i + 1)) for i, w in enumerate(asked["workloads"])}
     overall = ratios(slice(None))
     rests = [of_reports(r.to_dict() for of in reports for r in of) for reports in (ours, theirs)]
-    both = sum(rests, Steady(0, 0))
+    both = sum(rests, NO_RUNS)
     figures = {
         name: f"{r['ratio']:.3g} times ({r['low']:.3g} to {r['high']:.3g})"
         for name, r in overall.items()

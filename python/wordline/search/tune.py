@@ -20,7 +20,7 @@ from wordline._api import AnyScheme, _text
 from wordline.commands import need
 from wordline.search import score
 from wordline.search.space import Bounds, Dimension, dimensions, spelled
-from wordline.steady import Steady, answer, longer, of_reports
+from wordline.steady import NO_RUNS, Steady, answer, longer, of_reports
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -59,7 +59,7 @@ class Trial:
     scheme: str
     costs: tuple[float, ...] | None
     left_out: str | None = None
-    steady: Steady = Steady(0, 0)
+    steady: Steady = NO_RUNS
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Tuned:
     objectives: tuple[str, ...]
     trials: tuple[Trial, ...]
     how: Mapping[str, Any]
-    reference: Steady = Steady(0, 0)
+    reference: Steady = NO_RUNS
 
     @cached_property
     def best(self) -> Trial:

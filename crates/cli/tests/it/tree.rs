@@ -22,6 +22,57 @@ fn help_names_every_command_and_each_has_help_of_its_own() {
     }
 }
 
+/// Every command of the tree, as its words, with its help.
+fn every_command(words: &[String]) -> Vec<(Vec<String>, String)> {
+    let asked: Vec<&str> = words.iter().map(String::as_str).chain(["--help"]).collect();
+    let done = wordline(&asked);
+    assert!(done.status.success(), "{words:?}: {}", text(&done.stderr));
+    let help = text(&done.stdout);
+    let listed = help.split_once("\nCommands:\n").map_or("", |(_, rest)| rest);
+    let names = listed.lines().take_while(|line| !line.trim().is_empty());
+    // Longer descriptions go on in lines that are indented further.
+    let names = names.filter_map(|line| line.strip_prefix("  ").filter(|l| !l.starts_with(' ')));
+    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    let inner: Vec<Vec<String>> =
+        names.map(|name| words.iter().cloned().chain([name.to_string()]).collect()).collect();
+    let mut all = vec![(words.to_vec(), help.clone())];
+    all.extend(inner.iter().flat_map(|words| every_command(words)));
+    all
+}
+
+/// What help texts name of commands and options is there.
+#[test]
+fn help_names_only_commands_and_options_that_exist() {
+    let all = every_command(&[]);
+    assert!(all.len() > 30, "{}", all.len());
+    let commands: Vec<String> = all.iter().map(|(words, _)| words.join(" ")).collect();
+    let word = |w: &str| w.trim_matches(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).to_string();
+    let options: std::collections::BTreeSet<String> = (all.iter())
+        .flat_map(|(_, help)| help.lines())
+        .filter(|line| line.trim_start().starts_with('-'))
+        .flat_map(|line| line.split_whitespace().take(3).map(word).collect::<Vec<_>>())
+        .filter(|w| w.starts_with("--"))
+        .collect();
+    let mut wrong = vec![];
+    for (words, help) in &all {
+        let flat: Vec<&str> = help.split_whitespace().collect();
+        for (i, token) in flat.iter().enumerate() {
+            let named = word(token);
+            if named.starts_with("--") && named.len() > 2 && !options.contains(&named) {
+                wrong.push(format!("{words:?}: {named}"));
+            }
+            let in_code = *token == "`wordline" || (*token == "wordline" && i > 0 && flat[i - 1] == "Usage:");
+            let next = flat.get(i + 1).map(|w| word(w)).filter(|w| in_code && !w.is_empty());
+            if let Some(next) = next.filter(|w| !w.starts_with("COMMAND") && !w.starts_with("--")) {
+                if !commands.iter().any(|c| c.split(' ').next() == Some(&next)) {
+                    wrong.push(format!("{words:?}: wordline {next}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn a_command_that_does_not_exist_is_met_with_one_that_does() {
     let done = wordline(&["comprae"]);
