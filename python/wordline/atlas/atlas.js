@@ -205,9 +205,9 @@
           return `<td class="none" title="${escape(said)}">–</td>`;
         }
         const said = (o.few ? `fewer than ${A.fewest_p999} requests` : `${interval(o)}, ${conditions(o.count)}`) + `, ${counted(together(o.rests))}`;
-        const open = o.settled ? "" : "; text-decoration: underline dotted";
+        const open = o.settled ? "" : " open";
         const on = picked && picked.s === s && picked.name === c.name ? " on" : "";
-        return `<td style="${shade(key, o)}${open}"><button type="button" class="cell${on}" data-s="${s}" data-c="${i}" title="${escape(said)}">${ratio(o)}</button></td>`;
+        return `<td style="${shade(key, o)}"><button type="button" class="cell${on}${open}" data-s="${s}" data-c="${i}" title="${escape(said)}">${ratio(o)}</button></td>`;
       });
       return `<tr${name === d.baseline ? ' class="baseline"' : ""}>${heading(name, tuned)}${cells.join("")}</tr>`;
     });

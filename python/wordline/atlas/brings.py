@@ -91,14 +91,19 @@ def sentences(atlas: Atlas) -> list[str]:
         return []
     count = Counter(gain.verdict for _, gain in every)
     found = len(every) - count["nothing found"]
+    unknown = count["not known"]
     text = (
         f"Tuning: on other workloads and with other seeds a search found parameters for {found} of "
-        f"{len(every)} schemes, counted on each drive. Over all conditions {count['better']} of "
-        f"them are better than the scheme's own beyond chance, {count['worse']} are worse, and "
-        f"{count['not told apart']} are not told apart."
+        f"{len(every)} schemes, counted on each drive."
     )
-    if unknown := count["not known"]:
-        text += f" Of {unknown} it is not known: their runs are not steady."
+    if found > unknown:
+        text += (
+            f" Over all conditions {count['better']} of them are better than the scheme's own "
+            f"beyond chance, {count['worse']} are worse, and {count['not told apart']} are not "
+            "told apart."
+        )
+    if unknown:
+        text += f" Of {unknown} it is not known, since their runs are not steady: run longer."
     for most, does, verdict in ((min, "gains", "better"), (max, "loses", "worse")):
         of = [(d, g.tuned, g.own) for d, g in every if g.own is not None and g.verdict == verdict]
         if of:

@@ -93,18 +93,23 @@ def winners(drive: DriveCells) -> list[str]:
     runs = steady_runs(drive)
     if unknown == count:
         return [f"On {drive.title} it is not known what writes fastest: run longer ({runs})."]
-    known = f" In {unknown} of {count} conditions it is not known: run longer." if unknown else ""
+    # Where most is not known, that is the first thing to say.
+    begin, end = f"On {drive.title}", f" ({runs})"
+    if unknown:
+        end = ""
+        begin = (
+            f"On {drive.title} it is not known in {unknown} of {count} conditions what writes "
+            f"fastest: run longer ({runs}). In the others"
+        )
     if not most:
-        return [
-            f"On {drive.title} nothing writes faster than the plain drive beyond chance "
-            f"({runs}).{known}"
-        ]
+        return [f"{begin} nothing writes faster than the plain drive beyond chance{end}."]
     listed = _and(f"{_name(s)} in {n}" for s, n in most)
     rest = f", and none beats the plain drive in {none}" if none else ""
+    schemes = "scheme or combination is" if len(of) == 1 else "schemes and combinations are"
     return [
-        f"On {drive.title} the lowest mean write latency depends on the conditions: of "
-        f"{count} it is that of {listed}; {len(of)} schemes and combinations are best "
-        f"in at least one{rest} ({runs}).{known}"
+        f"{begin} the lowest mean write latency depends on the conditions: of "
+        f"{count - unknown} it is that of {listed}; {len(of)} {schemes} best "
+        f"in at least one{rest}{end}."
     ]
 
 
