@@ -51,7 +51,8 @@ fn verdict(setup: &Setup, length: RunLength, writes: f64) -> String {
     if length.write_bytes >= needed {
         return "can be enough for a steady state verdict".to_string();
     }
-    let drives = needed as f64 / setup.shape.logical_bytes.max(1) as f64;
+    // Rounded up, so that what is said is enough.
+    let drives = (needed as f64 / setup.shape.logical_bytes.max(1) as f64 * 1000.0).ceil() / 1000.0;
     let requests = (length.requests as f64 * drives / writes).ceil();
     let size = 10f64.powf((requests.log10().floor() - 1.0).max(0.0));
     let requests = ((requests / size).ceil() * size) as u64;

@@ -64,12 +64,11 @@ fn measures(reports: &[Report]) -> [Measure; 3] {
     let written = reports.iter().any(|r| r.latency_us.write.is_some());
     let pick: Pick = if written { |r| r.latency_us.write } else { |r| r.latency_us.read };
     let of = if written { "write latency" } else { "read latency" };
-    let measure =
-        |point, value: fn(Latency) -> f64| Measure { point, of, row: latency(reports, pick, value) };
+    let measure = |point, value: Point| Measure { point, of, row: latency(reports, pick, value) };
     [measure("mean", |l| l.mean), measure("p50", |l| l.p50), measure("p99.9", |l| l.p999)]
 }
 
-fn latency(reports: &[Report], pick: Pick, value: fn(Latency) -> f64) -> Row {
+fn latency(reports: &[Report], pick: Pick, value: Point) -> Row {
     Row::new("", Quantity::Latency, Better::Lower, reports, |r| pick(r).map(value))
 }
 
@@ -149,8 +148,7 @@ fn besides(reports: &[Report], labels: &[String], rival: usize, baseline: usize)
     let mut also: Vec<String> = vec![];
     if reports.iter().any(|r| r.latency_us.write.is_some()) {
         let pick: Pick = |r| r.latency_us.read;
-        let points: [(&str, fn(Latency) -> f64); 3] =
-            [("mean", |l| l.mean), ("p50", |l| l.p50), ("p99.9", |l| l.p999)];
+        let points: [(&str, Point); 3] = [("mean", |l| l.mean), ("p50", |l| l.p50), ("p99.9", |l| l.p999)];
         let ratios = points.iter().filter_map(|(name, value)| {
             Some(format!("{name} {}", latency(reports, pick, *value).against(rival, baseline)?))
         });
@@ -217,9 +215,12 @@ fn under_overload(reports: &[Report], labels: &[String], baseline: usize, overlo
 
 type Pick = fn(&Report) -> Option<Latency>;
 
+/// A point of a latency's distribution.
+type Point = fn(Latency) -> f64;
+
 /// Median and p99.9 of a latency, the mean of the replicas.
 fn middle_and_tail(r: &Report, pick: Pick) -> Option<(f64, f64)> {
-    let at = |value: fn(Latency) -> f64| mean(r, &|r| pick(r).map(value));
+    let at = |value: Point| mean(r, &|r| pick(r).map(value));
     Some((at(|l| l.p50)?, at(|l| l.p999)?))
 }
 
