@@ -1,7 +1,7 @@
 //! What is told of a run before it begins: requests, drive writes, about how long it takes, and whether that can be
 //! enough to judge its steady state.
 
-use crate::commands::lifetime::{duration, significant};
+use crate::commands::figures::{duration, significant};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use wordline_run::{Filled, RunLength, RunSpec, Setup, compare};

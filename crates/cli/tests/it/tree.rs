@@ -63,11 +63,11 @@ fn help_names_only_commands_and_options_that_exist() {
             }
             let in_code = *token == "`wordline" || (*token == "wordline" && i > 0 && flat[i - 1] == "Usage:");
             let next = flat.get(i + 1).map(|w| word(w)).filter(|w| in_code && !w.is_empty());
-            if let Some(next) = next.filter(|w| !w.starts_with("COMMAND") && !w.starts_with("--")) {
-                if !commands.iter().any(|c| c.split(' ').next() == Some(&next)) {
-                    wrong.push(format!("{words:?}: wordline {next}"));
-                }
-            }
+            let next = next.filter(|w| !w.starts_with("COMMAND") && !w.starts_with("--"));
+            wrong.extend(
+                next.filter(|w| !commands.iter().any(|c| c.split(' ').next() == Some(w)))
+                    .map(|w| format!("{words:?}: wordline {w}")),
+            );
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
