@@ -372,7 +372,7 @@ def test_lifetimes_have_figures_pictures_and_the_page_that_the_command_writes():
     assert lived.csv().startswith("scheme,seed,acceleration,phase,")
     page = lived.html()
     assert page.startswith("<!doctype html>")
-    assert "drive writes a day" in page
+    assert "DWPD over 5 years" in page
 
 
 def test_lives_that_are_kept_come_to_the_same_and_go_on(tmp_path):

@@ -3,6 +3,8 @@
 import json
 import shutil
 from collections import Counter
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from itertools import combinations, pairwise
 from math import log2
@@ -155,17 +157,21 @@ def test_json_holds_all_of_it(atlas):
     assert Atlas.from_json(text).to_json() == text
 
 
-def made(logs: dict[str, list[float]], requests: int = 200_000) -> DriveCells:
+def made(
+    logs: dict[str, list[float]], requests: int = 200_000, unsteady: Sequence[str] = ()
+) -> DriveCells:
     """A drive with one measure of one condition, by scheme and seed."""
 
-    def cell(row: list[float]) -> Cell:
+    def cell(scheme: str, row: list[float]) -> Cell:
         all_rows = np.full((len(MEASURES), len(row)), np.nan)
-        all_rows[KEYS["write_mean"]] = all_rows[KEYS["write_p999"]] = row
-        return Cell(logs=all_rows)
+        for measure in ("write_mean", "write_p999", "lifetime"):
+            all_rows[KEYS[measure]] = row
+        return Cell(logs=all_rows, steady=0 if scheme in unsteady else len(row))
 
     place = Place(
         ("closed", "w", "60%", "new", "static"), "", "", {}, np.ones(len(MEASURES)),
-        (requests, requests), {s: cell(row) for s, row in logs.items()},
+        (requests, requests), {s: cell(s, row) for s, row in logs.items()},
+        base_scheme="plain",
     )  # fmt: skip
     return DriveCells("D", "d", "plain", {s: ("dev", s) for s in logs}, [place])
 
@@ -185,6 +191,59 @@ def test_a_choice_is_sure_only_beyond_chance():
     few = made({"plain": [0.0] * 3, "a": [-1.0, -1.1, -0.9]}, requests=99_999)
     assert judge.over(few.places, "a", "write_p999").is_chance
     assert not judge.over(few.places, "a", "write_mean").is_chance
+
+
+def test_an_answer_rests_on_steady_runs():
+    logs = {"plain": [0.0] * 5, "a": [-1.0, -1.1, -0.9, -1.0, -1.0], "b": [-0.1] * 5}
+    sure = made(logs)
+    choice = judge.choose(sure, sure.places, "write_mean")
+    assert choice.is_settled
+    assert choice.is_sure
+    assert str(choice.steady) == "15 of 15 runs steady"
+    assert judge.over(sure.places, "a", "lifetime").ratio == pytest.approx(0.5)
+    # One in five may be noisy, of each scheme that is named.
+    sure.places[0].cells["a"].steady = 4
+    assert judge.choose(sure, sure.places, "write_mean").is_sure
+    sure.places[0].cells["a"].steady = 3
+    choice = judge.choose(sure, sure.places, "write_mean")
+    assert (choice.is_settled, choice.is_sure) == (False, False)
+    assert str(choice.gain) == "not known (8 of 10 runs steady)"
+    for unsteady in ("plain", "a", "b"):
+        drive = made(logs, unsteady=[unsteady])
+        choice = judge.choose(drive, drive.places, "write_mean")
+        assert not choice.is_settled, unsteady
+        assert str(choice.steady) == "10 of 15 runs steady"
+    # A lifetime is extrapolated: of runs that are not steady there is none.
+    drive = made(logs, unsteady=["a"])
+    assert judge.over(drive.places, "a", "lifetime") is None
+    assert judge.over(drive.places, "b", "lifetime") is not None
+
+
+def test_sentences_say_what_is_not_known_and_on_how_many_runs(atlas):
+    short = [s for drive in atlas.drives for s in findings.winners(drive)]
+    assert len(short) == 2
+    for drive, said in zip(atlas.drives, short, strict=True):
+        runs = sum(place.cells[s].steadiness.runs for place in drive.places for s in drive.schemes)
+        assert said == (
+            f"On {drive.title} it is not known what writes fastest: run longer "
+            f"(0 of {runs:,} runs steady)."
+        )
+    assert any("not known how long the drive lives" in s for s in findings.sentences(atlas))
+    for drive in settled(atlas).drives:
+        [said] = findings.winners(drive)
+        assert "not known" not in said
+        counts = said.rpartition("(")[2].split()
+        assert counts[0] == counts[2]
+
+
+def settled(atlas: Atlas) -> Atlas:
+    """The same as if every run were steady."""
+    found = deepcopy(atlas)
+    for drive in found.drives:
+        for place in drive.places:
+            for cell in place.cells.values():
+                cell.steady = cell.steadiness.runs
+    return found
 
 
 def with_further(first: str, second: str, further: dict[str, list[float]]) -> DriveCells:
@@ -268,7 +327,9 @@ def test_more_seeds_are_run_where_the_best_two_are_not_apart(folder, atlas):
 
 
 def test_the_frontier_is_what_nothing_else_equals_or_beats(atlas):
-    drive = atlas.drives[0]
+    [short, *_] = atlas.drives
+    assert judge.frontier(short, short.places, "write_mean", "throughput") == []
+    drive = settled(atlas).drives[0]
     found = judge.frontier(drive, drive.places, "write_mean", "throughput")
     best = [f for f in found if f[3]]
     assert best
@@ -283,7 +344,7 @@ def test_the_frontier_is_what_nothing_else_equals_or_beats(atlas):
 
 
 def test_sentences_name_schemes_that_ran_and_hold_no_holes(atlas):
-    said = findings.sentences(atlas) + findings.papers(atlas)
+    said = findings.sentences(settled(atlas)) + findings.papers(settled(atlas))
     assert len(said) >= 8
     names = {s for drive in atlas.drives for s in drive.spelled}
     for sentence in said:
@@ -313,6 +374,8 @@ def test_tuned_schemes_run_beside_the_others_and_no_choice_counts_them(folder, a
 
 
 def test_what_tuning_brings_is_a_figure_over_that_of_the_same_scheme(atlas):
+    assert brings.gains(atlas.drives[0])[0].verdict == "not known"
+    atlas = settled(atlas)
     drive = atlas.drives[0]
     gain, nothing = brings.gains(drive)
     logs = [
@@ -369,7 +432,17 @@ def test_an_atlas_of_ones_own(wordline, tmp_path):
     assert {p["at"][0] for p in drive["places"]} == set(designs.LOADS)
     assert not any(isinstance(c, int) for p in drive["places"] for c in p["cells"])
     assert (tmp_path / "mine" / "index.html").exists()
-    assert "`slc-cache`" in (tmp_path / "mine" / "README.md").read_text()
+    # So few requests tell nothing, and that is what it says: no figure, no lifetime, the command.
+    text = (tmp_path / "mine" / "README.md").read_text()
+    assert "it is not known what writes fastest: run longer (0 of 120 runs steady)." in text
+    assert "times the plain drive" not in text
+    assert "TiB" not in text
+    again = text.partition("Written by\n\n```\n")[2].partition("\n")[0]
+    schemes = "--scheme conventional --scheme slc-cache"
+    run = f"wordline atlas --workload mine.csv --device fair-tlc {schemes} --seeds 2"
+    assert again == f"{run} --requests 500"
+    page = (tmp_path / "mine" / "index.html").read_text()
+    assert f'data-longer="{run} --requests 2000"' in page
     # Its pages say how the trace was fitted to the drive, without which a command is refused.
     assert found["fit"] == "wrap"
 
@@ -432,7 +505,21 @@ def tab(folder):
         browser.close()
 
 
-def test_every_control_changes_what_is_said(tab):
+@pytest.fixture(scope="module")
+def settled_tab(tab, atlas, tmp_path_factory):
+    """The page of the same atlas as if every run were steady."""
+    page = tmp_path_factory.mktemp("settled") / "t.html"
+    page.write_text(pages.to_html(settled(atlas), "wordline reproduce atlas", ["It is so."], []))
+    other = tab.context.browser.new_page()
+    other.wrong = []
+    other.on("pageerror", lambda error: other.wrong.append(str(error)))
+    other.goto(page.as_uri())
+    yield other
+    other.close()
+
+
+def test_every_control_changes_what_is_said(settled_tab):
+    tab = settled_tab
     for key in ("drive", "measure", *designs.FACTORS):
         select = tab.locator(f"#atlas-{key}")
         before = tab.locator("#atlas-answer").inner_text()
@@ -455,8 +542,65 @@ def test_every_control_changes_what_is_said(tab):
     assert tab.wrong == []
 
 
+@pytest.mark.parametrize("measure", ["write_mean", "throughput", "read_p99", "lifetime"])
+def test_the_page_knows_nothing_of_runs_that_are_not_steady(tab, atlas, measure):
+    tab.locator("#atlas-drive").select_option("TLC")
+    tab.locator("#atlas-measure").select_option(measure)
+    drive = atlas.drives[0]
+    choice = judge.choose(drive, drive.places, measure)
+    runs = str(choice.steady) if choice else " runs steady"
+    said = tab.locator("#atlas-answer").inner_text()
+    assert "not known which scheme to take" in said
+    assert "take " not in said.replace("to take", "")
+    assert f"run longer ({runs}" in said if choice else "(0 of " in said
+    # The command can be pasted.
+    command = tab.locator("#atlas-answer code").inner_text().split()
+    assert command == ["wordline", "atlas", "--requests", str(4 * 600)]
+    cells = tab.locator("#atlas-map tbody td").all_inner_texts()
+    known = {c for c in cells if c != "–"}  # noqa: RUF001
+    assert bool(known) == (measure != "lifetime")
+    assert "Not known: run longer." in tab.locator("#atlas-frontier-list").inner_text()
+    tab.locator("#atlas-measure").select_option("write_mean")
+
+
+def test_conditions_that_were_not_run_together_are_grey_and_lead_to_the_nearest(tab, atlas):
+    tab.locator("#atlas-drive").select_option("TLC")
+    drive = atlas.drives[0]
+    load, workload = (list(designs.FACTORS).index(f) for f in ("load", "workload"))
+    for chosen in dict.fromkeys(p.at[load] for p in drive.places):
+        tab.locator("#atlas-load").select_option(chosen)
+        options = tab.locator("#atlas-workload").evaluate(
+            "(s) => [...s.options].map((o) => [o.value, o.disabled, o.textContent])"
+        )
+        ran = {p.at[workload] for p in drive.places if p.at[load] == chosen}
+        for value, disabled, text in options:
+            assert disabled == (value != "any" and value not in ran), (chosen, value)
+            assert disabled == ("(not run)" in text)
+        # Whatever is not grey was run.
+        for value in ran:
+            tab.locator("#atlas-workload").select_option(value)
+            assert "none was run" not in tab.locator("#atlas-answer").inner_text()
+        tab.locator("#atlas-workload").select_option("any")
+    # An address may ask for what was not run: the nearest that was is offered.
+    missing = next(
+        (a, b)
+        for a in {p.at[load] for p in drive.places}
+        for b in {p.at[workload] for p in drive.places}
+        if not judge.where(drive, load=a, workload=b)
+    )
+    other = tab.context.browser.new_page()
+    address = tab.url.partition("#")[0]
+    other.goto(f"{address}#drive=TLC&load={missing[0]}&workload={missing[1]}")
+    assert "none was run with all of these together" in other.locator("#atlas-answer").inner_text()
+    other.locator("#atlas-answer button.nearest").first.click()
+    assert "none was run" not in other.locator("#atlas-answer").inner_text()
+    other.close()
+    tab.locator("#atlas-load").select_option("any")
+
+
 @pytest.mark.parametrize("measure", ["write_mean", "throughput", "read_p99"])
-def test_the_page_says_what_the_data_say(tab, atlas, measure):
+def test_the_page_says_what_the_data_say(settled_tab, atlas, measure):
+    tab, atlas = settled_tab, settled(atlas)
     tab.locator("#atlas-drive").select_option("TLC")
     tab.locator("#atlas-measure").select_option(measure)
     tab.locator("#atlas-cost").select_option("energy")
@@ -489,11 +633,13 @@ def test_the_page_says_what_the_data_say(tab, atlas, measure):
     said = tab.locator("#atlas-answer").inner_text()
     better = judge.is_better(measure, choice.gain)
     assert (f"take {choice.scheme}:" in said) == better
+    assert str(choice.steady) in said
     # So is the frontier the one that `judge` has.
     cost = tab.locator("#atlas-cost").input_value()
     best = {s for s, _, _, is_best in judge.frontier(drive, drive.places, measure, cost) if is_best}
     listed = tab.locator("#atlas-frontier-list").inner_text()
-    assert set(listed.partition(" than ")[2].rstrip(".").split(", ")) == best
+    names = listed.partition(" than ")[2].partition(". ")[0].rstrip(".")
+    assert set(names.split(", ")) == best
 
 
 @pytest.mark.parametrize(("best", "second"), [("a", "b"), ("b", "a")])

@@ -133,12 +133,13 @@ def drive_of(figures: dict[str, dict[str, list[float]]]) -> DriveCells:
     def cell(row: list[float]) -> Cell:
         logs = np.full((len(MEASURES), len(row)), np.nan)
         logs[KEYS["write_mean"]] = row
-        return Cell(logs=logs)
+        return Cell(logs=logs, steady=len(row))
 
     places = [
         Place(
             ("closed", workload, "60%", "new", "static"), "", "", {}, np.ones(len(MEASURES)),
             (9, 9), {scheme: cell(row) for scheme, row in schemes.items()},
+            base_scheme="plain",
         )
         for workload, schemes in figures.items()
     ]  # fmt: skip

@@ -43,7 +43,27 @@ def test_a_search_comes_to_the_same_wherever_and_however_often_it_is_done():
         ratio *= c[1].latency_us.write.mean / c[0].latency_us.write.mean
     assert best.costs[0] == pytest.approx(ratio**0.5)
     assert "20 trials of slc-cache" in one._repr_html_()
-    assert repr(one).startswith(f"<Tuned in 20 trials: {best.scheme}, ")
+    assert repr(one).startswith(f"<Tuned in 20 trials: {best.scheme} against slc-cache: ")
+
+
+def test_search_and_judge_say_how_many_of_their_runs_are_steady():
+    short = search(trials=2)
+    runs = f"0 of {short.best.steady.runs + short.reference.runs} runs steady"
+    assert (
+        short.answer
+        == f"not known: run longer, such as with requests={4 * HOW['requests']} ({runs})"
+    )
+    assert short.answer in repr(short)
+    assert short.to_dict()["answer"] == short.answer
+    assert {row["steady"] for row in short.to_dict()["trials"]} == {0}
+    found = judged("slc-cache", against="conventional")
+    assert found["steady"] == {"steady": 0, "runs": 2 * 2 * len(HOW["workloads"])}
+    assert found["answer"].startswith("not known: run longer, such as with requests=")
+    # Steady runs have an answer, and with how many of them.
+    long = {"workloads": ["uniform:read=0%,bs=16KiB"], "requests": 150_000, "initial": "steady"}
+    found = judged("conventional", against="conventional", **long)
+    assert found["steady"] == {"steady": 4, "runs": 4}
+    assert found["answer"] == "latency_us.write.mean 1 times (1 to 1) (4 of 4 runs steady)"
 
 
 def test_a_search_that_is_broken_off_goes_on_to_the_same_and_runs_nothing_again(tmp_path):

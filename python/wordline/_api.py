@@ -67,7 +67,7 @@ def run(
         How often to run, with seeds counted on from ``seed``, 1 to 1000. The report is that of the
         first; ``report.replicas.figures`` has the means with their intervals.
     requests
-        The most requests to issue.
+        Requests to issue, in place of ``requests=`` of the workload; a trace may end before.
     set
         Changes by dotted path: keys of the device (``{"gc.victim": "fifo"}``), ``workload.KEY``
         and ``scheme.KEY``. Quantities are text with a unit, as in device files.

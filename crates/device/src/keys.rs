@@ -33,13 +33,7 @@ pub fn keys_of(name: &str) -> Vec<KeyTable> {
     if !found.is_empty() {
         return found;
     }
-    // A key may be named in a sentence of another.
-    let mut named: Vec<KeyTable> = key_tables().into_iter().filter_map(|table| table.of_key(key)).collect();
-    let owns = |table: &KeyTable| table.sentences.iter().any(|sentence| is_of(sentence, key));
-    if named.iter().any(owns) {
-        named.retain(owns);
-    }
-    named
+    key_tables().into_iter().filter_map(|table| table.of_key(key)).collect()
 }
 
 impl KeyTable {
@@ -54,14 +48,10 @@ impl KeyTable {
         }
     }
 
-    /// The sentences that name a key, those that begin with it before others.
+    /// The sentences that are about a key.
     fn of_key(self, key: &str) -> Option<KeyTable> {
-        let named = |sentence: &&str| names(sentence).any(|name| name == key);
-        let begins = |sentence: &&str| is_of(sentence, key);
-        let mut sentences: Vec<&str> = self.sentences.iter().copied().filter(begins).collect();
-        if sentences.is_empty() {
-            sentences = self.sentences.iter().copied().filter(named).collect();
-        }
+        let about = |sentence: &&str| subjects(sentence).contains(&key);
+        let sentences: Vec<&str> = self.sentences.iter().copied().filter(about).collect();
         (!sentences.is_empty()).then_some(KeyTable { sentences, ..self })
     }
 }
@@ -97,14 +87,37 @@ fn sentences(keys: &'static str) -> Vec<&'static str> {
     all
 }
 
-/// Whether a sentence begins with a key.
-fn is_of(sentence: &str, key: &str) -> bool {
-    names(sentence).next() == Some(key)
+/// The keys that a sentence is about: those in backticks at its head, each perhaps with its default in brackets,
+/// before anything is said of them. What it names later are values, or other keys.
+fn subjects(sentence: &str) -> Vec<&str> {
+    let (mut keys, mut rest) = (vec![], sentence);
+    // Before the first key a sentence may say what all keys of the table are about.
+    let Some((_, first)) = rest.split_once('`') else { return keys };
+    rest = first;
+    while let Some((code, after)) = rest.split_once('`') {
+        let no_name = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+        keys.extend(code.split(no_name).next().filter(|name| !name.is_empty()));
+        rest = without_default(after);
+        let next = [", `", " and `"].into_iter().find_map(|joint| rest.strip_prefix(joint));
+        let Some(next) = next else { break };
+        rest = next;
+    }
+    keys
 }
 
-/// What stands in backticks, up to where it is no name any more: `bus` of `` `bus = { rate }` ``.
-fn names(sentence: &str) -> impl Iterator<Item = &str> {
-    let no_name = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
-    let code = sentence.split('`').skip(1).step_by(2);
-    code.map(move |code| code.split(no_name).next().unwrap_or(code)).filter(|name| !name.is_empty())
+/// What is behind a default in brackets.
+fn without_default(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix(" (") else { return text };
+    let mut depth = 1;
+    for (at, letter) in inner.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return &inner[at + 1..];
+        }
+    }
+    text
 }

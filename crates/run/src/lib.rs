@@ -19,6 +19,7 @@ mod study;
 
 pub use ask::given_report::report_file;
 pub use ask::initial::{Filled, InitialSpec};
+pub use ask::length::RunLength;
 pub use ask::saved::{Snapshot, unnamed};
 pub use ask::setup::{Setup, device};
 pub use ask::spec::{

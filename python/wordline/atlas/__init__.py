@@ -7,6 +7,7 @@ real traces compare with twins; `page` and `report` show it.
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -128,7 +129,9 @@ def make(
             most_seeds=most_seeds or first + max(first, 2),
             requests=requests or REQUESTS,
         )
-        command = f"wordline atlas --workload {workload} --device {device}{given}"
+        own = ["--workload", workload, "--device", device]
+        own += [word for scheme in schemes for word in ("--scheme", scheme)]
+        command = f"wordline atlas {shlex.join(own)}{given}"
         if atlas := _perform(design, runner, dry_run):
             _show(atlas, folder, command)
         return

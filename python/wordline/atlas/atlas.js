@@ -42,14 +42,34 @@
     const few = key.endsWith("p999") && found.reduce((a, [p]) => a + p.requests[kind], 0) < A.fewest_p999;
     return { log, half, few, count: found.length, chance: few || Math.abs(log) <= half };
   };
-  const over = (ps, s, key) => mean(ps.map((p) => [p, logs(p, s, byKey.get(key))]).filter(([, r]) => r), key);
+  // The runs of a scheme, and how many of them are steady: an answer rests on four in five of them or more.
+  const steady = (ps, s) => ps.reduce((a, p) => {
+    const c = p.cells[s];
+    return typeof c === "number" ? a : { steady: a.steady + c[1], runs: a.runs + (c[0].find((r) => r) || []).length };
+  }, { steady: 0, runs: 0 });
+  const enough = (r) => r.runs > 0 && r.steady >= A.enough_steady * r.runs;
+  const together = (rests) => rests.reduce((a, r) => ({ steady: a.steady + r.steady, runs: a.runs + r.runs }), { steady: 0, runs: 0 });
+  const counted = (r) => `${r.steady.toLocaleString("en")} of ${r.runs.toLocaleString("en")} ${r.runs === 1 ? "run" : "runs"} steady`;
+  const baseline = () => drive().schemes.findIndex((x) => x[0] === drive().baseline);
+  const resting = (o, ps, rests) => {
+    if (!o) return null;
+    o.rests = rests.map((s) => steady(ps, s));
+    o.settled = o.rests.every(enough);
+    return o;
+  };
+  const measured = (ps, s, key) => {
+    const rows = ps.map((p) => [p, logs(p, s, byKey.get(key))]).filter(([, r]) => r);
+    return resting(mean(rows, key), rows.map(([p]) => p), [s, baseline()]);
+  };
+  // What is extrapolated to the end of a life has no figure where runs are not steady.
+  const over = (ps, s, key) => { const o = measured(ps, s, key); return o && !o.settled && A.extrapolated.includes(key) ? null : o; };
   const between = (ps, s, t, key) => {
     const m = byKey.get(key);
     const rows = ps.map((p) => [p, logs(p, s, m), logs(p, t, m)]).filter(([, a, b]) => a && b);
-    return mean(rows.map(([p, a, b]) => [p, a.map((v, i) => v - b[i])]), key);
+    return resting(mean(rows.map(([p, a, b]) => [p, a.map((v, i) => v - b[i])]), key), rows.map(([p]) => p), [s, t]);
   };
   const sign = (key) => (measure(key).more ? -1 : 1);
-  const better = (key, o) => !o.chance && o.log * sign(key) < 0;
+  const better = (key, o) => o.settled && !o.chance && o.log * sign(key) < 0;
   const rank = (ps, key) => {
     const known = schemes(drive()).map(([name, s]) => ({ name, s, o: over(ps, s, key) })).filter((k) => k.o);
     const most = Math.max(0, ...known.map((k) => k.o.count));
@@ -61,8 +81,8 @@
     const [best, second] = rank(ps, key), m = byKey.get(key), again = (ps.length === 1 && ps[0].again) || {};
     if (!second) return [best];
     const [one, two] = [best, second].map((k) => again[k.s]?.[m]);
-    const apart = one && two ? mean([[ps[0], one.map((v, i) => v - two[i])]], key) : between(ps, best.s, second.s, key);
-    return !apart.chance && !better(key, apart) ? [second, best, apart] : [best, second, apart];
+    const apart = one && two ? resting(mean([[ps[0], one.map((v, i) => v - two[i])]], key), ps, [best.s, second.s]) : between(ps, best.s, second.s, key);
+    return !apart.chance && apart.log * sign(key) > 0 ? [second, best, apart] : [best, second, apart];
   };
 
   // --- Words.
@@ -82,6 +102,15 @@
 
   // --- Controls.
   const option = (select, value, text) => { const o = document.createElement("option"); o.value = value; o.textContent = text; select.append(o); };
+  const NOT_RUN = " (not run)";
+  // A level that was not run together with the others that are chosen is grey, and says so.
+  const grey = () => {
+    for (const f of FACTORS) for (const o of $(`atlas-${f}`).options) {
+      const none = o.value !== "any" && !places(drive(), { [f]: o.value }).length;
+      o.disabled = none && o.value !== state[f];
+      o.textContent = (o.value === "any" ? "any" : level(f, o.value)) + (none ? NOT_RUN : "");
+    }
+  };
   const control = (key, options) => {
     const select = $(`atlas-${key}`);
     for (const [value, text] of options) option(select, value, text);
@@ -98,20 +127,39 @@
   if ($("atlas-tuned")) control("tuned", [["yes", "published and tuned"], ["no", "published"]]);
 
   // --- The sentence.
+  const unknown = (label, runs) => `not known which scheme to take by ${label}: run longer (${counted(runs)}): <code>${escape($("atlas-answer").dataset.longer)}</code>`;
+  // Conditions that were run and differ from what is chosen in the fewest factors, as buttons that choose them.
+  const nearest = () => {
+    const want = FACTORS.filter((f) => state[f] !== "any");
+    const apart = drive().places.map((p) => want.filter((f) => p.at[FACTORS.indexOf(f)] !== state[f]).map((f) => [f, p.at[FACTORS.indexOf(f)]]));
+    const least = Math.min(...apart.map((a) => a.length));
+    const offers = new Map(apart.filter((a) => a.length === least).map((a) => [JSON.stringify(a), a]));
+    const shown = [...offers.values()].slice(0, 6).map((a) => {
+      const said = a.map(([f, l]) => `${A.factors[f]} ${level(f, l)}`).join(", ");
+      return `<button type="button" class="nearest" data-set="${escape(JSON.stringify(a))}">${escape(said)}</button>`;
+    });
+    return `Nearest that were run: ${shown.join(" ")}`;
+  };
   const sentence = (ps) => {
     const d = drive(), key = state.measure, label = measure(key).label;
     const under = chosen().length ? `With ${chosen().map(escape).join(", ")}` : "Over all conditions";
-    const head = `<span class="under">${under} (${conditions(ps.length)} of ${d.places.length}):</span> `;
-    if (!ps.length) return head + "none was run with all of these together. Leave one of them open.";
+    const head = `<span class="under">${under} (${conditions(ps.length)} of ${d.places.length} on ${escape(d.title)}):</span> `;
+    if (!ps.length) return head + `none was run with all of these together. ${nearest()}`;
     const [best, second, apart] = choose(ps, key);
-    if (!best) return head + `nothing is known of ${label}.`;
+    const base = baseline();
+    if (!best) {
+      const runs = together(schemes(d).map(([, s]) => steady(ps, s)));
+      return head + (enough(runs) ? `nothing is known of ${label}.` : unknown(label, runs));
+    }
+    const runs = together([...new Set([best.s, second ? second.s : best.s, base])].map((s) => steady(ps, s)));
+    if (!best.o.settled || (apart && !apart.settled)) return head + unknown(label, runs);
     if (!better(key, best.o)) {
       const why = best.o.few ? `fewer than ${A.fewest_p999.toLocaleString("en")} requests were measured` : "what differs is within chance";
-      return head + `nothing beats <b>${escape(d.baseline)}</b> in ${label}: ${why}.`;
+      return head + `nothing beats <b>${escape(d.baseline)}</b> in ${label}: ${why}. <span class="under">${counted(runs)}.</span>`;
     }
     const costs = ["write_p99", "read_mean", "read_p99", "waf", "lifetime", "usable", "cost", "energy", "ram"]
       .filter((k) => k !== key).map((k) => [k, over(ps, best.s, k)])
-      .filter(([k, o]) => o && !o.chance && o.log * sign(k) > 0.014)
+      .filter(([k, o]) => o && o.settled && !o.chance && o.log * sign(k) > 0.014)
       .sort((a, b) => Math.abs(b[1].log) - Math.abs(a[1].log)).slice(0, 4)
       .map(([k, o]) => `${measure(k).label} ${ratio(o)}×`);
     let text = head + `take <b>${escape(best.name)}</b>: ${label} ${ratio(best.o)}× the plain drive's (${interval(best.o)}). `;
@@ -120,7 +168,8 @@
       text += `Second is <b>${escape(second.name)}</b> at ${ratio(second.o)}×` + (apart.chance ? ", not apart beyond chance." : ".");
     }
     const tuned = tunedOf(d, best.name), came = tuned && over(ps, tuned.s, key);
-    if (came) text += ` Tuned (${escape(tuned.parameters)}), <b>${escape(best.name)}</b> comes to ${ratio(came)}× (${interval(came)}).`;
+    text += ` <span class="under">${counted(runs)}.</span>`;
+    if (came && came.settled) text += ` Tuned (${escape(tuned.parameters)}), <b>${escape(best.name)}</b> comes to ${ratio(came)}× (${interval(came)}).`;
     return text;
   };
 
@@ -133,7 +182,7 @@
   };
   const shade = (key, o) => {
     if (!o) return "";
-    if (o.chance) return "background: var(--faint); color: var(--soft)";
+    if (o.chance || !o.settled) return "background: var(--faint); color: var(--soft)";
     const part = Math.min(1, Math.abs(o.log) / 2);
     return `background: color-mix(in oklab, var(${better(key, o) ? "--gain" : "--loss"}) ${Math.round(12 + 68 * part)}%, var(--card))`;
   };
@@ -151,12 +200,14 @@
         const o = over(c.ps, s, key);
         if (!o) {
           const why = c.ps.map((p) => p.cells[s]).find((x) => typeof x === "number");
-          const said = why === undefined ? "no such requests" : d.reasons[why];
+          const open = measured(c.ps, s, key);
+          const said = why !== undefined ? d.reasons[why] : open ? `not known: ${counted(together(open.rests))}` : "no such requests";
           return `<td class="none" title="${escape(said)}">–</td>`;
         }
-        const said = o.few ? `fewer than ${A.fewest_p999} requests` : `${interval(o)}, ${conditions(o.count)}`;
+        const said = (o.few ? `fewer than ${A.fewest_p999} requests` : `${interval(o)}, ${conditions(o.count)}`) + `, ${counted(together(o.rests))}`;
+        const open = o.settled ? "" : " open";
         const on = picked && picked.s === s && picked.name === c.name ? " on" : "";
-        return `<td style="${shade(key, o)}"><button type="button" class="cell${on}" data-s="${s}" data-c="${i}" title="${escape(said)}">${ratio(o)}</button></td>`;
+        return `<td style="${shade(key, o)}"><button type="button" class="cell${on}${open}" data-s="${s}" data-c="${i}" title="${escape(said)}">${ratio(o)}</button></td>`;
       });
       return `<tr${name === d.baseline ? ' class="baseline"' : ""}>${heading(name, tuned)}${cells.join("")}</tr>`;
     });
@@ -202,15 +253,16 @@
     if (!picked) { box.innerHTML = '<p class="caption">Choose a cell of the map: here are then all its measures, what explains them, and the command that runs it again.</p>'; return; }
     const d = drive(), { s, ps } = picked, known = ps.filter((p) => typeof p.cells[s] !== "number");
     const rows = A.measures.map((m, i) => {
-      const o = over(known, s, m.key);
+      const o = measured(known, s, m.key);
       if (!o) return "";
+      if (!over(known, s, m.key)) return `<tr><th scope="row">${m.label}</th><td class="number" colspan="4">not known: ${counted(together(o.rests))}</td></tr>`;
       const base = known.filter((p) => p.base[i] !== null && logs(p, s, i));
       const plain = 2 ** (base.reduce((a, p) => a + Math.log2(p.base[i]), 0) / base.length);
       return `<tr><th scope="row">${m.label}</th><td class="number" style="${shade(m.key, o)}">${ratio(o)}×</td><td class="number">${o.few ? "few" : interval(o)}</td><td class="number">${amount(plain * 2 ** o.log, m.unit)}</td><td class="number">${amount(plain, m.unit)}</td></tr>`;
     });
-    const steady = known.reduce((a, p) => a + p.cells[s][1], 0), failed = known.reduce((a, p) => a + p.cells[s][2], 0);
+    const failed = known.reduce((a, p) => a + p.cells[s][2], 0);
     const fixed = known.filter((p) => p.cells[s][3]).length;
-    const notes = [`${steady} of ${known.length * A.seeds} runs came to a steady state`, failed ? `${failed} requests failed` : "no request failed"];
+    const notes = [counted(steady(known, s)), `plain drive: ${counted(steady(known, baseline()))}`, failed ? `${failed} requests failed` : "no request failed"];
     if (fixed) notes.push(`its SLC cache stayed static in ${conditions(fixed)}`);
     const of = ps.length === 1 ? ps[0].at.map((l, i) => level(FACTORS[i], l)).join(", ") : `${picked.title}, ${conditions(known.length)}`;
     const first = known.reduce((a, p) => (a && a.requests[1] >= p.requests[1] ? a : p), null);
@@ -240,11 +292,13 @@
   const frontier = (ps) => {
     const box = $("atlas-frontier"), d = drive(), gain = state.measure, cost = state.cost;
     box.replaceChildren();
-    const found = schemes(d).map(([name, s]) => ({ name, s, y: over(ps, s, gain), x: over(ps, s, cost) })).filter((p) => p.x && p.y);
-    if (found.length < 2) return;
+    const found = schemes(d).map(([name, s]) => ({ name, s, y: over(ps, s, gain), x: over(ps, s, cost) })).filter((p) => p.x && p.y && p.x.settled && p.y.settled);
+    const left = schemes(d).length - found.length;
+    const without = left ? ` ${left} of ${schemes(d).length} schemes are left out: their runs are not steady, or have no such figure.` : "";
+    if (found.length < 2) { $("atlas-frontier-list").textContent = `Not known: run longer.${without}`; return; }
     for (const p of found) p.best = !found.some((o) => o !== p && sign(gain) * (o.y.log - p.y.log) <= 0 && sign(cost) * (o.x.log - p.x.log) <= 0 && (o.y.log !== p.y.log || o.x.log !== p.x.log));
     // Of a tuned scheme where it goes to from where it stands.
-    const moved = found.flatMap((p) => { const t = tunedOf(d, p.name), y = t && over(ps, t.s, gain), x = t && over(ps, t.s, cost); return x && y ? [{ name: t.name, x, y, from: p }] : []; });
+    const moved = found.flatMap((p) => { const t = tunedOf(d, p.name), y = t && over(ps, t.s, gain), x = t && over(ps, t.s, cost); return x && y && x.settled && y.settled ? [{ name: t.name, x, y, from: p }] : []; });
     const W = 430, H = 330, [L, R, Tp, B] = [52, 16, 14, 46];
     const range = (k) => { const v = [...found, ...moved].map((p) => p[k].log); const [a, b] = [Math.min(...v), Math.max(...v)]; const pad = Math.max((b - a) * 0.09, 0.03); return [a - pad, b + pad]; };
     const [x0, x1] = range("x"), [y0, y1] = range("y");
@@ -276,12 +330,20 @@
     }
     el("text", { x: (L + W - R) / 2, y: H - 6, "text-anchor": "middle", class: "note" }, svg, `${measure(cost).label} × plain drive (${measure(cost).more ? "right" : "left"} is better)`);
     el("text", { x: 0, y: 0, transform: `translate(12 ${(Tp + H - B) / 2}) rotate(-90)`, "text-anchor": "middle", class: "note" }, svg, `${measure(gain).label} (${measure(gain).more ? "up" : "down"} is better)`);
-    $("atlas-frontier-list").textContent = `${moved.length ? "A hollow point is a scheme tuned. " : ""}Nothing is as good in both and better in one than ${front.map((p) => p.name).join(", ")}.`;
+    $("atlas-frontier-list").textContent = `${moved.length ? "A hollow point is a scheme tuned. " : ""}Nothing is as good in both and better in one than ${front.map((p) => p.name).join(", ")}.${without}`;
   };
 
   const show = () => {
     const ps = places(drive());
+    grey();
     $("atlas-answer").innerHTML = sentence(ps);
+    for (const b of $("atlas-answer").querySelectorAll("button.nearest")) {
+      b.addEventListener("click", () => {
+        for (const [f, l] of JSON.parse(b.dataset.set)) $(`atlas-${f}`).value = state[f] = l;
+        picked = null;
+        show();
+      });
+    }
     map(ps);
     detail();
     frontier(ps);

@@ -49,6 +49,12 @@ class Pair:
     alike: float | None
 
     @property
+    def is_settled(self) -> bool:
+        """Whether enough runs of both choices are steady on the trace, and on the twin."""
+        over = (self.came, self.lost)
+        return self.own.is_settled and self.of_twin.is_settled and all(o.is_settled for o in over)
+
+    @property
     def agrees(self) -> bool:
         """Whether the two choices are one, or not apart on the trace."""
         return self.own.scheme == self.of_twin.scheme or self.lost.is_chance
@@ -103,9 +109,15 @@ def _alike(drive: DriveCells, one: Sequence[Place], other: Sequence[Place]) -> f
 
 def sentences(atlas: Atlas) -> list[str]:
     """Return what came out, first of all drives, then of each."""
-    of = {drive.name: pairs(atlas, drive) for drive in atlas.drives}
+    made = {drive.name: pairs(atlas, drive) for drive in atlas.drives}
+    of = {name: [pair for pair in found if pair.is_settled] for name, found in made.items()}
     every = [pair for found in of.values() for pair in found]
     said = []
+    if unknown := sum(map(len, made.values())) - len(every):
+        said.append(
+            f"Of {unknown} pairs of a real trace and the twin beside it nothing is known, since "
+            "runs of either are not steady: run longer."
+        )
     if every:
         agree = sum(pair.agrees for pair in every)
         said.append(
@@ -181,6 +193,8 @@ def table(atlas: Atlas) -> str:
 
 
 def _chosen(choice: j.Choice) -> str:
+    if not choice.is_settled:
+        return f"not known ({choice.steady})"
     if not j.is_better(MEASURE, choice.gain):
         return "plain drive"
     second = f" or `{choice.second}`" if choice.apart.is_chance else ""
@@ -188,5 +202,7 @@ def _chosen(choice: j.Choice) -> str:
 
 
 def _ratio(found: j.Over) -> str:
+    if not found.is_settled:
+        return f"not known ({found.steady})"
     low, high = found.interval
     return f"{found.ratio:.3g} ({low:.3g} to {high:.3g})"

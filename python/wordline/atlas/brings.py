@@ -15,7 +15,7 @@ from wordline.atlas.tuned import Tuned
 #: What the section is called in every text.
 TITLE = "What tuning brings"
 #: By what found parameters are judged, in the order in which it is told.
-VERDICTS = ("better", "worse", "not told apart", "nothing found")
+VERDICTS = ("better", "worse", "not told apart", "not known", "nothing found")
 
 _HOW = """\
 Parameters that a search found for every scheme alone, by the same method for all: {trials} trials
@@ -58,6 +58,8 @@ class Gain:
         """One of `VERDICTS`."""
         if self.own is None:
             return "nothing found"
+        if not self.own.is_settled:
+            return "not known"
         if self.own.is_chance:
             return "not told apart"
         return "better" if j.is_better(self.tuned.measure, self.own) else "worse"
@@ -89,12 +91,19 @@ def sentences(atlas: Atlas) -> list[str]:
         return []
     count = Counter(gain.verdict for _, gain in every)
     found = len(every) - count["nothing found"]
+    unknown = count["not known"]
     text = (
         f"Tuning: on other workloads and with other seeds a search found parameters for {found} of "
-        f"{len(every)} schemes, counted on each drive. Over all conditions {count['better']} of "
-        f"them are better than the scheme's own beyond chance, {count['worse']} are worse, and "
-        f"{count['not told apart']} are not told apart."
+        f"{len(every)} schemes, counted on each drive."
     )
+    if found > unknown:
+        text += (
+            f" Over all conditions {count['better']} of them are better than the scheme's own "
+            f"beyond chance, {count['worse']} are worse, and {count['not told apart']} are not "
+            "told apart."
+        )
+    if unknown:
+        text += f" Of {unknown} it is not known, since their runs are not steady: run longer."
     for most, does, verdict in ((min, "gains", "better"), (max, "loses", "worse")):
         of = [(d, g.tuned, g.own) for d, g in every if g.own is not None and g.verdict == verdict]
         if of:
@@ -117,7 +126,7 @@ def _fastest(drive: DriveCells) -> list[str]:
         return []
     (first, one), (best, other) = own[0], others[0]
     apart = j.between(drive.places, best, first, "write_mean")
-    if apart is None:
+    if apart is None or not (apart.is_settled and one.is_settled and other.is_settled):
         return []
     said = "they are not told apart" if apart.is_chance else f"{apart} of that"
     return [

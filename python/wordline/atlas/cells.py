@@ -11,6 +11,7 @@ import numpy as np
 
 from wordline.atlas.design import FACTORS, names
 from wordline.atlas.tuned import Tuned, run_of
+from wordline.steady import ENOUGH, Steady, of_reports
 
 Report = Mapping[str, Any]
 
@@ -103,6 +104,8 @@ MEASURES = (
     Measure("ram", "RAM", "B", lambda r: r["conditions"]["ram_bytes"]),
 )
 KEYS = {measure.key: i for i, measure in enumerate(MEASURES)}
+#: What is extrapolated from a run to the end of the drive's life, and said of steady runs alone.
+EXTRAPOLATED = ("lifetime",)
 
 
 @dataclass
@@ -134,6 +137,11 @@ class Cell:
     why: str = ""
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
+    @property
+    def steadiness(self) -> Steady:
+        """Its runs, and how many of them are steady."""
+        return Steady(self.steady, 0 if self.logs is None else np.shape(self.logs)[1])
+
 
 @dataclass
 class Place:
@@ -154,6 +162,8 @@ class Place:
     again
         Of the best two schemes in mean write latency, where they were not apart, the logarithms of
         further seeds, as in a cell; those have not chosen the two.
+    base_scheme
+        The baseline.
     """
 
     at: tuple[str, ...]
@@ -164,6 +174,12 @@ class Place:
     requests: tuple[int, int]
     cells: Mapping[str, Cell]
     again: Mapping[str, Any] = field(default_factory=dict)
+    base_scheme: str = ""
+
+    @property
+    def baseline(self) -> Cell | None:
+        """The cell of the baseline, over which ratios are taken; none where it has none."""
+        return self.cells.get(self.base_scheme)
 
 
 def figures(report: Report) -> list[float]:
@@ -207,13 +223,13 @@ def place(
     if baseline not in reports:
         nothing = np.full(len(MEASURES), np.nan)
         cells = {s: Cell(why=why) for s, why in refused.items()}
-        return Place(at, *leads, nothing, (0, 0), cells)
+        return Place(at, *leads, nothing, (0, 0), cells, base_scheme=baseline)
     base = _by_measure(reports[baseline])
     cells = {}
     for scheme, found in reports.items():
         cells[scheme] = Cell(
             logs=logs(found, reports[baseline]),
-            steady=sum(r["steady_state"]["reached"] == "yes" for r in found),
+            steady=of_reports(found).steady,
             failed=sum(sum(r["host"].get("failed", {}).values()) for r in found),
             fixed=scheme in fixed,
             parts=_parts(found),
@@ -225,7 +241,7 @@ def place(
     mean = np.where(
         known.any(axis=1), np.nansum(base, axis=1) / np.maximum(known.sum(axis=1), 1), np.nan
     )
-    return Place(at, *leads, mean, count, cells)
+    return Place(at, *leads, mean, count, cells, base_scheme=baseline)
 
 
 def _parts(reports: Sequence[Report]) -> dict[str, dict[str, float]]:
@@ -312,6 +328,8 @@ class Atlas:
                 "seeds": self.seeds,
                 "requests": self.requests,
                 "fewest_p999": FEWEST_P999,
+                "enough_steady": ENOUGH,
+                "extrapolated": EXTRAPOLATED,
                 "factors": FACTORS,
                 "levels": self.levels,
                 "kinds": self.kinds,
@@ -414,6 +432,7 @@ def _drive_of(found: Mapping[str, Any]) -> DriveCells:
             (p["requests"][0], p["requests"][1]),
             {s: cell(c) for s, c in zip(labels, p["cells"], strict=True)},
             {labels[int(s)]: _logs_of(rows) for s, rows in p.get("again", {}).items()},
+            found["baseline"],
         )
         for p in found["places"]
     ]

@@ -11,6 +11,7 @@ import numpy as np
 from wordline.atlas import brings
 from wordline.atlas import judge as j
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells, Place
+from wordline.steady import NO_RUNS
 
 #: The schemes of each paper, by what is common to their names.
 PAPERS: dict[str, tuple[str, ...]] = {
@@ -54,14 +55,31 @@ def _label(measure: str) -> str:
     return MEASURES[KEYS[measure]].label
 
 
+#: In place of a scheme in `best_by_condition`.
+NONE, UNKNOWN = "", "?"
+
+
 def best_by_condition(drive: DriveCells, measure: str) -> Counter[str]:
-    """Count in how many conditions each scheme is best beyond chance; empty for none of them."""
+    """Count in how many conditions each scheme is best beyond chance.
+
+    `NONE` counts those in which none is, `UNKNOWN` those whose runs are not steady.
+    """
     found: Counter[str] = Counter()
     for place in drive.places:
         choice = j.choose(drive, [place], measure)
-        sure = choice is not None and j.is_better(measure, choice.gain)
-        found[choice.scheme if sure and choice is not None else ""] += 1
+        if choice is not None and not choice.is_settled:
+            found[UNKNOWN] += 1
+        elif choice is not None and j.is_better(measure, choice.gain):
+            found[choice.scheme] += 1
+        else:
+            found[NONE] += 1
     return found
+
+
+def steady_runs(drive: DriveCells) -> str:
+    """Say how many runs of a drive are steady."""
+    every = [j.steady(drive.places, scheme) for scheme in drive.schemes]
+    return str(sum(every, NO_RUNS))
 
 
 def winners(drive: DriveCells) -> list[str]:
@@ -69,23 +87,36 @@ def winners(drive: DriveCells) -> list[str]:
     if len(drive.places) < 2:
         return []
     of = best_by_condition(drive, "write_mean")
-    none = of.pop("", 0)
+    none, unknown = of.pop(NONE, 0), of.pop(UNKNOWN, 0)
     most = of.most_common(4)
+    count = len(drive.places)
+    runs = steady_runs(drive)
+    if unknown == count:
+        return [f"On {drive.title} it is not known what writes fastest: run longer ({runs})."]
+    # Where most is not known, that is the first thing to say.
+    begin, end = f"On {drive.title}", f" ({runs})"
+    if unknown:
+        end = ""
+        begin = (
+            f"On {drive.title} it is not known in {unknown} of {count} conditions what writes "
+            f"fastest: run longer ({runs}). In the others"
+        )
     if not most:
-        return [f"On {drive.title} nothing writes faster than the plain drive beyond chance."]
+        return [f"{begin} nothing writes faster than the plain drive beyond chance{end}."]
     listed = _and(f"{_name(s)} in {n}" for s, n in most)
     rest = f", and none beats the plain drive in {none}" if none else ""
+    schemes = "scheme or combination is" if len(of) == 1 else "schemes and combinations are"
     return [
-        f"On {drive.title} the lowest mean write latency depends on the conditions: of "
-        f"{len(drive.places)} it is that of {listed}; {len(of)} schemes and combinations are best "
-        f"in at least one{rest}."
+        f"{begin} the lowest mean write latency depends on the conditions: of "
+        f"{count - unknown} it is that of {listed}; {len(of)} {schemes} best "
+        f"in at least one{rest}{end}."
     ]
 
 
 def _extremes(
     drive: DriveCells, factor: str, scheme: str, measure: str
 ) -> tuple[tuple[str, j.Over], tuple[str, j.Over]] | None:
-    """Return the levels of a factor at which a scheme is best and worst."""
+    """Return the levels of a factor at which a scheme is best and worst, if runs are steady."""
     from wordline.atlas.design import FACTORS
 
     at = list(FACTORS).index(factor)
@@ -96,6 +127,8 @@ def _extremes(
         if (found := j.over(j.where(drive, **{factor: level}), scheme, measure)) is not None
     ]
     if len(known) < 2:
+        return None
+    if not all(found.is_settled for _, found in known):
         return None
     ordered = sorted(known, key=lambda item: item[1].log, reverse=MEASURES[KEYS[measure]].more)
     return ordered[0], ordered[-1]
@@ -122,6 +155,11 @@ def _fills(drive: DriveCells) -> list[str]:
     choice = j.choose(drive, places, "write_mean")
     if choice is None or len(places) < 2:
         return []
+    if not choice.is_settled:
+        return [
+            f"Over all conditions on {drive.title} it is not known what writes fastest: run longer "
+            f"({choice.steady})."
+        ]
     found = {
         fill: j.over(j.where(drive, fill=fill), choice.scheme, "write_mean")
         for fill in ("30%", "90%")
@@ -131,7 +169,7 @@ def _fills(drive: DriveCells) -> list[str]:
     return [
         f"Over all conditions on {drive.title} {_name(choice.scheme)} writes fastest, in "
         f"{choice.gain} the plain drive's time: {found['30%']} where 30 % of the "
-        f"capacity holds data, {found['90%']} where 90 % does."
+        f"capacity holds data, {found['90%']} where 90 % does ({choice.steady})."
     ]
 
 
@@ -142,7 +180,7 @@ def _ages(drive: DriveCells) -> list[str]:
             continue
         new = j.over(j.where(drive, age="new"), scheme, "read_mean")
         old = j.over(j.where(drive, age="nine-tenths"), scheme, "read_mean")
-        if new is not None and old is not None:
+        if new is not None and old is not None and new.is_settled and old.is_settled:
             said.append(
                 f"Age: on {drive.title} the mean read latency under {_name(scheme)} is "
                 f"{new} the plain drive's when new, and {old} with nine tenths of "
@@ -155,7 +193,12 @@ def _ages(drive: DriveCells) -> list[str]:
 def _costs(drive: DriveCells) -> list[str]:
     ranked = j.rank(drive, drive.places, "lifetime")
     if len(ranked) < 3 or _is_of_two_media(drive):
-        return []
+        if len(drive.schemes) < 3 or len(drive.places) < 2 or _is_of_two_media(drive):
+            return []
+        return [
+            f"What it costs: on {drive.title} it is not known how long the drive lives: run longer "
+            f"({steady_runs(drive)})."
+        ]
     (first, best), (last, worst) = ranked[0], ranked[-1]
     waf = j.over(drive.places, last, "waf")
     return [
@@ -168,7 +211,7 @@ def _costs(drive: DriveCells) -> list[str]:
 def _combined(drives: Sequence[DriveCells]) -> list[str]:
     """Say which combinations write faster than each of their two parts alone."""
     gains: list[tuple[str, str, j.Over]] = []
-    count = 0
+    count = unknown = 0
     for drive in drives:
         for scheme in drive.schemes:
             front, _, dense = scheme.partition("+")
@@ -176,19 +219,26 @@ def _combined(drives: Sequence[DriveCells]) -> list[str]:
                 continue
             count += 1
             over = [j.between(drive.places, scheme, part, "write_mean") for part in (front, dense)]
-            known = [o for o in over if o is not None]
+            known = [o for o in over if o is not None and o.is_settled]
+            unknown += len(known) < len(over)
             if len(known) == 2 and all(j.is_better("write_mean", o) for o in known):
                 gains.append((drive.title, scheme, max(known, key=lambda o: o.log)))
     if not count:
         return []
+    rest = f" Of {unknown} it is not known: run longer." if unknown else ""
+    if unknown == count:
+        return [f"Of {count} combinations it is not known what they gain: run longer."]
     if not gains:
-        return [f"None of {count} combinations writes faster than both its parts beyond chance."]
+        return [
+            f"None of {count - unknown} combinations writes faster than both its parts beyond "
+            f"chance.{rest}"
+        ]
     gains.sort(key=lambda g: g[2].log)
     title, scheme, least = gains[0]
     return [
         f"Of {count} combinations, counted on each drive, {len(gains)} write faster than both of "
         f"their parts beyond chance, over all conditions; the most {_name(scheme)} on {title}, "
-        f"{least} the better part's time."
+        f"{least} the better part's time.{rest}"
     ]
 
 
@@ -241,8 +291,8 @@ def papers(atlas: Atlas) -> list[str]:
         found = best_places(drives, schemes, alone=True)
         if not found:
             said.append(
-                f"{paper}: under no condition is {_or(schemes)} surely the best of the schemes "
-                "alone."
+                f"{paper}: under no condition with steady runs is {_or(schemes)} surely the best "
+                "of the schemes alone."
             )
             continue
         drive, place, measure, choice = found[0]
@@ -264,12 +314,13 @@ def _or(schemes: Sequence[str]) -> str:
 
 
 def extremes(atlas: Atlas, measure: str, count: int) -> list[tuple[DriveCells, Place, str, j.Over]]:
-    """Return the largest wins and losses, at most one of a scheme and drive each, wins first."""
+    """Return the largest wins and losses of steady runs, one of a scheme and drive, wins first."""
     found = []
     for drive in atlas.drives:
         for place in drive.places:
             for scheme in drive.schemes:
-                if scheme != drive.baseline and (o := j.over([place], scheme, measure)) is not None:
+                o = j.over([place], scheme, measure)
+                if scheme != drive.baseline and o is not None and o.is_settled:
                     found.append((drive, place, scheme, o))
     chosen: list[tuple[DriveCells, Place, str, j.Over]] = []
     for sign in (1, -1):

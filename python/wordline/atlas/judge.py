@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wordline.atlas.cells import FEWEST_P999, KEYS, MEASURES, DriveCells, Place
+from wordline.atlas.cells import EXTRAPOLATED, FEWEST_P999, KEYS, MEASURES, DriveCells, Place
 from wordline.interval import mean_and_half_width
+from wordline.steady import NO_RUNS, Steady
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,25 @@ class Over:
         Conditions that it is a mean of.
     few
         Whether too few requests were measured for a percentile.
+    rests
+        The runs of each of the two schemes, and how many of them are steady.
     """
 
     log: float
     half: float
     count: int
     few: bool = False
+    rests: tuple[Steady, ...] = ()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether enough runs of each scheme are steady for an answer to rest on them."""
+        return all(of.is_enough for of in self.rests)
+
+    @property
+    def steady(self) -> Steady:
+        """All of those runs."""
+        return sum(self.rests, NO_RUNS)
 
     @property
     def ratio(self) -> float:
@@ -46,7 +60,9 @@ class Over:
         return self.few or abs(self.log) <= self.half
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Say it in words; a figure of runs that are not steady is none."""
+        if not self.is_settled:
+            return f"not known ({self.steady})"
         low, high = self.interval
         return f"{self.ratio:.3g} times ({low:.3g} to {high:.3g})"
 
@@ -60,8 +76,17 @@ def where(drive: DriveCells, **levels: str) -> list[Place]:
 
 
 def over(places: Sequence[Place], scheme: str, measure: str) -> Over | None:
-    """Return a scheme's figure over the baseline's; none where no condition has it."""
-    return _mean(places, measure, lambda p: _logs(p, scheme, measure))
+    """Return a scheme's figure over the baseline's; none where no condition has it.
+
+    Of a figure that is extrapolated from runs there is none, either, where they are not steady.
+    """
+    return _mean(places, measure, lambda p: _logs(p, scheme, measure), (scheme, None))
+
+
+def steady(places: Sequence[Place], scheme: str | None) -> Steady:
+    """Return how many runs of a scheme, or of the baseline, there are, and how many are steady."""
+    cells = [place.baseline if scheme is None else place.cells[scheme] for place in places]
+    return sum((cell.steadiness for cell in cells if cell is not None), NO_RUNS)
 
 
 def between(places: Sequence[Place], scheme: str, other: str, measure: str) -> Over | None:
@@ -71,7 +96,7 @@ def between(places: Sequence[Place], scheme: str, other: str, measure: str) -> O
         one, two = _logs(p, scheme, measure), _logs(p, other, measure)
         return None if one is None or two is None else one - two
 
-    return _mean(places, measure, logs)
+    return _mean(places, measure, logs, (scheme, other))
 
 
 def _logs(place: Place, scheme: str, measure: str) -> np.ndarray | None:
@@ -83,7 +108,10 @@ def _logs(place: Place, scheme: str, measure: str) -> np.ndarray | None:
 
 
 def _mean(
-    places: Sequence[Place], measure: str, logs: Callable[[Place], np.ndarray | None]
+    places: Sequence[Place],
+    measure: str,
+    logs: Callable[[Place], np.ndarray | None],
+    schemes: tuple[str | None, ...],
 ) -> Over | None:
     found = [(p, row) for p in places if (row := logs(p)) is not None]
     if not found:
@@ -92,7 +120,9 @@ def _mean(
     log, half = mean_and_half_width(by_seed) if len(by_seed) > 1 else (float(by_seed[0]), np.inf)
     requests = [p.requests[1 if measure.startswith("write") else 0] for p, _ in found]
     few = measure.endswith("p999") and sum(requests) < FEWEST_P999
-    return Over(log, half, len(found), few)
+    rests = tuple(steady([p for p, _ in found], scheme) for scheme in schemes)
+    over = Over(log, half, len(found), few, rests)
+    return None if measure in EXTRAPOLATED and not over.is_settled else over
 
 
 @dataclass(frozen=True)
@@ -109,17 +139,25 @@ class Choice:
         The next best, and the best's figure over it. Where the two were run with further seeds
         (`Place.again`), that of those alone: they have not chosen the two, and they decide which
         of them is the best where they tell them apart.
+    steady
+        The runs of the two and of the baseline, and how many of them are steady.
     """
 
     scheme: str
     gain: Over
     second: str
     apart: Over
+    steady: Steady
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether enough runs of it, of the second and of the baseline are steady."""
+        return self.gain.is_settled and self.apart.is_settled
 
     @property
     def is_sure(self) -> bool:
-        """Whether it beats the baseline and the second beyond chance."""
-        return not self.gain.is_chance and not self.apart.is_chance
+        """Whether it beats the baseline and the second beyond chance, on steady runs."""
+        return self.is_settled and not self.gain.is_chance and not self.apart.is_chance
 
 
 def choose(
@@ -133,9 +171,17 @@ def choose(
     apart = _again(places, best, second, measure) or between(places, best, second, measure)
     if apart is None:
         return None
-    if not apart.is_chance and not is_better(measure, apart):
-        return Choice(second, next_gain, best, replace(apart, log=-apart.log))
-    return Choice(best, gain, second, apart)
+    named = dict.fromkeys((best, second, drive.baseline))
+    rests = sum((steady(places, scheme) for scheme in named), NO_RUNS)
+    if not apart.is_chance and apart.log * _sign(measure) > 0:
+        turned = replace(apart, log=-apart.log, rests=apart.rests[::-1])
+        return Choice(second, next_gain, best, turned, rests)
+    return Choice(best, gain, second, apart, rests)
+
+
+def _sign(measure: str) -> int:
+    """Return 1 where less of a measure is better, or else -1."""
+    return -1 if MEASURES[KEYS[measure]].more else 1
 
 
 def _again(places: Sequence[Place], scheme: str, other: str, measure: str) -> Over | None:
@@ -143,7 +189,8 @@ def _again(places: Sequence[Place], scheme: str, other: str, measure: str) -> Ov
     if len(places) != 1 or not {scheme, other} <= set(places[0].again):
         return None
     one, two = (places[0].again[s][KEYS[measure]] for s in (scheme, other))
-    return _mean(places, measure, lambda _: None if np.isnan(one - two).any() else one - two)
+    known = None if np.isnan(one - two).any() else one - two
+    return _mean(places, measure, lambda _: known, (scheme, other))
 
 
 def rank(
@@ -153,9 +200,9 @@ def rank(
     names = drive.schemes if schemes is None else schemes
     known = [(s, found) for s in names if (found := over(places, s, measure)) is not None]
     most = max((found.count for _, found in known), default=0)
-    sign = -1 if MEASURES[KEYS[measure]].more else 1
     return sorted(
-        ((s, o) for s, o in known if o.count == most), key=lambda found: sign * found[1].log
+        ((s, o) for s, o in known if o.count == most),
+        key=lambda found: _sign(measure) * found[1].log,
     )
 
 
@@ -164,13 +211,14 @@ def frontier(
 ) -> list[tuple[str, Over, Over, bool]]:
     """Return each scheme with both measures, and whether it is on the frontier.
 
-    That is, no other is as good in both and better in one.
+    That is, no other is as good in both and better in one. Schemes whose runs are not steady are
+    left out.
     """
-    signs = [-1 if MEASURES[KEYS[m]].more else 1 for m in (gain, cost)]
+    signs = [_sign(m) for m in (gain, cost)]
     found = []
     for scheme in drive.schemes:
         one, two = over(places, scheme, gain), over(places, scheme, cost)
-        if one is not None and two is not None:
+        if one is not None and two is not None and one.is_settled and two.is_settled:
             found.append((scheme, one, two))
     points = np.array([[signs[0] * a.log, signs[1] * b.log] for _, a, b in found])
     return [(scheme, a, b, not _is_dominated(points, i)) for i, (scheme, a, b) in enumerate(found)]
@@ -183,9 +231,9 @@ def _is_dominated(points: np.ndarray, i: int) -> bool:
 
 
 def is_better(measure: str, found: Over) -> bool:
-    """Whether a figure is better than what it is over, beyond chance."""
+    """Whether a figure is better than what it is over, beyond chance and on steady runs."""
     more = MEASURES[KEYS[measure]].more
-    return not found.is_chance and (found.log > 0) == more
+    return found.is_settled and not found.is_chance and (found.log > 0) == more
 
 
 def parts(place: Place, scheme: str, baseline: str, kind: str) -> Mapping[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,19 +58,23 @@ def to_html(
         for drive in atlas.drives
         for place in drive.places
     )
+    steady = sum(
+        cell.steady for drive in atlas.drives for p in drive.places for cell in p.cells.values()
+    )
     conditions = max(len(drive.places) for drive in atlas.drives)
     facts = [
         ("drives", ", ".join(drive.title for drive in atlas.drives)),
         ("conditions of each", str(conditions)),
         ("seeds of each run", str(atlas.seeds)),
         ("runs", f"{runs:,}"),
+        ("steady", f"{steady:,} of {runs:,} runs"),
     ]
     return _wordline.page(
         title=atlas.title,
         lead=findings[0].replace("`", "") if findings else "",
         facts=facts,
         command=command,
-        body=_body(atlas, findings[1:], of_papers, sections),
+        body=_body(atlas, findings[1:], of_papers, sections, longer(command, atlas)),
         footer=[f"Wordline {wordline.__version__}"],
     )
 
@@ -92,6 +97,23 @@ def data_of(page: Path) -> Atlas | None:
         raise UserError(f"{page}: {e}") from e
 
 
+#: How many times as many requests a run that is not steady is given.
+_LONGER = 4
+
+
+def longer(command: str, atlas: Atlas) -> str:
+    """Return the command with more requests for each run, for answers that are not known yet."""
+    words = shlex.split(command)
+    if words[:2] == ["wordline", "reproduce"] or len(words) < 2:
+        words = ["wordline", "atlas"]
+    requests = str(_LONGER * max(atlas.requests.values(), default=1))
+    if "--requests" in words:
+        words[words.index("--requests") + 1] = requests
+    else:
+        words += ["--requests", requests]
+    return shlex.join(words)
+
+
 def _select(key: str, label: str) -> str:
     return f'<label>{html.escape(label)}<select id="atlas-{key}"></select></label>'
 
@@ -101,6 +123,7 @@ def _body(
     findings: Sequence[str],
     of_papers: Sequence[str],
     sections: Sequence[tuple[str, str]],
+    run_longer: str,
 ) -> str:
     controls = "".join(_select(key, label) for key, label in _CONTROLS)
     # `</` would end the element; JSON may write the solidus as it likes.
@@ -119,7 +142,7 @@ def _body(
 <section class="atlas">
 <h2>What to take</h2>
 <div class="controls">{controls}</div>
-<p id="atlas-answer" class="answer" aria-live="polite"></p>
+<p id="atlas-answer" class="answer" aria-live="polite" data-longer="{html.escape(run_longer)}"></p>
 <noscript><p>This page computes in the browser; without its script only the findings below can be
 read.</p></noscript>
 </section>
@@ -130,8 +153,10 @@ read.</p></noscript>
 <p class="caption">Each figure is over the plain drive's under the same conditions with the same
 seeds, a geometric mean over the conditions. <span class="swatch gain"></span>better,
 <span class="swatch loss"></span>worse, the deeper the more; <span class="swatch chance"></span>grey
-where the 95&nbsp;% interval over the seeds holds 1. A dash is a scheme that the drive does not
-admit, or requests that there are none of.{below}</p>
+where the 95&nbsp;% interval over the seeds holds 1; grey and dotted where fewer than four in five
+of the runs are steady, so that the figure depends on how long they were. A dash is a scheme that
+the drive does not admit, requests that there are none of, or a lifetime of runs that are not
+steady.{below}</p>
 <div id="atlas-cell" class="cell-detail"></div>
 </section>
 <section class="atlas">

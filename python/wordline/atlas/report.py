@@ -43,10 +43,12 @@ Latencies below 10 us count as 10 us, which a host's own stack takes: here a wri
 in the drive's RAM takes no time. Schemes that all come to that are not told apart.
 
 Figures are over `conventional`, the plain drive, under the same conditions with the same seed;
-means are geometric. An interval is that of Student's t over the seeds, so it says what chance
-does under these conditions, not what another workload would do. A 99.9th percentile stands on at
-least {few:,} requests of its kind. Energy is a constant current for as long as the flash works.
-Prices are counted in wordlines, so a drive costs as many as it has."""
+means are geometric. An answer is given where four in five runs of each scheme that it names are
+steady, and with how many of them are; elsewhere it is not known, and needs longer runs. A lifetime
+is extrapolated, and has no figure there. An interval is that of Student's t over the seeds, so it
+says what chance does under these conditions, not what another workload would do. A 99.9th
+percentile stands on at least {few:,} requests of its kind. Energy is a constant current for as long
+as the flash works. Prices are counted in wordlines, so a drive costs as many as it has."""
 
 _OF_TWINS = """\
 Not every combination is run: every level of a factor is
@@ -194,7 +196,10 @@ def _choices(drive: DriveCells, factor: str) -> str:
         cells = []
         for measure in measures:
             choice = j.choose(drive, j.where(drive, **{factor: level}), measure)
-            if choice is None or not j.is_better(measure, choice.gain):
+            if choice is None or not choice.is_settled:
+                runs = "" if choice is None else f" ({choice.steady})"
+                cells.append(f"not known{runs}")
+            elif not j.is_better(measure, choice.gain):
                 cells.append("plain drive")
             else:
                 tied = "" if not choice.apart.is_chance else f" or `{choice.second}`"
@@ -260,7 +265,7 @@ def _heat(drive: DriveCells, measure: str, factor: str) -> Any:
     values = np.array(
         [
             [
-                np.nan if (o := found[s, at]) is None else 0 if o.is_chance else sign * o.log
+                np.nan if (o := found[s, at]) is None else 0 if _is_open(o) else sign * o.log
                 for at in levels
             ]
             for s in schemes
@@ -276,7 +281,7 @@ def _heat(drive: DriveCells, measure: str, factor: str) -> Any:
     for i, scheme in enumerate(schemes):
         for k, level in enumerate(levels):
             if (o := found[scheme, level]) is not None:
-                ink = "#777777" if o.is_chance else plotting.ON_LIGHT
+                ink = "#777777" if _is_open(o) else plotting.ON_LIGHT
                 at.text(k, i, f"{o.ratio:.2g}", ha="center", va="center", fontsize=7.5, color=ink)
     at.set_title(
         f"{drive.title}: {MEASURES[KEYS[measure]].label} over the plain drive's", fontsize=10
@@ -284,8 +289,6 @@ def _heat(drive: DriveCells, measure: str, factor: str) -> Any:
     return picture
 
 
-def _shade(found: j.Over | None, sign: int) -> float:
-    """Return how much worse a figure is, in octaves; nothing where that is chance."""
-    if found is None:
-        return float("nan")
-    return 0.0 if found.is_chance else sign * found.log
+def _is_open(found: j.Over) -> bool:
+    """Whether a figure says nothing: chance may have made it, or its runs are not steady."""
+    return found.is_chance or not found.is_settled

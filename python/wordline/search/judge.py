@@ -67,7 +67,9 @@ def judge(
         ``too slow``; ``why`` says it in words where it is not sound. ``overall`` has, by objective,
         ``ratio``, ``low`` and ``high``: the cost over the reference's, a geometric mean over
         workloads, with its 95 % interval over the seeds; below 1 is better. ``workloads`` has the
-        same of each.
+        same of each. ``steady`` counts the ``runs`` of both and those that are ``steady``;
+        ``answer`` says in a sentence what it came to, or "not known: run longer" where fewer than
+        four in five runs of either are.
 
     Raises
     ------
@@ -151,6 +153,7 @@ def _judged(asked: Mapping[str, Any]) -> dict[str, Any]:
 def _compared(asked: Mapping[str, Any]) -> dict[str, Any]:
     from wordline import Report
     from wordline.search import score
+    from wordline.steady import NO_RUNS, answer, longer, of_reports
 
     how = {**asked["how"], "set": tuple(tuple(pair) for pair in asked["how"]["set"]), "check": True}
 
@@ -168,9 +171,18 @@ def _compared(asked: Mapping[str, Any]) -> dict[str, Any]:
         return found
 
     by_workload = {w: ratios(slice(i, i + 1)) for i, w in enumerate(asked["workloads"])}
+    overall = ratios(slice(None))
+    rests = [of_reports(r.to_dict() for of in reports for r in of) for reports in (ours, theirs)]
+    both = sum(rests, NO_RUNS)
+    figures = {
+        name: f"{r['ratio']:.3g} times ({r['low']:.3g} to {r['high']:.3g})"
+        for name, r in overall.items()
+    }
     return {
         **_verdict(asked, "sound"),
-        "overall": ratios(slice(None)),
+        "answer": answer(figures, rests, longer(asked["how"]["requests"])),
+        "steady": {"steady": both.steady, "runs": both.runs},
+        "overall": overall,
         "workloads": by_workload,
     }
 

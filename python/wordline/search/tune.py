@@ -20,6 +20,7 @@ from wordline._api import AnyScheme, _text
 from wordline.commands import need
 from wordline.search import score
 from wordline.search.space import Bounds, Dimension, dimensions, spelled
+from wordline.steady import NO_RUNS, Steady, answer, longer, of_reports
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -49,6 +50,8 @@ class Trial:
     left_out
         Why there are none: scheme and device do not go together with these values, or the trial was
         given up after some of the workloads.
+    steady
+        Its runs, and how many of them are steady.
     """
 
     number: int
@@ -56,6 +59,7 @@ class Trial:
     scheme: str
     costs: tuple[float, ...] | None
     left_out: str | None = None
+    steady: Steady = NO_RUNS
 
 
 @dataclass(frozen=True)
@@ -72,12 +76,15 @@ class Tuned:
         All of them, in order.
     how
         What decides the search beside the scheme: device, workloads, seeds and so on.
+    reference
+        The runs of the scheme as it was given, and how many of them are steady.
     """
 
     scheme: str
     objectives: tuple[str, ...]
     trials: tuple[Trial, ...]
     how: Mapping[str, Any]
+    reference: Steady = NO_RUNS
 
     @cached_property
     def best(self) -> Trial:
@@ -103,6 +110,20 @@ class Tuned:
         return [first[costs] for costs in sorted(first) if not beaten(costs)]
 
     @property
+    def answer(self) -> str:
+        """What the search came to, or that it is not known where too few runs are steady.
+
+        Raises
+        ------
+        UserError
+            Every trial was left out.
+        """
+        costs = zip(self.objectives, _costs(self.best), strict=True)
+        figures = {name: f"{cost:.3f} times" for name, cost in costs}
+        rests = (self.best.steady, self.reference)
+        return answer(figures, rests, longer(self.how.get("requests")))
+
+    @property
     def _done(self) -> list[Trial]:
         found = [t for t in self.trials if t.costs is not None]
         if not found:
@@ -123,6 +144,8 @@ class Tuned:
                 **dict(zip(self.objectives, costs, strict=True)),
                 "scheme": t.scheme,
                 "left_out": t.left_out,
+                "steady": t.steady.steady,
+                "runs": t.steady.runs,
             }
 
         return [row(t) for t in self.trials]
@@ -134,6 +157,7 @@ class Tuned:
             "objectives": list(self.objectives),
             "how": dict(self.how),
             "best": self.best.scheme,
+            "answer": self.answer,
             "frontier": [t.number for t in self.frontier],
             "trials": self._rows(),
         }
@@ -144,9 +168,8 @@ class Tuned:
 
     def __repr__(self) -> str:
         """Say what was searched, and what came of it."""
-        costs = zip(self.objectives, _costs(self.best), strict=True)
-        found = ", ".join(f"{name} {cost:.3f}" for name, cost in costs)
-        return f"<Tuned in {len(self.trials)} trials: {self.best.scheme}, {found} of {self.scheme}>"
+        best = f"{self.best.scheme} against {self.scheme}"
+        return f"<Tuned in {len(self.trials)} trials: {best}: {self.answer}>"
 
     def _repr_html_(self) -> str:
         shown = self.frontier if len(self.objectives) > 1 else sorted(self._done, key=_costs)[:10]
@@ -159,7 +182,10 @@ class Tuned:
             ]
             for t in shown
         ]
-        about = f"{len(self.trials)} trials of {self.scheme}; costs over its own, less is better"
+        about = (
+            f"{len(self.trials)} trials of {self.scheme}; costs over its own, less is better; "
+            f"{self.best.scheme}: {self.answer}"
+        )
         return _frame.html(["trial", *names, *self.objectives], rows, about)
 
 
@@ -288,7 +314,9 @@ def tune(
         found = search.perform(trials, see)
     said = [_said(w) for w in seen]
     about = {**how, "set": changes, "workloads": said, "seed": seed, "seeds": seeds}
-    tuned = Tuned(spelled(scheme, {}), tuple(o.name for o in wanted), tuple(found), about)
+    reference = of_reports(r.to_dict() for of in search.reference for r in of)
+    names = tuple(o.name for o in wanted)
+    tuned = Tuned(spelled(scheme, {}), names, tuple(found), about, reference)
     if out is not None:
         tuned.save(Path(out) / "tuned.json")
     return tuned
@@ -371,7 +399,8 @@ class _Search:
             reason = refused.get(i)
             if costs is not None and not whole:
                 costs, reason = None, f"worse than the median after {len(done[i])} of the workloads"
-            found.append(Trial(trial.number, values[i], schemes[i], costs, reason))
+            runs_of = of_reports(r.to_dict() for of in done[i] for r in of)
+            found.append(Trial(trial.number, values[i], schemes[i], costs, reason, runs_of))
         return found
 
     def _costs(self, reports: Sequence[Sequence[Report]]) -> tuple[float, ...]:

@@ -49,7 +49,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
-    /// The folder, which is made if need be: wordline.1, wordline-run.1, ...
+    /// The folder, created if missing; the pages go to its man1: man1/wordline.1, man1/wordline-run.1, ...
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
 }

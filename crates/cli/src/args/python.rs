@@ -54,7 +54,7 @@ pub(crate) struct SweepArgs {
     /// intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=wordline_run::REPLICAS_MAX as i64))]
     pub(crate) replicas: u32,
-    /// The most requests to issue in each run, such as 100000 or 1M
+    /// Issue so many requests in each run, such as 100000 or 1M, in place of the workload's own requests=
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
     /// What to do with requests beyond the drive: error, wrap or compact

@@ -44,7 +44,8 @@ pub(crate) struct What {
     /// Runs that go at once; the results are the same [default: as many as there are cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// The most requests to issue, such as 100000 or 1M
+    /// Issue so many requests, such as 100000 or 1M, in place of the workload's own requests=; a trace may end
+    /// before
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
     /// The drive before the first request: fresh, preload, fill:90%[,order=seq|random][,valid=80%], steady,
@@ -58,7 +59,7 @@ pub(crate) struct What {
     /// at zero. Device and scheme must be those it was saved with
     #[arg(long, value_name = "FILE", conflicts_with = "initial")]
     pub(crate) from_state: Option<String>,
-    /// What to do with requests beyond the drive: error, wrap or compact
+    /// What to do with requests beyond the drive: error, wrap or compact; replaces the workload's own fit=
     #[arg(long, value_name = "HOW")]
     pub(crate) fit: Option<Fit>,
     /// Recount every invariant of the drive after the run
@@ -178,7 +179,7 @@ pub(crate) struct DemoArgs {
     /// Where the report goes
     #[arg(long, value_name = "DIR", default_value = "out/demo")]
     pub(crate) out: PathBuf,
-    /// The most requests to issue
+    /// Issue at most so many requests
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
 }

@@ -58,8 +58,8 @@ pub(crate) enum Command {
     ///
     /// Blocks retire when their lives are used up, and the drive is over at the end that --end names. While it runs
     /// it says where each life heads and how long it may take; Ctrl-C stops it, and what was lived until then is
-    /// written. Gives what can be written until then, drive writes a day, years, and how latency, retries, write
-    /// amplification and capacity change as the drive ages. The device file must know the endurance of its
+    /// written. Gives what can be written until then, as DWPD over 5 years and as years at the workload's pace,
+    /// and how latency, retries, write amplification and capacity change as the drive ages. The device file must know the endurance of its
     /// flash.
     Lifetime(LifetimeArgs),
     /// Repeat a run from its report alone, or a served drive from its session, and say whether the result is the same
@@ -77,7 +77,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Ask a served drive how it does, cut its power, plant faults, or change its speed
     Ctl(CtlArgs),
-    /// Compare conventional and slc-cache on a small drive under a bursty workload
+    /// Compare conventional, slc-cache and sector on a small drive under a bursty workload
     Demo(DemoArgs),
     /// Check an operation log by the rules of flash, with a program apart from the engine
     CheckLog(CheckLogArgs),
@@ -116,6 +116,6 @@ pub(crate) enum Command {
     /// For bash: wordline completions bash > ~/.local/share/bash-completion/completions/wordline. For zsh: to a file
     /// _wordline in a folder of $fpath. For fish: to ~/.config/fish/completions/wordline.fish.
     Completions(CompletionsArgs),
-    /// Write a manual page of each command into a folder, for man -M or a package
+    /// Write a manual page of each command into DIR/man1, for man -M DIR or a package
     Man(ManArgs),
 }

@@ -2,6 +2,7 @@
 
 use crate::args::run::{CheckLogArgs, CompareArgs, DemoArgs, RerunArgs, RunArgs, What, Where};
 use crate::args::values::Schemes;
+use crate::commands::forecast::forecast;
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};
@@ -83,20 +84,22 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
     let fio = args.fio_json.as_deref().map(Sink::open).transpose()?;
     let spec = RunSpec { save_state: args.save_state.clone(), ..spec(&args.what, &args.scheme, console) };
-    if fio.is_some() && Setup::resolve(&spec)?.pacing().is_some() {
+    let setup = Setup::resolve(&spec)?;
+    if fio.is_some() && setup.pacing().is_some() {
         return Err(Failure::Input(format!(
             "--fio-json: {} has no jobs, so there is nothing to say of them\n  allowed: a fio job file as \
              --workload\n  hint: --json writes the report of any run",
             args.what.workload
         )));
     }
+    setup.spelling(&args.scheme)?;
+    console.note(&forecast(&setup, &args.scheme, threads(args.what.threads)));
     let comparison = if !args.files().any() {
-        together(&spec, std::slice::from_ref(&args.scheme), &args.what, console)?
+        together(&setup, &spec, std::slice::from_ref(&args.scheme), &args.what, console)?
     } else if args.what.twin_sensitivity {
         let what = "--log, --completions and --timeline record one run; leave --twin-sensitivity out";
         return Err(Failure::Input(what.to_string()));
     } else {
-        let setup = Setup::resolve(&spec)?;
         let recording = Recording::open(&args.files())?;
         let mut bar = console.bar(&setup, 1);
         let update = &mut |p| bar.update(p);
@@ -136,7 +139,7 @@ pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failu
         (schemes, refused) = wordline_run::admitted(&Setup::resolve(&spec)?, &schemes)?;
         spec = spec.with_scheme(&schemes[0]);
     }
-    let comparison = together(&spec, &schemes, &args.what, console)?;
+    let comparison = together(&Setup::resolve(&spec)?, &spec, &schemes, &args.what, console)?;
     side_by_side(&Comparison { refused, ..comparison }, outputs, console)
 }
 
@@ -152,7 +155,7 @@ pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
         ..RunSpec::new("fair-tlc", "conventional", DEMO_WORKLOAD)
     };
     let schemes = ["conventional", "slc-cache", "sector"].map(str::to_string);
-    let comparison = compared(&spec, &schemes, threads(None), console)?;
+    let comparison = compared(&Setup::resolve(&spec)?, &schemes, threads(None), console)?;
     side_by_side(&comparison, outputs, console)
 }
 
@@ -164,29 +167,29 @@ pub(crate) fn threads(asked: Option<u16>) -> usize {
 
 /// The runs, and those on the shifted twin if they are asked for.
 fn together(
+    setup: &Setup,
     spec: &RunSpec,
     schemes: &[String],
     what: &What,
     console: &Console,
 ) -> Result<Comparison, Failure> {
     let threads = threads(what.threads);
-    let mut comparison = compared(spec, schemes, threads, console)?;
+    let mut comparison = compared(setup, schemes, threads, console)?;
     if what.twin_sensitivity {
-        let mut bar = console.bar(&Setup::resolve(spec)?, schemes.len() * spec.replicas as usize);
+        let mut bar = console.bar(setup, schemes.len() * spec.replicas as usize);
         wordline_run::sensitivity(spec, schemes, threads, &mut comparison, &mut |p| bar.update(p))?;
     }
     Ok(comparison)
 }
 
 fn compared(
-    spec: &RunSpec,
+    setup: &Setup,
     schemes: &[String],
     threads: usize,
     console: &Console,
 ) -> Result<Comparison, Failure> {
-    let setup = Setup::resolve(spec)?;
-    let mut bar = console.bar(&setup, schemes.len() * spec.replicas as usize);
-    Ok(wordline_run::compare(&setup, schemes, threads, &mut |p| bar.update(p))?)
+    let mut bar = console.bar(setup, schemes.len() * setup.spec.replicas as usize);
+    Ok(wordline_run::compare(setup, schemes, threads, &mut |p| bar.update(p))?)
 }
 
 fn side_by_side(comparison: &Comparison, outputs: Outputs, console: &Console) -> Result<(), Failure> {

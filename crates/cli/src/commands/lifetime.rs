@@ -3,6 +3,7 @@
 use crate::args::run::{LifetimeArgs, What};
 use crate::args::values::Schemes;
 use crate::commands::experiment::{json_of, spec, threads};
+use crate::commands::figures::{duration, significant};
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};
@@ -125,20 +126,6 @@ impl<'a> Told<'a> {
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
-}
-
-/// Three digits.
-fn significant(x: f64) -> String {
-    let decimals = (2 - x.abs().max(1e-3).log10().floor() as i32).max(0) as usize;
-    format!("{x:.decimals$}")
-}
-
-fn duration(d: Duration) -> String {
-    match d.as_secs() {
-        s if s < 90 => format!("{s} s"),
-        s if s < 5400 => format!("{} min", s.div_ceil(60)),
-        s => format!("{:.1} h", s as f64 / 3600.0),
-    }
 }
 
 #[cfg(test)]

@@ -9,15 +9,19 @@ use clap_mangen::Man;
 use std::path::Path;
 use std::{fs, io};
 
+/// Commands are in the first section, where man looks in a folder of this name.
+const SECTION: &str = "man1";
+
 pub(crate) fn man(args: &ManArgs, console: &Console) -> Result<(), Failure> {
-    let folder = &args.folder;
+    let folder = &args.folder.join(SECTION);
     fs::create_dir_all(folder)
-        .map_err(|e| Failure::Input(format!("{}: the folder cannot be made: {e}", folder.display())))?;
+        .map_err(|e| Failure::Input(format!("{}: the folder cannot be made: {e}", args.folder.display())))?;
     let mut tree = Cli::command().disable_help_subcommand(true);
     tree.build();
     pages(&tree, folder)
         .map_err(|e| Failure::Output(format!("{}: a page cannot be written: {e}", folder.display())))?;
-    console.note(&format!("Manual: {0}; man -l {0}/wordline.1 shows the first page", folder.display()));
+    let shown = wordline_report::quoted(&args.folder.display().to_string());
+    console.note(&format!("Manual: {}; man -M {shown} wordline shows the first page", folder.display()));
     Ok(())
 }
 

@@ -4,6 +4,8 @@ pub(crate) mod completions;
 pub(crate) mod device;
 pub(crate) mod experiment;
 pub(crate) mod explain;
+pub(crate) mod figures;
+pub(crate) mod forecast;
 pub(crate) mod keys;
 pub(crate) mod lifetime;
 pub(crate) mod list;

@@ -7,7 +7,7 @@ use crate::output::Sink;
 use serde_json::json;
 use wordline_report::{Latency, Report, TwinPanel, twin_figures};
 use wordline_run::{RunError, RunSpec, Setup};
-use wordline_workload::twin::{Aspect, Checked, Criterion, Depth, TWINS, TwinBody, Unit, Verdict};
+use wordline_workload::twin::{Aspect, Checked, Criterion, Depth, Fitted, TWINS, TwinBody, Unit, Verdict};
 use wordline_workload::{Fit, readable_bytes, with_format};
 
 pub(crate) fn check(args: &TwinCheckArgs, console: &Console) -> Result<(), Failure> {
@@ -126,9 +126,11 @@ pub(crate) fn fit(args: &TwinFitArgs, console: &Console) -> Result<(), Failure> 
         None => args.file.clone(),
     };
     let fitted = wordline_workload::twin::fit(&text, &args.title).map_err(RunError::Workload)?;
-    let toml = fitted.to_toml();
     let mut verdict = fitted.verdict();
+    verdict.untried("it was not run on a drive".to_string());
     // The twin is kept whatever becomes of the runs.
+    let ran = run_both(args, &fitted, &text, &mut verdict, console);
+    let toml = fitted.to_toml(&verdict);
     let last = match sink {
         Some(sink) if !sink.is_stdout() => {
             sink.write(&toml, console)?;
@@ -136,18 +138,7 @@ pub(crate) fn fit(args: &TwinFitArgs, console: &Console) -> Result<(), Failure> 
         }
         other => other,
     };
-    let refused = match Drive::of(args, fitted.room())? {
-        Ok(drive) => {
-            let [trace, twin] = drive.runs(args, &text, &toml, console)?;
-            verdict.on(format!("{} under {}", drive.words, args.scheme));
-            on_drive(&mut verdict, &trace, &twin);
-            None
-        }
-        Err(why) => {
-            verdict.untried("it was not run on a drive".to_string());
-            Some(why)
-        }
-    };
+    let refused = ran?;
     console.say(&verdict.render())?;
     if let Some(sink) = last {
         sink.write(&toml, console)?;
@@ -160,6 +151,25 @@ pub(crate) fn fit(args: &TwinFitArgs, console: &Console) -> Result<(), Failure> 
             Ok(())
         }
         None => Ok(()),
+    }
+}
+
+/// Run trace and twin on a drive and add to the verdict how near they come there; why not, where no drive does.
+fn run_both(
+    args: &TwinFitArgs,
+    fitted: &Fitted,
+    trace: &str,
+    verdict: &mut Verdict,
+    console: &Console,
+) -> Result<Option<String>, Failure> {
+    match Drive::of(args, fitted.room())? {
+        Ok(drive) => {
+            let [trace, twin] = drive.runs(args, trace, &fitted.to_toml(verdict), console)?;
+            verdict.on(format!("{} under {}", drive.words, args.scheme));
+            on_drive(verdict, &trace, &twin);
+            Ok(None)
+        }
+        Err(why) => Ok(Some(why)),
     }
 }
 

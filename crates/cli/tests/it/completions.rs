@@ -94,8 +94,19 @@ fn a_device_or_a_workload_may_be_a_file_in_zsh_and_fish() {
 #[test]
 fn each_command_has_a_manual_page_that_renders_without_a_warning() {
     let folder = tempfile::tempdir().unwrap();
-    let done = wordline(&["man", folder.path().join("man1").to_str().unwrap()]);
+    let root = folder.path().to_str().unwrap();
+    let done = wordline(&["man", root]);
     assert!(done.status.success(), "{done:?}");
+    // As the note says, man finds them in the folder that was named.
+    let note = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(note.contains(&format!("man -M {root} wordline")), "{note}");
+    if there("man") {
+        for name in ["wordline", "wordline-run"] {
+            let found = Command::new("man").args(["-M", root, "-w", name]).output().unwrap();
+            let path = folder.path().join("man1").join(format!("{name}.1"));
+            assert_eq!(String::from_utf8_lossy(&found.stdout).trim(), path.to_str().unwrap(), "{found:?}");
+        }
+    }
     let pages: Vec<_> =
         std::fs::read_dir(folder.path().join("man1")).unwrap().map(|p| p.unwrap().path()).collect();
     for page in ["wordline.1", "wordline-compare.1", "wordline-trace-cut.1", "wordline-reproduce.1"] {

@@ -101,3 +101,26 @@ fn pictures_of_a_trace_are_whole_and_have_their_data_beside_them() {
     }
     assert_eq!(pictures, 7);
 }
+
+/// A built-in workload is no trace, and is not proposed as one.
+#[test]
+fn trace_commands_refuse_built_in_workloads_by_name() {
+    let folder = folder();
+    for name in ["sequential", "twin:hm_0"] {
+        for command in [vec!["inspect", name], vec!["convert", name, "out.wl"]] {
+            let done = wordline(folder.path(), &[vec!["trace"], command].concat());
+            let said = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{said}");
+            assert!(said.contains("a built-in workload, which draws its requests, and no trace"), "{said}");
+            assert!(said.contains(&format!("--workload {name} runs it")), "{said}");
+            assert!(!said.contains("did you mean"), "{said}");
+        }
+    }
+    let done = wordline(folder.path(), &["trace", "inspect", "sequentail"]);
+    let said = text(&done.stderr);
+    assert!(said.contains("there is no such file") && !said.contains("built-in"), "{said}");
+    // A file of that name is one.
+    std::fs::copy(folder.path().join("t.wl"), folder.path().join("sequential")).unwrap();
+    let done = wordline(folder.path(), &["trace", "inspect", "./sequential"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+}

@@ -22,6 +22,57 @@ fn help_names_every_command_and_each_has_help_of_its_own() {
     }
 }
 
+/// Every command of the tree, as its words, with its help.
+fn every_command(words: &[String]) -> Vec<(Vec<String>, String)> {
+    let asked: Vec<&str> = words.iter().map(String::as_str).chain(["--help"]).collect();
+    let done = wordline(&asked);
+    assert!(done.status.success(), "{words:?}: {}", text(&done.stderr));
+    let help = text(&done.stdout);
+    let listed = help.split_once("\nCommands:\n").map_or("", |(_, rest)| rest);
+    let names = listed.lines().take_while(|line| !line.trim().is_empty());
+    // Longer descriptions go on in lines that are indented further.
+    let names = names.filter_map(|line| line.strip_prefix("  ").filter(|l| !l.starts_with(' ')));
+    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    let inner: Vec<Vec<String>> =
+        names.map(|name| words.iter().cloned().chain([name.to_string()]).collect()).collect();
+    let mut all = vec![(words.to_vec(), help.clone())];
+    all.extend(inner.iter().flat_map(|words| every_command(words)));
+    all
+}
+
+/// What help texts name of commands and options is there.
+#[test]
+fn help_names_only_commands_and_options_that_exist() {
+    let all = every_command(&[]);
+    assert!(all.len() > 30, "{}", all.len());
+    let commands: Vec<String> = all.iter().map(|(words, _)| words.join(" ")).collect();
+    let word = |w: &str| w.trim_matches(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).to_string();
+    let options: std::collections::BTreeSet<String> = (all.iter())
+        .flat_map(|(_, help)| help.lines())
+        .filter(|line| line.trim_start().starts_with('-'))
+        .flat_map(|line| line.split_whitespace().take(3).map(word).collect::<Vec<_>>())
+        .filter(|w| w.starts_with("--"))
+        .collect();
+    let mut wrong = vec![];
+    for (words, help) in &all {
+        let flat: Vec<&str> = help.split_whitespace().collect();
+        for (i, token) in flat.iter().enumerate() {
+            let named = word(token);
+            if named.starts_with("--") && named.len() > 2 && !options.contains(&named) {
+                wrong.push(format!("{words:?}: {named}"));
+            }
+            let in_code = *token == "`wordline" || (*token == "wordline" && i > 0 && flat[i - 1] == "Usage:");
+            let next = flat.get(i + 1).map(|w| word(w)).filter(|w| in_code && !w.is_empty());
+            let next = next.filter(|w| !w.starts_with("COMMAND") && !w.starts_with("--"));
+            wrong.extend(
+                next.filter(|w| !commands.iter().any(|c| c.split(' ').next() == Some(w)))
+                    .map(|w| format!("{words:?}: wordline {w}")),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn a_command_that_does_not_exist_is_met_with_one_that_does() {
     let done = wordline(&["comprae"]);
@@ -42,10 +93,59 @@ fn results_go_to_standard_output_and_errors_do_not() {
         "--requests",
         "500",
     ]);
-    assert!(good.status.success() && good.stderr.is_empty() && text(&good.stdout).contains("WAF"));
+    assert!(
+        good.status.success() && text(&good.stdout).contains("WAF") && !text(&good.stdout).contains("run:")
+    );
+    let told = text(&good.stderr);
+    assert!(told.starts_with("run: 500 requests, ") && told.lines().count() == 1, "{told}");
     let bad = wordline(&["explain", "demo-8bg"]);
     assert_eq!(bad.status.code(), Some(2));
     assert!(bad.stdout.is_empty() && text(&bad.stderr).contains("did you mean \"demo-8gb\"?"));
+}
+
+/// What is told before a run: how long it is, and whether its steady state can be judged then.
+#[test]
+fn run_says_beforehand_how_long_it_is() {
+    let told = |workload: &str, more: &[&str]| {
+        let run = ["run", "--device", "fair-tlc", "--scheme", "conventional", "--workload", workload];
+        let done = wordline(&[&run, more].concat());
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        text(&done.stderr)
+    };
+    let short = told("uniform:read=0%,bs=16KiB,requests=2000", &["--initial", "fresh"]);
+    assert!(
+        short.starts_with(
+            "run: 2,000 requests, 0.0305 drive writes, about a second at most: too short for a steady"
+        ),
+        "{short}"
+    );
+    // The number that it gives is one with which it says otherwise.
+    let enough = short.rsplit_once("(--requests ").unwrap().1.trim_end().trim_end_matches(')').to_string();
+    let long = told("uniform:read=0%,bs=16KiB,requests=2000", &["--initial", "fresh", "--requests", &enough]);
+    assert!(long.contains(" drive writes, about "), "{long}");
+    assert!(long.trim_end().ends_with(": can be enough for a steady state verdict"), "{long}");
+    let reads = told("uniform:read=100%,requests=2k", &[]);
+    assert!(reads.contains("nothing is written"), "{reads}");
+    let timed = told("uniform:read=50%,duration=20ms", &[]);
+    assert!(timed.contains("unknown number of requests"), "{timed}");
+    let both = told("uniform:requests=50", &["--requests", "60", "--replicas", "3"]);
+    assert!(both.starts_with("run: 3 runs of 60 requests, "), "{both}");
+}
+
+/// No help promises what the command does not do: each example in it names commands and options that there are.
+#[test]
+fn demo_help_names_the_schemes_it_runs() {
+    let help = text(&wordline(&["demo", "--help"]).stdout);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("o");
+    let done = wordline(&["demo", "--requests", "500", "--out", out.to_str().unwrap()]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let heading = text(&done.stdout);
+    let schemes: Vec<&str> = heading.lines().next().unwrap().split(" · ").collect();
+    assert_eq!(schemes.len(), 3, "{heading}");
+    for scheme in schemes {
+        assert!(help.contains(scheme), "{scheme} is not in\n{help}");
+    }
 }
 
 #[test]

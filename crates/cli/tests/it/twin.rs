@@ -30,6 +30,12 @@ fn the_verdict_of_a_twin_is_printed_and_the_twin_runs() {
         assert!(out.contains(word), "{word}: {out}");
     }
     assert!(out.contains("not put to the test"), "nothing was erased: {out}");
+    // Its file says what was printed, line by line.
+    let file = fs::read_to_string(folder.path().join("my.toml")).unwrap();
+    let head: Vec<&str> = file.lines().take_while(|line| line.starts_with('#')).collect();
+    for line in out.lines().filter(|line| !line.trim().is_empty()) {
+        assert!(head.contains(&format!("# {line}").trim_end()), "{line} is not in\n{}", head.join("\n"));
+    }
     let run = ["run", "--device", "demo-8gb", "--workload", "my.toml", "--scheme", "conventional"];
     let (code, _, err) = wordline(folder.path(), &run);
     assert_eq!(code, 0, "{err}");
@@ -48,5 +54,7 @@ fn a_drive_grows_with_the_trace_and_one_that_is_named_and_too_small_is_refused()
     for word in ["--device demo-8gb", "--fit wrap", "wordline device new large.toml --capacity"] {
         assert!(err.contains(word), "{word}: {err}");
     }
-    assert!(out.contains("it was not run on a drive") && folder.path().join("my.toml").exists(), "{out}");
+    assert!(out.contains("it was not run on a drive"), "{out}");
+    let file = fs::read_to_string(folder.path().join("my.toml")).unwrap();
+    assert!(file.contains("; it was not run on a drive"), "{file}");
 }

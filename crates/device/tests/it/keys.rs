@@ -15,20 +15,60 @@ fn keys(table: &str) -> Vec<String> {
     line.split(", ").filter(|key| !key.is_empty()).map(str::to_string).collect()
 }
 
-#[test]
-fn every_key_that_a_device_file_may_have_is_explained() {
+/// Every key that a device file may have, by its path.
+fn every_key() -> Vec<String> {
     let tables: Vec<String> = keys("").into_iter().filter(|t| t != "medium").collect();
     assert!(tables.iter().any(|t| t == "gc") && tables.len() > 10, "{tables:?}");
-    let inner = ["medium.flash", "medium.flash.tlc", "errors.qlc"].map(str::to_string);
-    let mut seen = 0;
-    for table in tables.iter().chain(&inner) {
-        assert!(!keys_of(table).is_empty(), "[{table}] is not explained");
-        for key in keys(table) {
-            assert!(!keys_of(&format!("{table}.{key}")).is_empty(), "{table}.{key} is not explained");
-            seen += 1;
+    let inner = ["medium.flash", "medium.flash.tlc", "errors.qlc", "host.queue.a"].map(str::to_string);
+    let of = |table: &String| -> Vec<String> {
+        keys(table).into_iter().filter(|key| key != "queue").map(|key| format!("{table}.{key}")).collect()
+    };
+    let all: Vec<String> = tables.iter().chain(&inner).flat_map(of).collect();
+    assert!(all.len() > 60, "only {} keys were seen", all.len());
+    all
+}
+
+/// What is said of a key is said of that key, and not of another whose sentence names it.
+#[test]
+fn every_key_has_a_sentence_of_its_own() {
+    let mut wrong = vec![];
+    for path in every_key() {
+        let key = path.rsplit('.').next().unwrap();
+        let tables = ["slc", "mlc", "tlc", "qlc"];
+        if tables.contains(&key) {
+            assert!(!keys_of(&path).is_empty(), "[{path}] is not explained");
+            continue;
+        }
+        let said: Vec<&str> = keys_of(&path).iter().flat_map(|t| t.sentences.clone()).collect();
+        // One sentence says it, and says more than the name.
+        let words = said.concat().split_whitespace().count();
+        if said.len() != 1 || words < 2 {
+            wrong.push(format!("{path}: {said:?}"));
         }
     }
-    assert!(seen > 60, "only {seen} keys were seen");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// No explanation is cut short: each value that a key takes is in it.
+#[test]
+fn every_value_of_a_key_is_explained() {
+    let (mut wrong, mut seen) = (vec![], 0);
+    for path in every_key() {
+        let set = [(path.clone(), NO_KEY.to_string())];
+        let Err(e) = DeviceSpec::from_toml(builtin()[0].text, "x.toml", &set) else { continue };
+        let text = e.to_string();
+        let of_this = text.lines().find(|line| line.contains(NO_KEY)).unwrap_or_default();
+        let Some((_, values)) = of_this.split_once("is not one of ") else { continue };
+        let said = keys_of(&path).iter().flat_map(|t| t.sentences.clone()).collect::<String>();
+        for value in values.split(", ").filter(|value| !["true", "false"].contains(value)) {
+            seen += 1;
+            if !said.contains(&format!("`{value}`")) {
+                wrong.push(format!("{path} = {value}: {said}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen > 30, "only {seen} values were seen");
 }
 
 #[test]
@@ -36,6 +76,12 @@ fn a_key_is_found_by_its_path_or_its_name_and_nothing_by_another() {
     let said = |name: &str| keys_of(name).iter().flat_map(|t| t.sentences.clone()).collect::<Vec<_>>();
     assert!(said("gc.victim").iter().all(|s| s.starts_with("`victim`")));
     assert_eq!(said("victim"), said("gc.victim"));
+    assert!(
+        matches!(said("ack.pages")[..], [s] if s.starts_with("`pages`: mapping units that the write buffer"))
+    );
+    assert!(
+        matches!(said("ack.mode")[..], [s] if s.starts_with("`mode`") && s.contains("or `buffer` (when"))
+    );
     assert_eq!(said("[gc]"), said("gc"));
     assert_eq!(said("medium.anything.qlc.endurance"), said("endurance"));
     assert!(said("host").len() > said("host.queue.mine").len());

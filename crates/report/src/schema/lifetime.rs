@@ -80,6 +80,12 @@ pub struct Life {
     pub drive_writes_per_day: f64,
     /// How long the drive lasted at the pace of the workload, in years, without time on the shelf.
     pub years: f64,
+    /// Passes of the workload that were simulated; 0 in files of before they were counted.
+    #[serde(default)]
+    pub passes: u64,
+    /// Of these the passes that reached a steady state.
+    #[serde(default)]
+    pub steady_passes: u64,
     /// Write amplification over the life; null where the host's pages are not known.
     pub waf: Option<f64>,
     /// Write latency over the life.

@@ -3,6 +3,7 @@
 use crate::terminal::columns::{NAME_WIDTH, broken};
 use crate::terminal::text::{Line, Look, Page};
 use crate::words::followed::TITLE;
+use crate::words::number;
 use crate::words::row::{Group, Row};
 use unicode_width::UnicodeWidthStr;
 
@@ -32,17 +33,13 @@ pub(crate) fn transposed(page: &mut Page, labels: &[String], groups: &[Group], e
     let followed = groups.iter().filter(|g| g.title == TITLE).flat_map(|g| &g.rows).filter(|row| !row.part);
     let shown: Vec<Measure> = key
         .chain(followed.map(|row| (row, broken(&row.label, NAME_WIDTH))))
-        .map(|(row, title)| {
-            let widths = row.texts().iter().chain(&title).map(|t| t.width()).max().unwrap_or(0);
-            let width = widths.max(row.unit().sign.width()) + 3;
-            Measure { row, title, width }
-        })
+        .map(|(row, title)| Measure::new(row, title))
         .collect();
     let mut rest = shown.as_slice();
     while !rest.is_empty() {
         let mut width = stub;
         let fits = rest.iter().take_while(|measure| {
-            width += measure.width;
+            width += measure.width();
             width <= page.width
         });
         let (these, others) = rest.split_at(fits.count().max(1));
@@ -54,11 +51,47 @@ pub(crate) fn transposed(page: &mut Page, labels: &[String], groups: &[Group], e
     }
 }
 
-/// A measure of all schemes: its row, the head of its column in lines, and how wide that is.
+/// A measure of all schemes: its row, the head of its column in lines, and its cells.
 struct Measure<'a> {
     row: &'a Row,
     title: Vec<String>,
-    width: usize,
+    /// The value of each scheme, with half the width of its interval where there are replicas.
+    values: Vec<String>,
+    /// How far each is from the first by its replicas; empty where there are none.
+    differences: Vec<String>,
+}
+
+impl<'a> Measure<'a> {
+    fn new(row: &'a Row, title: Vec<String>) -> Measure<'a> {
+        let texts = row.spread_texts();
+        let half = widest(texts.iter().map(|(_, half)| half));
+        let cell = |(value, spread): &(String, String)| match (half, spread.as_str()) {
+            (0, _) => value.clone(),
+            (_, "") => format!("{value}{}", " ".repeat(half + 3)),
+            (_, spread) => format!("{value} ± {spread}{}", " ".repeat(half - spread.width())),
+        };
+        let values = texts.iter().map(cell).collect();
+        let difference = |run| match row.difference(run, 0) {
+            Some(d) => number::change(d.mean, d.half_width_95),
+            None => String::new(),
+        };
+        Measure { row, title, values, differences: (0..texts.len()).map(difference).collect() }
+    }
+
+    /// Room for a value, and two columns before it.
+    fn value_width(&self) -> usize {
+        2 + widest(self.values.iter().chain(&self.title)).max(self.row.unit().sign.width())
+    }
+
+    /// Room for the mark of the best, and for a difference.
+    fn width(&self) -> usize {
+        let difference = widest(self.differences.iter());
+        self.value_width() + 1 + if difference > 0 { 1 + difference } else { 0 }
+    }
+}
+
+fn widest<'t>(texts: impl Iterator<Item = &'t String>) -> usize {
+    texts.map(|t| t.width()).max().unwrap_or(0)
 }
 
 /// One table of measures, a line a scheme.
@@ -67,9 +100,9 @@ fn by_scheme(page: &mut Page, (stub, names): (usize, &[Vec<String>]), shown: &[M
         let mut line = Line::default();
         line.pad_to(stub);
         for measure in shown {
-            let end = line.width + measure.width;
-            line.right(&text(measure), end - 1, look);
-            line.pad_to(end);
+            let start = line.width;
+            line.right(&text(measure), start + measure.value_width(), look);
+            line.pad_to(start + measure.width());
         }
         line
     };
@@ -87,11 +120,13 @@ fn by_scheme(page: &mut Page, (stub, names): (usize, &[Vec<String>]), shown: &[M
         before.iter().for_each(|part| page.push(Line::of(part, Look::Plain)));
         let mut line = Line::of(last, Look::Plain);
         line.pad_to(stub);
-        for Measure { row, width, .. } in shown {
-            let end = line.width + width;
-            let best = row.best(eligible)[i];
-            line.right(&row.texts()[i], end - 1, if best { Look::Best } else { Look::Plain });
+        for measure in shown {
+            let start = line.width;
+            let best = measure.row.best(eligible)[i];
+            let look = if best { Look::Best } else { Look::Plain };
+            line.right(&measure.values[i], start + measure.value_width(), look);
             line.add(if best && !page.colour { "*" } else { " " }, Look::Plain);
+            line.right(&measure.differences[i], start + measure.width(), Look::Dim);
         }
         page.push(line);
     }

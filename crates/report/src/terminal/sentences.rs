@@ -6,7 +6,7 @@ use crate::schema::report::Report;
 use crate::terminal::text::{Look, Page};
 use crate::words::command::{class_without_file, shell_lines};
 use crate::words::hints::hints;
-use crate::words::{begun, facts, labels, reach, steady};
+use crate::words::{begun, facts, labels, reach, settled, steady};
 use unicode_width::UnicodeWidthStr;
 
 /// The command that makes all of it again, broken before options: a shell takes it as it stands.
@@ -59,6 +59,10 @@ pub(crate) fn steadiness(page: &mut Page, reports: &[Report], labels: &[String])
     }
     for text in said {
         page.wrap("state ", &text.whole(), Look::Plain);
+    }
+    let judged = reports.iter().any(|r| r.steady_state.is_some());
+    if let Some(text) = settled::short_advice(reports).filter(|_| judged) {
+        page.wrap("longer ", &text, Look::Plain);
     }
     for text in crate::words::twins::sentences(reports, labels) {
         page.wrap("twin  ", &text, Look::Plain);

@@ -1,5 +1,6 @@
 //! One run, with what the comparison leaves out: the flash by cause, capacity, wear and the engine.
 
+use crate::schema::activity::Lifetime;
 use crate::schema::report::Report;
 use crate::terminal::columns::{Columns, Ratios};
 use crate::terminal::sentences::{advice, again, heading};
@@ -8,7 +9,7 @@ use crate::words::conditions::flash;
 use crate::words::labels::replicas;
 use crate::words::names::mode_title;
 use crate::words::number::{self, Quantity};
-use crate::words::{begun, rows, steady};
+use crate::words::{begun, rows, settled, steady};
 
 /// One run, with what the comparison leaves out: the flash by cause, capacity, wear and the engine.
 pub fn summary(report: &Report, style: TerminalStyle) -> String {
@@ -53,6 +54,9 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     ];
     if let Some(text) = steady::sentence(r) {
         out.insert(0, ("steady state", text.trim_end_matches('.').to_string()));
+        if let Some(text) = settled::short_advice(std::slice::from_ref(r)) {
+            out.insert(1, ("run longer", text));
+        }
     }
     if let Some(text) = begun::sentence(r) {
         out.insert(0, ("begun steady", text.trim_start_matches("begun ").trim_end_matches('.').to_string()));
@@ -92,15 +96,8 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
             format!("{} of {} cycles left {left}", mode_title(mode), number::count(m.endurance))
         });
         let mut what = modes.collect::<Vec<_>>().join(", ");
-        if let (Some(bytes), Some(years), Some(daily)) =
-            (l.total_bytes_written, l.years, l.drive_writes_per_day)
-        {
-            what.push_str(&format!(
-                "; {} TB written in all, {} years at this rate, {} drive writes a day over five years",
-                number::significant(bytes / 1e12),
-                number::significant(years),
-                number::significant(daily)
-            ));
+        if let Some(text) = extrapolated(r, l) {
+            what.push_str(&format!("; {text}"));
         }
         out.push(("lifetime", what));
     }
@@ -140,4 +137,20 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     }
     out.retain(|(_, text)| !text.is_empty());
     out
+}
+
+/// How long the drive lasts at the wear of this run: an answer only where the run is steady.
+fn extrapolated(r: &Report, l: &Lifetime) -> Option<String> {
+    let (bytes, years, daily) = (l.total_bytes_written?, l.years?, l.drive_writes_per_day?);
+    if !settled::stands(std::slice::from_ref(r)) {
+        return Some("bytes until wear-out not known: the run is not steady, run longer".to_string());
+    }
+    let drive_writes = bytes / r.capacity.logical_bytes.max(1) as f64;
+    Some(format!(
+        "{} TB until wear-out by the wear of this run: {} DWPD over 5 years, or {} years at its pace of {} DWPD",
+        number::significant(bytes / 1e12),
+        number::significant(daily),
+        number::significant(years),
+        number::significant(drive_writes / (years * 365.25)),
+    ))
 }

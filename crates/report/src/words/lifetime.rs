@@ -3,6 +3,7 @@
 
 use crate::schema::estimate::Estimate;
 use crate::schema::lifetime::{ACCELERATION_TOLERANCE, Life, Lifetimes, SchemeLife};
+use crate::schema::replicas::difference_percent;
 use crate::words::names::{device_label, workload_label};
 use crate::words::number::{self, Quantity};
 use crate::words::said::{self, Said, TOGETHER};
@@ -12,11 +13,12 @@ use std::collections::BTreeMap;
 pub(crate) type LifeFigure = (&'static str, Quantity, fn(&Life) -> Option<f64>);
 
 /// The figures of a life that are compared.
-pub(crate) const FIGURES: [LifeFigure; 11] = [
+pub(crate) const FIGURES: [LifeFigure; 12] = [
     ("written in all", Quantity::Bytes, |l| Some(l.total_bytes_written)),
     ("drive writes", Quantity::Waf, |l| Some(l.drive_writes)),
-    ("drive writes a day", Quantity::Waf, |l| Some(l.drive_writes_per_day)),
+    ("DWPD over 5 years", Quantity::Waf, |l| Some(l.drive_writes_per_day)),
     ("years at this pace", Quantity::Waf, |l| Some(l.years)),
+    ("DWPD at this pace", Quantity::Waf, Life::drive_writes_per_day_at_pace),
     ("WAF", Quantity::Waf, |l| l.waf),
     ("write mean", Quantity::Latency, |l| Some(l.write?.mean)),
     ("write p99", Quantity::Latency, |l| Some(l.write?.p99)),
@@ -26,10 +28,19 @@ pub(crate) const FIGURES: [LifeFigure; 11] = [
     ("blocks retired", Quantity::Count, |l| Some(l.retired_blocks as f64)),
 ];
 
+/// Days of a year on average.
+const DAYS_A_YEAR: f64 = 365.25;
+
 /// The figures by which two accelerations are held against each other.
 const CHECKED: [&str; 5] = ["written in all", "WAF", "write mean", "read mean", "retries a page"];
 
 impl Life {
+    /// Drive writes a day at the pace of the workload: with [`Life::years`] they give the same drive writes as
+    /// [`Life::drive_writes_per_day`] does with five years.
+    fn drive_writes_per_day_at_pace(&self) -> Option<f64> {
+        (self.years > 0.0).then(|| self.drive_writes / (self.years * DAYS_A_YEAR))
+    }
+
     /// How it ended, in a few words.
     fn ending(&self) -> String {
         match self.ended_by.split_once(':') {
@@ -111,6 +122,31 @@ impl Lifetimes {
         facts
     }
 
+    /// How many passes of the workload the figures rest on, and how many of them are steady; `None` of lives that
+    /// an older version lived.
+    fn settled(&self) -> Option<String> {
+        let sum = |of: fn(&Life) -> u64| self.schemes.iter().flat_map(|s| &s.lives).map(of).sum::<u64>();
+        let (passes, steady) = (sum(|l| l.passes), sum(|l| l.steady_passes));
+        let what = if passes == 1 { "pass" } else { "passes" };
+        (passes > 0).then(|| {
+            format!("{} of {} {what} of the workload steady", number::count(steady), number::count(passes))
+        })
+    }
+
+    /// Why nothing is known of who lasts longest: an erase that stands for half as many does not give the same.
+    fn doubt(&self) -> Option<String> {
+        let differ = self.schemes.iter().filter(|s| s.agrees() == Some(false));
+        let names: Vec<&str> = differ.map(|s| s.scheme.name.as_str()).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "Not known how long the drive lasts: half the acceleration does not give the same within 5 % under \
+                 {}. Give a smaller --acceleration than {}.",
+                names.join(", "),
+                self.acceleration
+            )
+        })
+    }
+
     /// What half the acceleration says of the schemes.
     pub(crate) fn checks(&self) -> Vec<Said> {
         let said = |(i, s): (usize, &SchemeLife)| {
@@ -146,8 +182,16 @@ impl Lifetimes {
         if names.len() < TOGETHER { said.into_iter().map(named).collect() } else { said }
     }
 
-    /// In a sentence, who lasts longest.
+    /// In a sentence, who lasts longest, and what that rests on.
     pub(crate) fn verdict(&self) -> String {
+        let answer = self.doubt().unwrap_or_else(|| self.longest());
+        match self.settled() {
+            Some(settled) => format!("{answer} {settled}."),
+            None => answer,
+        }
+    }
+
+    fn longest(&self) -> String {
         let written = |s: &SchemeLife| s.estimate(|l| Some(l.total_bytes_written)).map_or(0.0, |e| e.mean);
         let (Some(base), Some(best)) =
             (self.schemes.first(), self.schemes.iter().max_by(|a, b| written(a).total_cmp(&written(b))))
@@ -162,8 +206,13 @@ impl Lifetimes {
         if self.schemes.len() == 1 {
             return format!("Under {} the drive takes {} until it wears out.", base.scheme.name, takes(base));
         }
-        if std::ptr::eq(base, best) {
-            return format!("None lasts longer than {}, which takes {}.", base.scheme.name, takes(base));
+        if std::ptr::eq(base, best) || !lasts_longer(best, base) {
+            let significantly = if base.lives.len() > 1 { "significantly " } else { "" };
+            return format!(
+                "The drive lasts {significantly}longer under no scheme than under {}, which takes {}.",
+                base.scheme.name,
+                takes(base)
+            );
         }
         format!(
             "Under {} the drive takes {} until it wears out, {} what it takes under {}.",
@@ -172,5 +221,108 @@ impl Lifetimes {
             number::times(written(best) / written(base)),
             base.scheme.name
         )
+    }
+}
+
+/// Whether a drive lasts longer under one scheme than under another: beyond chance where each has several lives,
+/// which are paired by seed, or else by more than half a per cent.
+fn lasts_longer(best: &SchemeLife, base: &SchemeLife) -> bool {
+    let written = |s: &SchemeLife| -> Vec<(u64, f64)> {
+        s.lives.iter().map(|l| (l.seed, l.total_bytes_written)).collect()
+    };
+    let (ours, theirs) = (written(best), written(base));
+    match difference_percent(&ours, &theirs) {
+        Some(Estimate { mean, half_width_95: Some(half), .. }) => mean > half,
+        _ => ours.first().zip(theirs.first()).is_some_and(|(a, b)| a.1 > b.1 * 1.005),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::report::SchemeInfo;
+
+    fn life(drive_writes: f64, years: f64) -> Life {
+        Life {
+            acceleration: 20,
+            ended_by: "capacity".to_string(),
+            total_bytes_written: drive_writes * 1e9,
+            drive_writes,
+            drive_writes_per_day: drive_writes / (5.0 * DAYS_A_YEAR),
+            years,
+            waf: Some(2.0),
+            passes: 8,
+            steady_passes: 6,
+            ..Life::default()
+        }
+    }
+
+    fn under(name: &str, lives: Vec<Life>, check: Option<Life>) -> SchemeLife {
+        SchemeLife { scheme: SchemeInfo { name: name.to_string(), ..SchemeInfo::default() }, lives, check }
+    }
+
+    fn lifetimes(schemes: Vec<SchemeLife>) -> Lifetimes {
+        Lifetimes { acceleration: 20, schemes, ..Lifetimes::default() }
+    }
+
+    /// Five years at the one rate are as many drive writes as the years at the other.
+    #[test]
+    fn dwpd_figures_give_the_same_drive_writes() {
+        let life = life(1095.75, 0.00171);
+        let figure = |name| {
+            let (_, _, of) = FIGURES.iter().find(|(label, ..)| *label == name).unwrap();
+            of(&life).unwrap()
+        };
+        let at_pace = figure("DWPD at this pace") * figure("years at this pace");
+        assert!((at_pace / (figure("DWPD over 5 years") * 5.0) - 1.0).abs() < 1e-12, "{at_pace}");
+        assert!((figure("DWPD over 5 years") - 0.6).abs() < 1e-3);
+        assert_eq!(Life::default().drive_writes_per_day_at_pace(), None);
+    }
+
+    #[test]
+    fn verdict_carries_steady_passes() {
+        let both = lifetimes(vec![
+            under("a", vec![life(100.0, 1.0)], Some(life(101.0, 1.0))),
+            under("b", vec![life(200.0, 2.0)], Some(life(201.0, 2.0))),
+        ]);
+        assert_eq!(
+            both.verdict().replace(number::NO_BREAK, " "),
+            "Under b the drive takes 186 GiB until it wears out, 2.0× what it takes under a. 12 of 16 passes of the \
+             workload steady."
+        );
+    }
+
+    /// What chance may have made is no longer life.
+    #[test]
+    fn verdict_claims_no_insignificant_difference() {
+        let lives = |writes: [f64; 3]| -> Vec<Life> {
+            (1..).zip(writes).map(|(seed, w)| Life { seed, ..life(w, 1.0) }).collect()
+        };
+        let said = |more: [f64; 3]| {
+            lifetimes(vec![under("a", lives([90.0, 100.0, 110.0]), None), under("b", lives(more), None)])
+                .verdict()
+        };
+        let overlapping = said([120.0, 80.0, 115.0]);
+        assert!(
+            overlapping.starts_with("The drive lasts significantly longer under no scheme than under a,")
+        );
+        let paired = said([100.0, 111.0, 122.0]);
+        assert!(paired.starts_with("Under b the drive takes"), "{paired}");
+        let alike = lifetimes(vec![
+            under("a", vec![life(100.0, 1.0)], None),
+            under("b", vec![life(100.2, 1.0)], None),
+        ]);
+        assert!(alike.verdict().starts_with("The drive lasts longer under no scheme than under a,"));
+    }
+
+    #[test]
+    fn verdict_is_not_known_where_half_the_acceleration_disagrees() {
+        let said = lifetimes(vec![
+            under("a", vec![life(100.0, 1.0)], Some(life(101.0, 1.0))),
+            under("b", vec![life(200.0, 2.0)], Some(life(150.0, 2.0))),
+        ])
+        .verdict();
+        assert!(said.starts_with("Not known how long the drive lasts: half the acceleration"), "{said}");
+        assert!(said.contains("under b. Give a smaller --acceleration than 20."), "{said}");
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod reach;
 pub(crate) mod row;
 pub(crate) mod rows;
 pub(crate) mod said;
+pub(crate) mod settled;
 pub(crate) mod steady;
 pub(crate) mod twins;
 pub(crate) mod verdict;

@@ -69,11 +69,6 @@ impl Row {
         self.quantity.unit_for(self.values.iter().flatten().copied())
     }
 
-    /// The values in the row's unit.
-    pub(crate) fn texts(&self) -> Vec<String> {
-        self.spread_texts().into_iter().map(|(value, _)| value).collect()
-    }
-
     /// The values in the row's unit, each with half the width of its interval, which is empty where
     /// there is none.
     pub(crate) fn spread_texts(&self) -> Vec<(String, String)> {

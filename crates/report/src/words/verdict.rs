@@ -5,6 +5,9 @@ use crate::schema::replicas::mean;
 use crate::schema::report::{Latency, Report};
 use crate::words::labels::{eligible, labels};
 use crate::words::names::waf_name;
+use crate::words::number::Quantity;
+use crate::words::row::{Better, Row};
+use crate::words::settled::{self, Settled};
 use crate::words::{command, number};
 
 fn verdict(reports: &[Report], baseline: usize) -> String {
@@ -28,61 +31,145 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
     if !overloaded.is_empty() {
         return under_overload(reports, &labels, baseline, &overloaded);
     }
-    // The run to speak of: of those that answered everything, the one with the shortest mean write,
-    // or read where nothing was written.
-    let mean_us = |r: &Report| {
-        let mean = mean(r, &|r| Some(r.latency_us.write.or(r.latency_us.read)?.mean));
-        mean.unwrap_or(f64::INFINITY)
-    };
-    let rival = (0..reports.len())
-        .filter(|i| *i != baseline && ok[*i])
-        .min_by(|a, b| mean_us(&reports[*a]).total_cmp(&mean_us(&reports[*b])));
-    let Some(rival) = rival else {
+    if (0..reports.len()).all(|i| i == baseline || !ok[i]) {
         return "Every scheme but the baseline failed requests, so nothing can be said of speed.".to_string();
-    };
-    let pair = |pick| Some((middle_and_tail(&reports[rival], pick)?, middle_and_tail(base, pick)?));
-    let write = pair(|r| r.latency_us.write);
-    let read = pair(|r| r.latency_us.read);
-    let mut clauses: Vec<String> = Vec::new();
-    if let Some((a, b)) = write {
-        clauses.extend(speed("writes", &[("at the median", b.0 / a.0), ("at p99.9", b.1 / a.1)]));
     }
-    if let Some((a, b)) = read {
-        clauses.extend(speed("reads", &[("at the median", b.0 / a.0), ("at p99.9", b.1 / a.1)]));
-    }
-    let mut text = if reports.len() > 2 {
-        format!(
-            "Of {} schemes, {} is the fastest to write: against {}, it ",
+    let settled = Settled::of(reports);
+    if !settled::stands(reports) {
+        return format!(
+            "Not known which of {} schemes is fastest: {}. {}",
             reports.len(),
-            labels[rival],
-            labels[baseline]
-        )
-    } else {
-        format!("Against {}, {} ", labels[baseline], labels[rival])
-    };
-    if reports.len() > 2 && (write.is_none() || mean_us(base) < mean_us(&reports[rival])) {
-        text = format!(
-            "Of {} schemes, {} comes next to {}: it ",
-            reports.len(),
-            labels[rival],
-            labels[baseline]
+            settled.words(),
+            settled::advice(reports)
         );
     }
-    text.push_str(&if clauses.is_empty() { "measures the same".to_string() } else { clauses.join(", and ") });
-    if let Some(waf) = waf_against(reports, rival, baseline) {
-        text.push_str("; ");
-        text.push_str(&waf);
+    let mut text = fastest(reports, &labels, baseline, &ok);
+    let failed: Vec<&str> = (0..reports.len()).filter(|i| !ok[*i]).map(|i| labels[i].as_str()).collect();
+    if !failed.is_empty() {
+        text.push_str(&format!(" {} failed requests and is left out.", failed.join(" and ")));
     }
-    text.push('.');
-    let failed = ok.iter().filter(|o| !**o).count();
-    if failed > 0 {
-        let who: Vec<&str> = (0..reports.len()).filter(|i| !ok[*i]).map(|i| labels[i].as_str()).collect();
-        text.push_str(&format!(" {} failed requests and is left out.", who.join(" and ")));
+    format!("{text} {}.", settled.words())
+}
+
+/// One latency of every run, as the table has it.
+struct Measure {
+    point: &'static str,
+    /// Write or read latency.
+    of: &'static str,
+    row: Row,
+}
+
+/// Mean, median and tail of what decides, which is write latency, or read latency where nothing was written.
+fn measures(reports: &[Report]) -> [Measure; 3] {
+    let written = reports.iter().any(|r| r.latency_us.write.is_some());
+    let pick: Pick = if written { |r| r.latency_us.write } else { |r| r.latency_us.read };
+    let of = if written { "write latency" } else { "read latency" };
+    let measure = |point, value: Point| Measure { point, of, row: latency(reports, pick, value) };
+    [measure("mean", |l| l.mean), measure("p50", |l| l.p50), measure("p99.9", |l| l.p999)]
+}
+
+fn latency(reports: &[Report], pick: Pick, value: Point) -> Row {
+    Row::new("", Quantity::Latency, Better::Lower, reports, |r| pick(r).map(value))
+}
+
+/// The runs that have the lowest value of a row; all of them where they are alike.
+fn lowest(row: &Row, ok: &[bool]) -> Vec<usize> {
+    let best = row.best(ok);
+    let marked: Vec<usize> = (0..best.len()).filter(|i| best[*i]).collect();
+    let known = || (0..ok.len()).filter(|i| ok[*i] && row.values[*i].is_some()).collect();
+    if marked.is_empty() { known() } else { marked }
+}
+
+/// Who has the lowest mean, how far from the baseline, and who leads by the other points of that latency.
+fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool]) -> String {
+    let [mean, others @ ..] = &measures(reports);
+    let ratio = |row: &Row, run| row.against(run, baseline).unwrap_or_else(|| number::NONE.to_string());
+    let best = lowest(&mean.row, ok);
+    let named = |runs: &[usize]| list(&runs.iter().map(|i| labels[*i].as_str()).collect::<Vec<_>>());
+    let count = reports.len();
+    let value = |run: usize| mean.row.values[run].map_or_else(String::new, number::latency);
+    // The run to speak of: the fastest, or where that is the baseline the next to it.
+    let speed = |run: &usize| mean.row.values[*run].unwrap_or(f64::INFINITY);
+    let candidates = (0..count).filter(|i| *i != baseline && ok[*i]);
+    let rival = candidates.min_by(|a, b| speed(a).total_cmp(&speed(b))).unwrap_or(baseline);
+    let against = {
+        let others = others.iter().map(|m| format!("{} {}", m.point, ratio(&m.row, rival)));
+        let points: Vec<String> = std::iter::once(ratio(&mean.row, rival)).chain(others).collect();
+        let [of_mean, others @ ..] = points.as_slice() else { return String::new() };
+        format!(
+            "{} against {} of {} ({of_mean}; {})",
+            value(rival),
+            value(baseline),
+            labels[baseline],
+            others.join(", ")
+        )
+    };
+    let what = format!("{} {}", mean.point, mean.of);
+    let mut text = match (best.contains(&baseline), best.as_slice()) {
+        (true, [_]) => format!(
+            "Of {count} schemes, {} has the lowest {what}. Next is {}: {against}.",
+            labels[baseline], labels[rival]
+        ),
+        (true, tied) if tied.len() == count => format!(
+            "{} have the same {what}: {}; no difference is significant.",
+            if count == 2 { "Both schemes".to_string() } else { format!("All {count} schemes") },
+            value(baseline)
+        ),
+        (_, [only]) => {
+            format!("Of {count} schemes, {} has the lowest {what}: {against}.", labels[*only])
+        }
+        (_, tied) => format!(
+            "Of {count} schemes, {} share the lowest {what}, without a significant difference; {}: {against}.",
+            named(tied),
+            labels[rival]
+        ),
+    };
+    text.push_str(&besides(reports, labels, rival, baseline));
+    for m in others {
+        let leads = lowest(&m.row, ok);
+        if leads.len() < ok.iter().filter(|ok| **ok).count() && !leads.contains(&rival) {
+            let verb = if leads.len() == 1 { "has" } else { "have" };
+            let at =
+                leads.iter().find(|run| **run != baseline).map(|run| format!(" ({})", ratio(&m.row, *run)));
+            text.push_str(&format!(
+                " {} {verb} the lowest {} {}{}.",
+                named(&leads),
+                m.point,
+                m.of,
+                at.unwrap_or_default()
+            ));
+        }
     }
     text
 }
 
-/// "its WAF is 2.33 against 1.28 (1.82×)", where both have one.
+/// Reads and write amplification of the run to speak of.
+fn besides(reports: &[Report], labels: &[String], rival: usize, baseline: usize) -> String {
+    let mut also: Vec<String> = vec![];
+    if reports.iter().any(|r| r.latency_us.write.is_some()) {
+        let pick: Pick = |r| r.latency_us.read;
+        let points: [(&str, Point); 3] = [("mean", |l| l.mean), ("p50", |l| l.p50), ("p99.9", |l| l.p999)];
+        let ratios = points.iter().filter_map(|(name, value)| {
+            Some(format!("{name} {}", latency(reports, pick, *value).against(rival, baseline)?))
+        });
+        let ratios: Vec<String> = ratios.collect();
+        if !ratios.is_empty() {
+            also.push(format!("read latency {}", ratios.join(", ")));
+        }
+    }
+    also.extend(waf_against(reports, rival, baseline));
+    if also.is_empty() { String::new() } else { format!(" {}: {}.", labels[rival], also.join("; ")) }
+}
+
+/// `a, b and c`.
+fn list(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// "WAF 2.33 against 1.28 (1.82×)", where both have one.
 fn waf_against(reports: &[Report], rival: usize, baseline: usize) -> Option<String> {
     let waf = |i: usize| mean(&reports[i], &|r| r.waf.as_ref().map(|w| w.total));
     let (a, b) = (waf(rival)?, waf(baseline)?);
@@ -91,7 +178,7 @@ fn waf_against(reports: &[Report], rival: usize, baseline: usize) -> Option<Stri
     }
     let (own, other) = (number::significant(a), number::significant(b));
     let ratio = if own == other { String::new() } else { format!(" ({})", number::ratio(a / b)) };
-    Some(format!("its {} is {own} against {other}{ratio}", waf_name(reports)))
+    Some(format!("{} {own} against {other}{ratio}", waf_name(reports)))
 }
 
 /// What can be said where requests came faster than some drives served them: throughput, and no latency.
@@ -121,42 +208,20 @@ fn under_overload(reports: &[Report], labels: &[String], baseline: usize, overlo
         number::ratio(a / b)
     ));
     if let Some(waf) = waf_against(reports, rival, baseline) {
-        text.push_str("; ");
-        text.push_str(&waf);
+        text.push_str(&format!("; {waf}"));
     }
-    text + "."
+    format!("{text}. {}.", Settled::of(reports).words())
 }
 
 type Pick = fn(&Report) -> Option<Latency>;
 
+/// A point of a latency's distribution.
+type Point = fn(Latency) -> f64;
+
 /// Median and p99.9 of a latency, the mean of the replicas.
 fn middle_and_tail(r: &Report, pick: Pick) -> Option<(f64, f64)> {
-    let at = |value: fn(Latency) -> f64| mean(r, &|r| pick(r).map(value));
+    let at = |value: Point| mean(r, &|r| pick(r).map(value));
     Some((at(|l| l.p50)?, at(|l| l.p999)?))
-}
-
-/// "writes 3.1× faster at the median but 1.2× slower at p99.9", or nothing without numbers.
-/// Each point is a place in the distribution and how many times faster it is there.
-fn speed(verb: &str, points: &[(&str, f64)]) -> Option<String> {
-    let mut text = verb.to_string();
-    let mut last = None;
-    for (at, times) in points.iter().filter(|(_, t)| t.is_finite() && *t > 0.0) {
-        let (sign, says) = if (0.95..1.05).contains(times) {
-            (0, format!("as fast {at}"))
-        } else if *times > 1.0 {
-            (1, format!("{} faster {at}", number::times(*times)))
-        } else {
-            (-1, format!("{} slower {at}", number::times(1.0 / times)))
-        };
-        text.push_str(match last {
-            None => " ",
-            Some(before) if before == sign => " and ",
-            Some(_) => " but ",
-        });
-        text.push_str(&says);
-        last = Some(sign);
-    }
-    last.map(|_| text)
 }
 
 fn alone(r: &Report, label: &str) -> String {
@@ -187,8 +252,15 @@ fn alone(r: &Report, label: &str) -> String {
         0 => String::new(),
         n => format!(", {} of which failed", number::count(n)),
     };
+    let settled = Settled::of(std::slice::from_ref(r));
+    let state = if settled::stands(std::slice::from_ref(r)) {
+        format!(" {}.", settled.words())
+    } else {
+        let advice = settled::advice(std::slice::from_ref(r));
+        format!(" Not known whether these figures last: {}. {advice}", settled.words())
+    };
     let body = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
-    format!("{label} answered {} requests{failures}{body}.", number::count(r.host.requests))
+    format!("{label} answered {} requests{failures}{body}.{state}", number::count(r.host.requests))
 }
 
 impl Comparison {

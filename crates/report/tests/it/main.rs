@@ -6,3 +6,4 @@ mod page;
 mod sample;
 mod schema;
 mod terminal;
+mod verdict;

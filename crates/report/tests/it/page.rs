@@ -370,24 +370,6 @@ fn curves_reach_p9999_and_no_further() {
 }
 
 #[test]
-fn the_verdict_says_what_came_out() {
-    assert_eq!(
-        sample::two().verdict(),
-        "Against conventional, slc-cache writes 2.5× faster at the median but 1.2× slower at p99.9, and reads \
-         1.3× faster at the median but 1.6× slower at p99.9; its WAF is 2.33 against 1.28 (1.82×)."
-    );
-    assert!(sample::four().verdict().starts_with("Of 4 schemes, hierarchy is the fastest to write:"));
-    assert!(sample::with_failures().verdict().contains("failed requests"));
-    let mut alone = sample::two();
-    alone.reports.truncate(1);
-    let said = alone.verdict();
-    assert!(
-        said.starts_with("conventional answered 72,175 requests: writes take 2.12 ms at the median"),
-        "{said}"
-    );
-}
-
-#[test]
 fn arrays_are_called_what_they_are() {
     let mut c = sample::two();
     let find = |c: &Comparison| {

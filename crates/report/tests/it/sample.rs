@@ -428,6 +428,17 @@ pub fn empty() -> Comparison {
     Comparison::new(vec![Report { schema: REPORT_SCHEMA.into(), ..Report::default() }])
 }
 
+/// The same with every run steady, replicas and all.
+pub fn steady(mut c: Comparison) -> Comparison {
+    for r in &mut c.reports {
+        r.steady_state = Some(settled(true));
+        for run in r.replicas.iter_mut().flat_map(|r| &mut r.runs) {
+            run.steady_state = Some(settled(true));
+        }
+    }
+    c
+}
+
 /// Eight replicas of each scheme, with some chance in what matters; the first scheme has settled.
 pub fn replicated() -> Comparison {
     let mut reports = two().reports;

@@ -2,7 +2,7 @@
 
 use crate::sample;
 use unicode_width::UnicodeWidthStr;
-use wordline_report::{Comparison, Estimate, TerminalStyle, summary, table};
+use wordline_report::{Comparison, Estimate, Lifetime, TerminalStyle, summary, table};
 
 fn plain(width: usize) -> TerminalStyle {
     TerminalStyle { colour: false, width }
@@ -64,6 +64,25 @@ fn replicas_show_the_mean_with_its_interval_and_the_paired_difference() {
     assert_eq!(c.differences_percent[1]["latency_us.write.p50"], e);
 }
 
+/// What the line below a table explains is in the table: of few schemes, of many, at any width.
+#[test]
+fn replicas_show_intervals_and_differences_of_many_schemes() {
+    for count in [2, 3, 5, 8] {
+        let reports: Vec<_> = (0..4).flat_map(|_| sample::replicated().reports).take(count).collect();
+        let c = Comparison::new(reports);
+        for width in [80, 100, 200] {
+            let text = table(&c, plain(width));
+            let (figures, footer) = text.split_once("is the best of its").unwrap();
+            let says = |words: &str| footer.split_whitespace().collect::<Vec<_>>().join(" ").contains(words);
+            assert!(figures.contains(" ± ") && says("± half the width"), "{count} at {width}:\n{text}");
+            let shown = figures.lines().any(|l| l.contains(" % ± ") && l.contains(['−', '+']));
+            assert_eq!(shown, says("differences are taken seed by seed"), "{count} at {width}:\n{text}");
+            assert!(shown || says("differences need a wider terminal"), "{count} at {width}:\n{text}");
+            assert!(shown || count < 5, "{count} at {width}:\n{text}");
+        }
+    }
+}
+
 #[test]
 fn replicas_that_are_all_alike_get_no_interval_but_a_word() {
     let text = table(&sample::replicas_alike(), plain(100));
@@ -90,6 +109,36 @@ fn the_steady_state_is_said_in_a_line_with_what_was_measured_after_it() {
         ["WAF", "1.31", "–"]
     );
     assert!(summary(&c.reports[0], plain(120)).contains("steady state   steady from 19.2 min"), "{text}");
+}
+
+/// A lifetime is extrapolated, so it is given of a steady run alone; DWPD comes with its years.
+#[test]
+fn lifetime_of_unsteady_run_is_not_known() {
+    let mut c = sample::steady(sample::two());
+    c.reports[0].lifetime = Some(Lifetime {
+        total_bytes_written: Some(9e12),
+        years: Some(0.002),
+        drive_writes_per_day: Some(0.6),
+        ..Lifetime::default()
+    });
+    let text = summary(&c.reports[0], plain(400));
+    let line = text.lines().find(|l| l.starts_with("lifetime ")).unwrap();
+    assert!(line.contains(" TB until wear-out by the wear of this run: "), "{line}");
+    assert!(line.contains(" DWPD over 5 years, or ") && line.contains(" years at its pace of "), "{line}");
+    assert!(!text.contains("run longer"), "{text}");
+    c.reports[0].steady_state.as_mut().unwrap().reached = wordline_report::Reached::No;
+    let text = summary(&c.reports[0], plain(400));
+    let line = text.lines().find(|l| l.starts_with("lifetime ")).unwrap();
+    assert!(
+        line.trim_end().ends_with("bytes until wear-out not known: the run is not steady, run longer"),
+        "{line}"
+    );
+    let longer = "run longer     for figures that last, the command below with --requests ";
+    assert!(text.contains(longer), "{text}");
+    assert!(
+        table(&c, plain(400))
+            .contains("\nlonger for figures of all runs that last, the command below with --req")
+    );
 }
 
 #[test]
@@ -254,7 +303,7 @@ fn nothing_is_concluded_from_latencies_under_overload() {
     }
     let said = c.verdict();
     assert!(said.starts_with("The drive is overloaded under every scheme"), "{said}");
-    assert!(said.contains("requests/s against") && !said.contains("faster at"), "{said}");
+    assert!(said.contains("requests/s against") && !said.contains("lowest"), "{said}");
     let text = table(&c, plain(80));
     assert!(!row(&text, "Write latency", "p50").contains(['*', '×']), "{text}");
     assert!(row(&text, "Write amplification", "WAF").contains('×'), "{text}");

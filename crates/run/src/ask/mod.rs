@@ -2,6 +2,7 @@
 
 pub(crate) mod given_report;
 pub(crate) mod initial;
+pub(crate) mod length;
 pub(crate) mod queues;
 pub(crate) mod saved;
 pub(crate) mod setup;

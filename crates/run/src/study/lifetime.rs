@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use wordline_report::{
-    AgedLatency, LIFETIME_SCHEMA, Latency, Life, LifePhase, Lifetimes, Report, SchemeInfo, SchemeLife,
+    AgedLatency, LIFETIME_SCHEMA, Latency, Life, LifePhase, Lifetimes, Reached, Report, SchemeInfo,
+    SchemeLife,
 };
 use wordline_sim::{EndOfLife, Histogram, NoProbe};
 use wordline_units::{Message, Opt};
@@ -306,6 +307,7 @@ struct Sums {
     host_pages: u64,
     retries: u64,
     uncorrectable: Option<u64>,
+    steady: u64,
     hash: u64,
 }
 
@@ -400,6 +402,8 @@ fn live(
         drive_writes: total / capacity,
         drive_writes_per_day: drive_writes_per_day(total / capacity),
         years: sums.simulated_s * each / YEAR_S,
+        passes: phases.passed,
+        steady_passes: sums.steady,
         waf: (sums.asked > 0.0).then(|| sums.programmed / sums.asked),
         write: aged(&sums.writes),
         read: aged(&sums.reads),
@@ -420,6 +424,7 @@ impl Sums {
     fn add(&mut self, r: &Report, latency: &[Histogram; 4]) {
         self.written += r.host.write_bytes as f64;
         self.simulated_s += r.simulated_s;
+        self.steady += u64::from(r.steady_state.as_ref().is_some_and(|s| s.reached == Reached::Yes));
         if let Some(waf) = &r.waf {
             self.programmed += waf.total * r.host.write_page_bytes as f64;
             self.asked += r.host.write_page_bytes as f64;

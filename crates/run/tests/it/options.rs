@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 use wordline_report::Report;
-use wordline_run::{RunSpec, run};
+use wordline_run::{RunSpec, Setup, run};
 
 const TIGHT: &[(&str, &str)] = &[("capacity.logical", "9GiB")];
 
@@ -308,4 +308,38 @@ fn an_urgent_queue_waits_less_than_one_that_takes_turns_and_that_less_than_a_low
     let (low, _) = of_two_jobs("3", &[weighted]);
     assert!(urgent <= alike && alike < 0.5 * low, "{urgent} {alike} {low}");
     assert!(urgent < 0.5 * behind, "{urgent} {behind}");
+}
+
+/// What is told of a run before it begins, of bounds of every kind, beside what the workload comes to.
+#[test]
+fn length_of_run_is_known_beforehand() {
+    let length = |workload: &str, requests| {
+        let spec = RunSpec { requests, ..RunSpec::new("fair-tlc", "conventional", workload) };
+        Setup::resolve(&spec).unwrap().length()
+    };
+    let near = |a: u64, b: u64| (a as f64 / b as f64 - 1.0).abs() < 0.01;
+    let page = 16 << 10;
+    let all = length("uniform:read=25%,bs=16KiB,requests=1M", None).unwrap();
+    assert!(!all.is_exact && near(all.requests, 1_000_000), "{all:?}");
+    assert!(near(all.write_bytes, 750_000 * page) && near(all.bytes, 1_000_000 * page), "{all:?}");
+    let few = length("uniform:read=25%,bs=16KiB,requests=1M", Some(500)).unwrap();
+    assert!(few.is_exact && few.requests == 500 && few.bytes == 500 * page, "{few:?}");
+    let bytes = length("uniform:read=50%,bs=16KiB,bytes=4GiB", None).unwrap();
+    assert!(near(bytes.write_bytes, 4 << 30) && near(bytes.requests, 2 * (4 << 30) / page), "{bytes:?}");
+    let open = length("uniform:read=50%,bs=16KiB,rate=100k,duration=4s", None).unwrap();
+    assert!(near(open.requests, 400_000), "{open:?}");
+    // Time ends a closed loop: how far it comes is the drive's.
+    assert_eq!(length("uniform:read=50%,bs=16KiB,duration=4s", None), None);
+    // A verdict needs the drive full, and ten blocks of each plane collected; a steady one begins full.
+    let bytes = |initial: &str| {
+        let spec = RunSpec {
+            initial: initial.into(),
+            ..RunSpec::new("fair-tlc", "conventional", "uniform:read=0%,bs=16KiB,requests=9")
+        };
+        let setup = Setup::resolve(&spec).unwrap();
+        (setup.verdict_bytes(), setup.device.logical_bytes(), setup.device.physical_bytes())
+    };
+    let (fresh, logical, physical) = bytes("fresh");
+    assert!(fresh > physical && fresh > logical / 10);
+    assert!(bytes("steady").0 + physical == fresh, "{:?}", bytes("steady"));
 }

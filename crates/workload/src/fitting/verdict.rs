@@ -102,6 +102,7 @@ impl Verdict {
     /// Where trace and twin were run.
     pub fn on(&mut self, drive: String) {
         self.drive = drive;
+        self.untried = None;
     }
 
     /// Why a drive says nothing of write amplification, or nothing at all.

@@ -10,7 +10,7 @@ use crate::requests::stream::Overrides;
 use crate::source::compression::Compression;
 use crate::trace::scan::{Backwards, Unusable};
 use crate::trace::trace::Trace;
-use crate::workload::spelling::{Parts, check_exists, parts};
+use crate::workload::spelling::{Parts, check_is_trace, parts};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wordline_units::{HostOp, LBA_BYTES, Opt};
@@ -166,7 +166,7 @@ pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
 /// Those of [`inspect`].
 pub fn inspect_profiled(text: &str) -> Result<(Inspection, Option<Profile>), WorkloadError> {
     let Parts { head, options } = parts(text);
-    check_exists(head)?;
+    check_is_trace(head)?;
     if is_job_file(head) {
         let what = "this is a fio job file, which has no requests until a drive answers them";
         let problem = Problem::new(ErrorKind::Format, head, what).allowed("a trace");

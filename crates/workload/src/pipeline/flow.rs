@@ -5,7 +5,7 @@ use crate::formats::record::Record;
 use crate::requests::stream::Overrides;
 use crate::trace::cursor::{Cursor, Step};
 use crate::trace::trace::Trace;
-use crate::workload::spelling::{Parts, check_exists, parts};
+use crate::workload::spelling::{Parts, check_is_trace, parts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -36,7 +36,7 @@ impl TraceFlow {
     /// Reads the trace through, so that all that is wrong with it is known before anything is written.
     pub fn load(text: &str) -> Result<TraceFlow, WorkloadError> {
         let Parts { head, options } = parts(text);
-        check_exists(head)?;
+        check_is_trace(head)?;
         let trace = Trace::load(head, options, Overrides::default(), false)?;
         trace.judge()?;
         trace.refuse_replay_options()?;

@@ -6,6 +6,7 @@ use crate::generators::twin::named::is_known;
 use crate::source::source::is_there;
 use crate::text::parameter::unquoted_parts;
 use std::path::Path;
+use wordline_units::{Listed, Opt};
 
 /// A workload's text taken apart.
 pub(crate) struct Parts<'a> {
@@ -68,26 +69,50 @@ pub fn with_options(text: &str, options: &[(String, String)]) -> String {
 
 /// A plain word that names neither a file nor a built-in workload gets both lists.
 pub(crate) fn check_exists(head: &str) -> Result<(), WorkloadError> {
+    check_files(head)?;
     if is_there(head) {
         return Ok(());
-    }
-    if head.contains('+') && head.split('+').any(|n| Path::new(n).exists()) {
-        let missing: Vec<&str> = head.split('+').filter(|n| !Path::new(n).exists()).collect();
-        let what = format!("of the files joined by +, there is no {}", missing.join(", "));
-        return Err(Problem::new(ErrorKind::Io, head, what)
-            .allowed("names of files, relative to the working directory")
-            .into());
     }
     let names = SYNTHETICS.iter().map(|s| s.name);
     let what = "there is no such file, and no built-in workload of that name";
     let hint = did_you_mean(head, names.clone());
-    let hint =
-        if hint.is_empty() { "names of files are relative to the working directory".into() } else { hint };
-    let allowed = format!(
-        "a trace file, a folder of them, several joined by +, - for standard input, or {}",
-        names.collect::<Vec<_>>().join(", ")
-    );
+    let hint = if hint.is_empty() { RELATIVE.into() } else { hint };
+    let allowed = format!("{TRACES}, or {}", names.collect::<Vec<_>>().join(", "));
     Err(Problem::new(ErrorKind::Io, head, what).allowed(allowed).hint(hint).into())
+}
+
+/// The same where only a trace will do: what draws its requests has no records to read.
+pub(crate) fn check_is_trace(head: &str) -> Result<(), WorkloadError> {
+    let drawn = synthetic_named(head).is_some() || is_known(head);
+    if drawn && !Path::new(head).exists() {
+        let what = "this is a built-in workload, which draws its requests, and no trace";
+        let hint =
+            Opt::Workload.of(head) + " runs it; " + Listed::Workloads.by() + " names the built-in ones";
+        return Err(Problem::new(ErrorKind::Format, head, what).allowed(TRACES).hint(hint).into());
+    }
+    check_files(head)?;
+    if is_there(head) {
+        return Ok(());
+    }
+    Err(Problem::new(ErrorKind::Io, head, "there is no such file").allowed(TRACES).hint(RELATIVE).into())
+}
+
+/// What is read as a trace.
+const TRACES: &str = "a trace file, a folder of them, several joined by +, - for standard input";
+
+/// Where files are looked for.
+const RELATIVE: &str = "names of files are relative to the working directory";
+
+/// Refuse files joined by `+` of which some are missing.
+fn check_files(head: &str) -> Result<(), WorkloadError> {
+    if is_there(head) || !head.contains('+') || !head.split('+').any(|n| Path::new(n).exists()) {
+        return Ok(());
+    }
+    let missing: Vec<&str> = head.split('+').filter(|n| !Path::new(n).exists()).collect();
+    let what = format!("of the files joined by +, there is no {}", missing.join(", "));
+    Err(Problem::new(ErrorKind::Io, head, what)
+        .allowed("names of files, relative to the working directory")
+        .into())
 }
 
 #[cfg(test)]

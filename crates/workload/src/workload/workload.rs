@@ -22,7 +22,7 @@ use crate::workload::spelling::{Parts, check_exists, parts, with_options};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
-use wordline_units::{HostOp, QueueClass};
+use wordline_units::{Count, HostOp, QueueClass};
 
 #[derive(Clone)]
 enum Kind {
@@ -39,6 +39,8 @@ enum Kind {
 pub struct Workload {
     kind: Kind,
     text: String,
+    /// Options of the text that the run replaces, a sentence each.
+    replaced: Vec<String>,
 }
 
 impl std::fmt::Debug for Workload {
@@ -85,7 +87,7 @@ impl Workload {
             Kind::Jobs(jobs) => with_options(text, jobs.environment()),
             _ => text.to_string(),
         };
-        Ok(Workload { kind, text })
+        Ok(Workload { kind, text, replaced: replaced(options, over) })
     }
 
     /// Resolves what is in memory, under a file's name and with the options that would stand behind it: a twin's file, if
@@ -115,7 +117,7 @@ impl Workload {
             Kind::Trace(Arc::new(trace))
         };
         let separator = if options.is_empty() { "" } else { ":" };
-        Ok(Workload { kind, text: format!("{name}{separator}{options}") })
+        Ok(Workload { kind, text: format!("{name}{separator}{options}"), replaced: replaced(options, over) })
     }
 
     /// The file as given, or the built-in name.
@@ -166,13 +168,23 @@ impl Workload {
         }
     }
 
+    /// Requests that a trace holds, of the volume that is asked for; `None` of what is drawn or asked by jobs.
+    pub fn recorded_requests(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => Some(t.scan.requests),
+            Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Twin(_) => None,
+        }
+    }
+
     /// What stands in for what the input does not say, a sentence each; a report has them beside its figures.
     pub fn remarks(&self) -> Vec<String> {
-        match &self.kind {
+        let mut remarks = match &self.kind {
             Kind::Trace(t) | Kind::Original(_, t) => t.remarks(),
             Kind::Jobs(j) => j.remarks(),
             Kind::Synthetic(_) | Kind::Twin(_) => Vec::new(),
-        }
+        };
+        remarks.extend(self.replaced.iter().cloned());
+        remarks
     }
 
     /// When the workload ends on this drive.
@@ -390,6 +402,24 @@ impl Workload {
         }
         value
     }
+}
+
+/// What of a workload's options the run says otherwise, and which of the two is taken.
+fn replaced(options: &str, over: Overrides) -> Vec<String> {
+    let said = options.split(',').filter_map(|option| option.split_once('='));
+    let sentence = |(key, value): (&str, &str)| {
+        let asked = match key.trim() {
+            "requests" => {
+                let own = value.trim().parse::<Count>().ok().map(|n| n.0);
+                over.requests.filter(|n| Some(*n) != own)?.to_string()
+            }
+            "fit" => over.fit.filter(|fit| value.trim().parse().ok() != Some(*fit))?.to_string(),
+            _ => return None,
+        };
+        let key = key.trim();
+        Some(format!("{key} {asked} of the run replaces {key}={} of the workload.", value.trim()))
+    };
+    said.filter_map(sentence).collect()
 }
 
 fn refuse_no_requests(over: Overrides) -> Result<(), WorkloadError> {

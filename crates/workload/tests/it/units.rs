@@ -2,7 +2,7 @@
 //! and format, and each must be read in its true unit, or be refused with the true one among the
 //! options. A wrong unit is never called certain, and an open one never wrong.
 
-use wordline_workload::{Confidence, ErrorKind, inspect, with_format};
+use wordline_workload::{Confidence, ErrorKind, Fit, Overrides, Workload, inspect, with_format};
 
 const ROWS: u64 = 600;
 const SECOND: u64 = 1_000_000_000;
@@ -215,4 +215,26 @@ fn sizes_of_a_table_that_would_be_shorter_than_a_sector_are_asked_for() {
     assert_eq!(mean_kib(&format!("{columns},unit=sector")), 4.0);
     assert_eq!(mean_kib("csv:time=#1:ms,offset=#2:sector,size=#3:sector,op=#4"), 4.0);
     assert!(mean_kib(&format!("{columns},unit=byte")) < 1.0);
+}
+
+/// Of two numbers or fits that contradict each other the report says which was taken.
+#[test]
+fn replaced_options_are_remarked() {
+    let remarks = |text: &str, requests| {
+        Workload::parse(text, Overrides { requests, ..Overrides::default() }).unwrap().remarks()
+    };
+    let both = "zipf:requests=1k,bs=16KiB";
+    let said = remarks(both, Some(50));
+    assert_eq!(said, ["requests 50 of the run replaces requests=1k of the workload."]);
+    for agreed in [Some(1000), None] {
+        assert_eq!(remarks(both, agreed), Vec::<String>::new());
+    }
+    let trace = b"128166372003061629,hm,0,Write,0,4096,9\n128166372016382155,hm,0,Read,0,4096,9\n";
+    let fitted = |fit| {
+        let over = Overrides { fit: Some(fit), ..Overrides::default() };
+        Workload::in_memory("a.csv", trace, "fit=wrap", over).unwrap().remarks()
+    };
+    let says = "fit compact of the run replaces fit=wrap of the workload.".to_string();
+    assert!(fitted(Fit::Compact).contains(&says), "{:?}", fitted(Fit::Compact));
+    assert!(!fitted(Fit::Wrap).iter().any(|remark| remark.contains("replaces")));
 }

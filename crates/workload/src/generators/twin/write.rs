@@ -47,7 +47,7 @@ impl Description {
     pub fn to_toml(&self, head: &[String], remark: &str) -> String {
         let mut l = Lines { out: String::new(), remark };
         for line in head {
-            let _ = writeln!(l.out, "# {}", comment(line));
+            let _ = writeln!(l.out, "{}", format!("# {}", comment(line)).trim_end());
         }
         let _ = write!(l.out, "\n[twin]\ntitle = {}\n", quoted(&self.title));
         l.number("requests", self.requests);

@@ -1,0 +1,105 @@
+//! What is told of a run before it begins: requests, drive writes, about how long it takes, and whether that can be
+//! enough to judge its steady state.
+
+use crate::commands::figures::{duration, significant};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+use wordline_run::{Filled, RunLength, RunSpec, Setup, compare};
+use wordline_units::grouped;
+
+/// How long a trial goes on, from the first requests that it has completed.
+const TRIAL: Duration = Duration::from_millis(150);
+
+/// Mapping units below which there is no trial: those take about a second at most.
+const TRIED: u64 = 100_000;
+
+/// A drive larger than this takes long to bring into a steady state, so that it is not done twice.
+const STEADY_MAX: u64 = 16 << 30;
+
+/// A line on a run of one scheme, so many times on so many threads.
+pub(crate) fn forecast(setup: &Setup, scheme: &str, threads: usize) -> String {
+    let runs = setup.spec.replicas as usize;
+    let times = if runs > 1 { format!("{runs} runs of ") } else { String::new() };
+    let Some(length) = setup.length() else {
+        return format!(
+            "run: {times}an unknown number of requests, which the run itself tells; drive writes and time unknown"
+        );
+    };
+    let about = if length.is_exact { "" } else { "about " };
+    let writes = length.write_bytes as f64 / setup.shape.logical_bytes.max(1) as f64;
+    let wall = match wall_time(setup, scheme, length) {
+        Some(Wall::Second) => "about a second at most".to_string(),
+        Some(Wall::Time(each)) => {
+            format!("about {}", duration(each.mul_f64(runs.div_ceil(threads.clamp(1, runs)) as f64)))
+        }
+        None => "time unknown".to_string(),
+    };
+    format!(
+        "run: {times}{about}{} requests, {about}{} drive writes, {wall}: {}",
+        grouped(length.requests),
+        significant(writes),
+        verdict(setup, length, writes)
+    )
+}
+
+/// Whether so many drive writes can be enough for a verdict, and how many would be.
+fn verdict(setup: &Setup, length: RunLength, writes: f64) -> String {
+    if length.write_bytes == 0 {
+        return "nothing is written, so no write amplification is measured".to_string();
+    }
+    let needed = setup.verdict_bytes();
+    if length.write_bytes >= needed {
+        return "can be enough for a steady state verdict".to_string();
+    }
+    // Rounded up, so that what is said is enough.
+    let drives = (needed as f64 / setup.shape.logical_bytes.max(1) as f64 * 1000.0).ceil() / 1000.0;
+    let requests = (length.requests as f64 * drives / writes).ceil();
+    let size = 10f64.powf((requests.log10().floor() - 1.0).max(0.0));
+    let requests = ((requests / size).ceil() * size) as u64;
+    let how = match setup.workload.recorded_requests() {
+        Some(recorded) if recorded < requests => {
+            "the trace is shorter; --initial steady needs fewer".to_string()
+        }
+        _ => format!("--requests {requests}"),
+    };
+    format!(
+        "too short for a steady state verdict, which takes {} drive writes or more from this initial state ({how})",
+        significant(drives)
+    )
+}
+
+enum Wall {
+    /// It is not worth a trial.
+    Second,
+    Time(Duration),
+}
+
+/// The time that a run takes at the speed of its first requests; `None` where a trial would take too long.
+fn wall_time(setup: &Setup, scheme: &str, length: RunLength) -> Option<Wall> {
+    let units = length.bytes / setup.device.unit.0.max(1);
+    if units.max(length.requests) < TRIED {
+        return Some(Wall::Second);
+    }
+    let settles = matches!(setup.initial.filled, Filled::Steady(_));
+    if settles && setup.device.physical_bytes() > STEADY_MAX {
+        return None;
+    }
+    let mut alone = setup.clone();
+    alone.spec = RunSpec { replicas: 1, save_state: None, elsewhere: None, ..setup.spec.clone() };
+    let begin = Instant::now();
+    let (mut first, mut last) = (None, None);
+    let mut watch = |p: wordline_run::Progress| {
+        let now = Instant::now();
+        let (from, _) = *first.get_or_insert((now, p.completed));
+        last = Some((now, p.completed));
+        if now - from < TRIAL { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let ended = compare(&alone, &[scheme.to_string()], 1, &mut watch).is_ok();
+    if ended {
+        return Some(Wall::Time(begin.elapsed()));
+    }
+    let ((from, before), (until, after)) = (first?, last?);
+    let (spent, done) = ((until - from).as_secs_f64(), after.checked_sub(before)?);
+    let seconds = spent / done.max(1) as f64 * length.requests as f64 + (from - begin).as_secs_f64();
+    (done > 0 && seconds.is_finite()).then(|| Wall::Time(Duration::from_secs_f64(seconds)))
+}

@@ -1,0 +1,244 @@
+//! How many of the runs behind an answer are steady, and the command that runs long enough where some are not.
+
+use crate::schema::report::Report;
+use crate::schema::steady::Reached;
+use crate::words::command::{of_all, shell_line};
+use crate::words::number;
+use serde_json::Value;
+
+/// A run that is too short is repeated with at least this many times its requests.
+const LONGER: f64 = 4.0;
+
+/// The share of a scheme's replicas that must be steady for an answer: of long runs as many are called so.
+const ENOUGH: f64 = 0.8;
+
+/// Drive writes that a run from an empty drive takes to fill it and to collect it through.
+const FROM_EMPTY: f64 = 3.0;
+
+/// Drive writes that a run on a full drive is given.
+const FROM_FULL: f64 = 1.0;
+
+/// How many runs an answer rests on, replicas counted one by one, and how many of them are steady.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Settled {
+    pub steady: usize,
+    pub runs: usize,
+}
+
+impl Settled {
+    pub(crate) fn of(reports: &[Report]) -> Settled {
+        let runs: Vec<&Report> = reports.iter().flat_map(each).collect();
+        Settled { steady: runs.iter().filter(|r| is_steady(r)).count(), runs: runs.len() }
+    }
+
+    /// `48 of 300 runs steady`.
+    pub(crate) fn words(self) -> String {
+        let runs = if self.runs == 1 { "run" } else { "runs" };
+        format!("{} of {} {runs} steady", number::count(self.steady as u64), number::count(self.runs as u64))
+    }
+}
+
+/// Whether an answer may rest on these: of each of them enough runs are steady. A single run must be.
+pub(crate) fn stands(reports: &[Report]) -> bool {
+    let enough = |r: &Report| {
+        let of = Settled::of(std::slice::from_ref(r));
+        of.steady as f64 >= ENOUGH * of.runs as f64
+    };
+    !reports.is_empty() && reports.iter().all(enough)
+}
+
+/// A report's runs: its replicas, or itself.
+fn each(report: &Report) -> Vec<&Report> {
+    report.replicas.as_ref().map_or(vec![report], |r| r.runs.iter().collect())
+}
+
+/// A run that was not judged is not known to be steady.
+fn is_steady(run: &Report) -> bool {
+    run.steady_state.as_ref().is_some_and(|s| s.reached == Reached::Yes)
+}
+
+/// How to come to an answer where not all runs are steady; empty where they are.
+pub(crate) fn advice(reports: &[Report]) -> String {
+    if stands(reports) {
+        return String::new();
+    }
+    match longer(reports) {
+        Some(command) => format!("Run longer: {}", shell_line(&command)),
+        None => "Run longer: ".to_string() + way(reports),
+    }
+}
+
+/// The same for where the command of the runs stands below; `None` where an answer may rest on them.
+pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
+    if stands(reports) {
+        return None;
+    }
+    let command = longer(reports);
+    let requests = command.iter().flatten().skip_while(|word| *word != "--requests").nth(1);
+    let all = if reports.len() > 1 { "of all runs " } else { "" };
+    Some(match requests {
+        Some(requests) => {
+            format!("for figures {all}that last, the command below with --requests {requests}.")
+        }
+        None => format!("for figures {all}that last, {}.", way(reports)),
+    })
+}
+
+/// The same runs with more requests; `None` where their workload ends by itself, or where they have no one command.
+pub(crate) fn longer(reports: &[Report]) -> Option<Vec<String>> {
+    if reports.iter().any(|r| end_of(r) != End::Requests) {
+        return None;
+    }
+    let mut words = of_all(reports).filter(|words| !words.is_empty())?;
+    let requests = reports.iter().flat_map(each).map(needed).fold(0.0, f64::max);
+    let requests = (two_digits(requests) as u64).to_string();
+    match words.iter().position(|w| w == "--requests") {
+        Some(at) => *words.get_mut(at + 1)? = requests,
+        None => words.extend(["--requests".to_string(), requests]),
+    }
+    Some(words)
+}
+
+/// The requests with which a run may have an answer.
+fn needed(run: &Report) -> f64 {
+    let empty = matches!(run.config["initial"]["spelling"].as_str(), Some("fresh" | "preload"));
+    let target = if empty { FROM_EMPTY } else { FROM_FULL };
+    let written = run.drive_writes().filter(|written| *written > 0.0);
+    let times = written.map_or(LONGER, |written| (target / written).max(LONGER));
+    run.host.requests.max(1) as f64 * times
+}
+
+/// Rounded up to two digits.
+fn two_digits(x: f64) -> f64 {
+    let size = 10f64.powf((x.log10().floor() - 1.0).max(0.0));
+    (x / size).ceil() * size
+}
+
+/// What ends a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// A number of requests, which a user can raise.
+    Requests,
+    /// A trace has no more.
+    Trace,
+    /// Jobs of a job file have done what they do.
+    Jobs,
+    /// A bound of the workload in time or bytes.
+    Bound,
+}
+
+fn end_of(run: &Report) -> End {
+    let details = &run.workload.details;
+    let text = |key: &str| details.get(key).and_then(Value::as_str).unwrap_or_default();
+    let bounded = |of: &Value| !of["duration"].is_null() || !of["bytes"].is_null();
+    let bounds = details.get("parameters").map_or(Value::Null, |p| match &p["bounds"] {
+        Value::Null => p.clone(),
+        bounds => bounds.clone(),
+    });
+    let cut = details.get("requests").and_then(Value::as_u64);
+    match text("kind") {
+        "jobs" => End::Jobs,
+        "trace" if cut.is_some_and(|most| most <= run.host.requests) => End::Requests,
+        "trace" => End::Trace,
+        _ if bounded(&bounds) || details.get("duration").is_some_and(|d| !d.is_null()) => End::Bound,
+        _ => End::Requests,
+    }
+}
+
+/// What makes runs longer that no number of requests does.
+fn way(reports: &[Report]) -> &'static str {
+    let ends: Vec<End> = reports.iter().map(end_of).collect();
+    match ends.first() {
+        Some(End::Trace) => {
+            "begin with --initial steady, or repeat the trace with `wordline trace loop`: it ends before the drive is \
+             steady"
+        }
+        Some(End::Jobs) => "raise runtime=, loops= or size= of the jobs",
+        Some(End::Bound) => "raise duration= or bytes= of the workload",
+        _ => "raise --requests of each run",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::report::{Host, Replicas};
+    use crate::schema::steady::SteadyState;
+    use serde_json::json;
+
+    fn run(reached: Reached, details: Value) -> Report {
+        let mut report = Report {
+            command: "wordline run --device d --workload w --scheme a"
+                .split(' ')
+                .map(str::to_string)
+                .collect(),
+            host: Host { requests: 1234, write_bytes: 500, ..Host::default() },
+            steady_state: Some(SteadyState { reached, ..SteadyState::default() }),
+            config: json!({ "initial": { "spelling": "fill:90%" } }),
+            ..Report::default()
+        };
+        report.capacity.logical_bytes = 10_000;
+        report.workload.details = details.as_object().unwrap().clone().into_iter().collect();
+        report
+    }
+
+    #[test]
+    fn every_replica_counts_as_a_run() {
+        let mut of_two = run(Reached::Yes, json!({}));
+        let runs = vec![run(Reached::Yes, json!({})), run(Reached::No, json!({}))];
+        of_two.replicas = Some(Replicas { runs, figures: Default::default() });
+        let all = [of_two, run(Reached::TooShort, json!({})), Report::default()];
+        let settled = Settled::of(&all);
+        assert_eq!(settled.words(), "1 of 4 runs steady");
+    }
+
+    #[test]
+    fn answer_rests_on_four_in_five_steady_runs_of_each_scheme() {
+        let replicated = |steady: usize| {
+            let reached = |i| if i < steady { Reached::Yes } else { Reached::No };
+            let runs = (0..5).map(|i| run(reached(i), json!({}))).collect();
+            Report {
+                replicas: Some(Replicas { runs, figures: Default::default() }),
+                ..run(Reached::Yes, json!({}))
+            }
+        };
+        assert!(stands(&[replicated(5), replicated(4)]));
+        assert!(!stands(&[replicated(5), replicated(3)]));
+        assert!(stands(&[run(Reached::Yes, json!({}))]));
+        assert!(!stands(&[run(Reached::Yes, json!({})), run(Reached::TooShort, json!({}))]));
+        assert!(!stands(&[Report::default()]) && !stands(&[]));
+    }
+
+    #[test]
+    fn longer_command_reaches_a_drive_write() {
+        // A twentieth of a drive write: twenty times as long, to two digits.
+        let words = longer(&[run(Reached::TooShort, json!({ "kind": "synthetic" }))]).unwrap();
+        assert_eq!(words[words.len() - 2..], ["--requests", "25000"]);
+        let mut bound = run(Reached::TooShort, json!({ "kind": "synthetic" }));
+        bound.command.extend(["--requests", "1234", "--seed", "7"].map(str::to_string));
+        bound.host.write_bytes = 9_000;
+        let words = longer(&[bound.clone()]).unwrap();
+        assert_eq!(words[words.len() - 4..], ["--requests", "5000", "--seed", "7"]);
+        bound.config = json!({ "initial": { "spelling": "fresh" } });
+        bound.host.write_bytes = 5_000;
+        assert_eq!(longer(&[bound]).unwrap()[9], "7500");
+    }
+
+    #[test]
+    fn workload_that_ends_by_itself_gets_no_command() {
+        let ends = [
+            (json!({ "kind": "trace" }), "`wordline trace loop`"),
+            (json!({ "kind": "jobs" }), "runtime="),
+            (json!({ "kind": "synthetic", "parameters": { "bounds": { "bytes": "1x" } } }), "bytes="),
+            (json!({ "kind": "synthetic", "parameters": { "duration": "3s" } }), "duration="),
+        ];
+        for (details, says) in ends {
+            let short = [run(Reached::TooShort, details)];
+            assert_eq!(longer(&short), None);
+            assert!(advice(&short).contains(says), "{}", advice(&short));
+        }
+        let cut = [run(Reached::No, json!({ "kind": "trace", "requests": 1234 }))];
+        assert!(advice(&cut).starts_with("Run longer: wordline run --device d"), "{}", advice(&cut));
+        assert_eq!(advice(&[run(Reached::Yes, json!({}))]), "");
+    }
+}

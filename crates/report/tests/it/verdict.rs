@@ -1,0 +1,85 @@
+//! The headline: does it name what decides, and does it rest on steady runs?
+
+use crate::sample;
+use wordline_report::Reached;
+
+#[test]
+fn headline_names_the_measure_that_decides() {
+    assert_eq!(
+        sample::steady(sample::two()).verdict(),
+        "Of 2 schemes, slc-cache has the lowest mean write latency: 2.08 ms against 2.46 ms of conventional (0.85×; \
+         p50 0.41×, p99.9 1.19×). slc-cache: read latency mean 1.26×, p50 0.75×, p99.9 1.59×; WAF 2.33 against 1.28 \
+         (1.82×). conventional has the lowest p99.9 write latency. 2 of 2 runs steady."
+    );
+    let of_four = sample::steady(sample::four()).verdict();
+    assert!(of_four.starts_with("Of 4 schemes, hierarchy has the lowest mean write latency:"), "{of_four}");
+    assert!(sample::steady(sample::with_failures()).verdict().contains("failed requests"));
+}
+
+/// The median of another scheme may be lower than that of the one with the lowest mean; the headline says so.
+#[test]
+fn headline_names_who_leads_at_other_points() {
+    let mut c = sample::steady(sample::four());
+    c.reports.truncate(3);
+    let mut set = |run: usize, mean: f64, p50: f64, p999: f64| {
+        let write = c.reports[run].latency_us.write.as_mut().unwrap();
+        (write.mean, write.p50, write.p999) = (mean, p50, p999);
+    };
+    set(0, 40_200.0, 36_900.0, 119_000.0);
+    set(1, 10_900.0, 3_870.0, 79_600.0);
+    set(2, 9_760.0, 7_220.0, 42_900.0);
+    let said = c.verdict();
+    assert!(
+        said.starts_with(
+            "Of 3 schemes, hierarchy has the lowest mean write latency: 9.76 ms against 40.2 ms of conventional \
+             (0.24×; p50 0.20×, p99.9 0.36×). "
+        ),
+        "{said}"
+    );
+    assert!(said.contains(" slc-cache has the lowest p50 write latency (0.10×)."), "{said}");
+    assert!(said.ends_with(" 3 of 3 runs steady."), "{said}");
+}
+
+/// No answer stands over runs that are not steady: it says so, and how to get one.
+#[test]
+fn headline_of_unsteady_runs_is_not_known() {
+    let mut c = sample::steady(sample::two());
+    c.reports[1].steady_state.as_mut().unwrap().reached = Reached::TooShort;
+    let said = c.verdict();
+    assert!(
+        said.starts_with(
+            "Not known which of 2 schemes is fastest: 1 of 2 runs steady. Run longer: wordline compare --device \
+             hierarchy-44gb "
+        ),
+        "{said}"
+    );
+    assert!(said.contains(" --requests ") && !said.contains('×'), "{said}");
+    let alone = |reached| {
+        let mut alone = sample::steady(sample::two());
+        alone.reports.truncate(1);
+        alone.reports[0].steady_state.as_mut().unwrap().reached = reached;
+        alone.verdict()
+    };
+    let said = alone(Reached::Yes);
+    assert!(
+        said.starts_with("conventional answered 72,175 requests: writes take 2.12 ms at the median"),
+        "{said}"
+    );
+    assert!(said.ends_with(" 1 of 1 run steady."), "{said}");
+    let said = alone(Reached::No);
+    assert!(said.contains("Not known whether these figures last: 0 of 1 run steady. Run longer: "), "{said}");
+}
+
+/// What chance may have made is no lead: schemes that differ by less than the interval share it.
+#[test]
+fn headline_calls_no_insignificant_difference_a_lead() {
+    let mut c = sample::steady(sample::replicated());
+    let replicas = c.reports[0].replicas.clone().unwrap();
+    for (i, run) in c.reports[1].replicas.as_mut().unwrap().runs.iter_mut().enumerate() {
+        let mean = replicas.runs[i].latency_us.write.unwrap().mean;
+        run.latency_us.write.as_mut().unwrap().mean = mean * if i % 2 == 0 { 1.02 } else { 0.97 };
+    }
+    let said = c.verdict();
+    assert!(said.starts_with("Both schemes have the same mean write latency:"), "{said}");
+    assert!(said.ends_with("16 of 16 runs steady."), "{said}");
+}
