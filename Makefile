@@ -148,12 +148,18 @@ test -x target/mqsim/MQSim || { echo "== building MQSim in target/mqsim (a minut
 	$(MAKE) -C target/mqsim -j2 >target/mqsim.log 2>&1 || { tail -n 20 target/mqsim.log; exit 1; }; }
 endef
 
-bench: ## Speed of the engine on fixed work, beside the naked loop and MQSim if LIMIT and MQSIM=DIR name them; CASES=size for others
+# What is done in Python has a script of its own.
+ifneq ($(filter python-schemes,$(CASES)),)
+bench: $(INSTALLED)
+	@$(BIN)/python crates/sim/benches/python_schemes.py $(filter-out python-schemes,$(CASES))
+else
+bench: ## Speed of the engine on fixed work, beside the naked loop and MQSim if LIMIT and MQSIM=DIR name them; CASES=size for others, CASES=python-schemes for examples in Python beside Rust
 	@$(if $(LIMIT),cargo build --quiet --release --manifest-path $(LIMIT) --target-dir target/limit)
 	@$(if $(MQSIM),$(BUILD_MQSIM))
 	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) WORDLINE_MQSIM=$(if $(MQSIM),$(CURDIR)/target/mqsim/MQSim) \
 		WORDLINE_PYTHON=$(if $(MQSIM),$(if $(shell $(BIN)/python -c "import wordline" 2>&1 || echo no),,$(abspath $(BIN))/python)) \
 		cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
+endif
 
 bench-count: ## Instructions of seven kinds of work by callgrind; KEEP=1 keeps them, PROFILE_OF=write shows where they go
 	@$(PYTHON) crates/sim/benches/count.py $(if $(KEEP),--keep) $(if $(PROFILE_OF),--profile-of "$(PROFILE_OF)")

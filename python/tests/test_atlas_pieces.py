@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("rich", reason="needs pip install 'wordline[atlas]'")
-pytest.importorskip("pyarrow", reason="needs pip install 'wordline[atlas]'")
+pytest.importorskip("rich", reason="needs pip install '.[atlas]'")
+pytest.importorskip("pyarrow", reason="needs pip install '.[atlas]'")
 
 import small_atlas
 

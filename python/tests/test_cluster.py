@@ -1,6 +1,8 @@
 """Runs on a real Dask scheduler and its workers, which see no folder of the driver."""
 
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("distributed", reason="needs pip install 'wordline[cluster]'")
-pytest.importorskip("rich", reason="needs pip install 'wordline[sweep]'")
+pytest.importorskip("distributed", reason="needs pip install '.[cluster]'")
+pytest.importorskip("rich", reason="needs pip install '.[sweep]'")
 
 import wordline as wl
-from conftest import LIVED
+from conftest import LIVED, call
 from wordline import cluster
 from wordline.runs import Runner
+from wordline.runs import _do as do_run
 
 TRACE = "".join(
     f"{128166372000000000 + 100_000 * i},host,0,{'Read' if i % 3 else 'Write'},"
@@ -35,18 +38,31 @@ class Workers:
             self.port = probe.getsockname()[1]
         options = ["--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"]
         self.scheduler = self._start("dask_scheduler", "scheduler", *options)
+        while self._is_closed():
+            assert self.scheduler.poll() is None
+            time.sleep(0.05)
+        self.all: list[subprocess.Popen] = []
         self.workers = [self.another(i) for i in range(count)]
+
+    def _is_closed(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) != 0
 
     @property
     def address(self) -> str:
         return f"dask://127.0.0.1:{self.port}"
 
-    def another(self, number: int) -> subprocess.Popen:
+    def another(self, number: int, **environment: str) -> subprocess.Popen:
         options = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
         at = f"tcp://127.0.0.1:{self.port}"
-        return self._start("dask_worker", f"worker-{number}", at, *options)
+        name = f"worker-{number}"
+        self.all.append(self._start("dask_worker", name, at, *options, **environment))
+        while "Registered to" not in (self.folder / name / "log").read_text():
+            assert self.all[-1].poll() is None
+            time.sleep(0.05)
+        return self.all[-1]
 
-    def _start(self, module: str, name: str, *options: str) -> subprocess.Popen:
+    def _start(self, module: str, name: str, *options: str, **more: str) -> subprocess.Popen:
         own = self.folder / name
         own.mkdir()
         with open(own / "log", "w") as log:
@@ -55,11 +71,11 @@ class Workers:
                 cwd=own,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "TMPDIR": str(own)},
+                env={**os.environ, "TMPDIR": str(own), **more},
             )
 
     def stop(self) -> None:
-        for process in [*self.workers, self.scheduler]:
+        for process in [*self.all, self.scheduler]:
             process.kill()
             process.wait()
 
@@ -153,10 +169,122 @@ def test_a_worker_that_is_killed_loses_only_what_it_was_at(tmp_path):
         workers.stop()
 
 
-def test_a_worker_with_another_build_is_refused_by_its_name(workers, monkeypatch):
-    monkeypatch.setattr(cluster, "engine", lambda: "0" * 64)
-    with pytest.raises(wl.UserError, match=r"worker tcp://127.* has another build of Wordline"):
-        cluster.at(workers.address)
+def test_a_worker_with_another_build_is_refused_with_what_differs(workers, monkeypatch):
+    own = cluster.build()
+    for what in own:
+        monkeypatch.setattr(cluster, "build", lambda changed=what: {**own, changed: "0" * 64})
+        differs = (
+            rf"SHA-256 of its {re.escape(what)} begins with {own[what][:12]}, here with 0{{12}}"
+        )
+        with pytest.raises(wl.UserError, match=rf"worker tcp://127.*: {differs}; install"):
+            cluster.at(workers.address)
+
+
+def test_a_late_worker_with_other_sources_gets_no_runs(tmp_path, capfd):
+    other = tmp_path / "other"
+    package = Path(wl.__file__).parent
+    ignored = shutil.ignore_patterns("*.so", "__pycache__")
+    shutil.copytree(package, other / "wordline", ignore=ignored)
+    [native] = package.glob("_wordline*.so")
+    (other / "wordline" / native.name).symlink_to(native)
+    (other / "wordline" / "routes.py").open("a").write("# another\n")
+    workers = Workers(tmp_path, 1)
+    try:
+        _, executor = cluster.at(workers.address)
+        workers.another(7, PYTHONPATH=str(other))
+        while len(executor.client.nthreads()) < 2:
+            time.sleep(0.05)
+        there = Runner(tmp_path / "there", executor=executor).run(runs(8))
+        assert hashes(there) == hashes(Runner(tmp_path / "here", jobs=2).run(runs(8)))
+        executor.shutdown()
+    finally:
+        workers.stop()
+    told = capfd.readouterr().err
+    assert told.count("has another build of Wordline") == 1
+    [there, here] = re.search(
+        r"Python sources .* begins with (\w+), here with (\w+);", told
+    ).groups()
+    assert there != here
+    assert "engine" not in told
+
+
+MINE = """
+import helper
+import wordline as wl
+from wordline.cluster import Cluster
+
+
+class Mine(wl.Scheme):
+    most = wl.Param(1000, "pages that it places before it raises")
+    placed = wl.State(0)
+
+    def layout(self, drive):
+        return wl.Layout.one_region(drive)
+
+    def place(self, p, view):
+        self.placed += helper.ONE
+        if self.placed > self.most:
+            raise ZeroDivisionError("of my own")
+        return wl.to("dense")
+
+"""
+
+
+def test_a_class_travels_with_its_siblings_and_what_it_raises_comes_back_whole(workers, tmp_path):
+    _, executor = cluster.at(workers.address)
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "helper.py").write_text("ONE = 1\n")
+    mine = f"py:{tmp_path}/mine.py#Mine"
+    how = {"device": "fair-tlc", "workload": "uniform", "requests": 400, "replicas": 2}
+    swept = wl.sweep(schemes=[mine, f"{mine}:most=9"], executor=executor, **how)
+    here = wl.sweep(schemes=[mine], **how)
+    found = [[r.result_hash for r in c.reports] for c in (swept[0], here[0])]
+    assert found[0] == found[1]
+    assert swept[0].reports[0].command == here[0].reports[0].command
+    failed = swept[1].failed
+    assert isinstance(failed, ZeroDivisionError)
+    assert 'raise ZeroDivisionError("of my own")' in failed.traceback_there
+    assert f'File "{tmp_path}/mine.py"' in failed.traceback_there
+    assert f"in the run of {mine}:most=9 on fair-tlc under uniform" in failed.__notes__[-1]
+    assert failed.__notes__[-1].endswith("seed 1")
+    assert "on the worker tcp://127" in failed.__notes__[-2]
+    assert swept.columns()["failed_seed"] == [None, 1]
+    executor.shutdown()
+
+
+def test_a_script_without_a_main_guard_is_told_and_does_not_wait_for_itself(workers, tmp_path):
+    script = tmp_path / "script.py"
+    (tmp_path / "helper.py").write_text("ONE = 1\n")
+    begins = f"executor = Cluster.connect({workers.address!r})\n"
+    begins += "print(wl.sweep(device='fair-tlc', workload='uniform', requests=400, "
+    begins += "schemes=['conventional', Mine], executor=executor))\n"
+    script.write_text(MINE + begins)
+    done = call(sys.executable, script, timeout=60)
+    assert done.code == 0, done.err
+    assert "its top level begins runs on a cluster" in done.out
+    assert 'below `if __name__ == "__main__":`' in done.out
+    guarded = "".join(f"    {line}\n" for line in begins.splitlines())
+    script.write_text(f'{MINE}if __name__ == "__main__":\n{guarded}')
+    done = call(sys.executable, script, timeout=60)
+    assert "failed" not in done.out, done.out
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_worker_that_is_told_to_end_does_not_wait_for_its_run(tmp_path, sent):
+    workers = Workers(tmp_path, 1)
+    try:
+        _, executor = cluster.at(workers.address)
+        long = wl.Run(device="fair-tlc", scheme="conventional", workload="uniform:requests=2G")
+        executor.submit(do_run, long, (), None, None)
+        while not executor.client.processing().popitem()[1]:
+            time.sleep(0.05)
+        time.sleep(1)  # until the run has begun
+        workers.workers[0].send_signal(sent)
+        # Dask itself waits ten seconds for its threads.
+        assert workers.workers[0].wait(timeout=90) is not None
+        executor.shutdown()
+    finally:
+        workers.stop()
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def works_without_a_checkout(wordline):
         assert says in done.out
     done = wordline("sweep", *small[:4], "--scheme", "conventional")
     assert done.code == 2
-    assert "pip install 'wordline[sweep]'" in done.err
+    assert "pip install '.[sweep]'" in done.err
 
 
 def test_the_source_distribution_builds_where_there_is_no_checkout(sdist, tmp_path):

@@ -139,3 +139,41 @@ def test_requests_of_a_class_of_python_are_found_with_it():
     own = {"device": "demo-8gb", "workload": "bursty", "requests": 100}
     ended = [wl.run(scheme=s, **own).requests["completion_ns"] for s in ("slc-cache", SlcCachePy)]
     assert (ended[0] == ended[1]).all()
+
+
+@pytest.mark.parametrize("workload", ["twin:hm_0", "uniform:read=30%", "bursty"])
+def test_a_workload_that_is_fed_step_by_step_is_that_of_a_run(workload):
+    used = wl.Drive(device="fair-tlc", scheme="slc-cache", initial="fill:50%").fork()
+    how = {"requests": 600, "fit": "wrap"}
+    whole = used.play(workload, **how)
+    feed, ended = used.feed(workload, **how), []
+    while not feed.is_over:
+        ended += feed.step(50)
+        used.fork().drain()
+    ended += used.run()
+    assert len(ended) == 600
+    for op in ("read", "write"):
+        times = [c.latency_us for c in ended if c.op == op]
+        if times:
+            assert sum(times) / len(times) == pytest.approx(whole.latency_us[op].mean, rel=1e-9)
+
+
+def test_a_trace_is_fed_until_a_moment_and_from_the_drives_own_time(trace):
+    drive = wl.Drive(device="fair-tlc", scheme="slc-cache")
+    drive.write(0, 4096)
+    drive.run(until_ns=5_000_000)
+    feed = drive.feed(trace)
+    first = feed.step(until_ns=5_000_000 + 100_000_000)
+    assert drive.now_ns == 105_000_000
+    assert not feed.is_over
+    # The requests of the trace are 10 ms apart, and the last that has come is under way.
+    assert (len(first), drive.look().outstanding) == (10, 1)
+    assert first[0].arrival_ns == 5_000_000
+    rest = [*feed.step(), *drive.run()]
+    assert feed.is_over
+    assert len(first) + len(rest) == 200
+    assert feed.step(5) == []
+    with pytest.raises(wl.UserError, match="count=0 is not at least 1"):
+        feed.step(0)
+    with pytest.raises(wl.UserError, match="has passed"):
+        feed.step(until_ns=1)

@@ -1,6 +1,7 @@
 """Results as data frames, and sweeps in Python."""
 
 import json
+import pickle
 import shutil
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import wordline as wl
+from schemes import SmallFirst
 from wordline import Run
 from wordline.runs import Runner
 
@@ -37,7 +39,9 @@ def test_a_frame_has_a_row_for_each_scheme_with_each_seed(plain):
     assert frame["waf.total"][4] == alone.waf.total
     one = alone.to_frame("polars")
     assert {name: column[4] for name, column in frame.items() if column[4] is not None} == {
-        name: column[0] for name, column in one.items() if not name.startswith("speed.")
+        name: column[0]
+        for name, column in one.items()
+        if not name.startswith("speed.") and column[0] is not None
     } | {name: frame[name][4] for name in frame if name.startswith("speed.")}
     assert both["slc-cache"].replicas.to_frame("polars")["seed"] == [1, 2, 3]
     assert not any(name.startswith(("config.", "timeline.", "latency_cdf.")) for name in frame)
@@ -86,17 +90,19 @@ def test_a_sweep_in_python_is_that_of_the_command(plain, wordline, tmp_path):
     half = 12.7062 * np.std(samples, ddof=1) / np.sqrt(2)
     assert columns["latency_us.write.mean.half_width_95"][0] == pytest.approx(half, rel=1e-4)
     frame = found.to_frame("polars")
-    assert frame["scheme"] == ["conventional"] * 2 + ["slc-cache"] * 2 + (
-        ["conventional"] * 2 + ["slc-cache"] * 2
-    )
-    assert frame["seed"] == [1, 2] * 4
-    assert frame["capacity.logical"] == ["5GiB"] * 8
-    assert "initial" not in frame
+    every = ["conventional", "slc-cache", "pa-ssd"]
+    assert frame["scheme"] == [scheme for scheme in every for _ in (1, 2)] * 2
+    assert frame["seed"] == [1, 2] * 6
+    assert frame["capacity.logical"] == ["5GiB"] * 12
+    assert frame["initial"] == ["preload"] * 12
+    # What was refused has a row with the reason, and no figures.
+    assert [bool(why) for why in frame["refused"]] == ([False] * 4 + [True] * 2) * 2
+    assert frame["waf.total"][4] is None
     best = found.frontier("latency_us.write.mean", "+throughput.iops")
     assert best
     assert all(c in list(found) for c in best)
-    pytest.importorskip("rich", reason="needs pip install 'wordline[sweep]'")
-    pytest.importorskip("pyarrow", reason="needs pip install 'wordline[sweep]'")
+    pytest.importorskip("rich", reason="needs pip install '.[sweep]'")
+    pytest.importorskip("pyarrow", reason="needs pip install '.[sweep]'")
     options = ["--set", "gc.victim=greedy,fifo", "--set", "capacity.logical=5GiB"]
     schemes = [word for scheme in [*BOTH, "pa-ssd"] for word in ("--scheme", scheme)]
     same = ["--device", "demo-8gb", "--workload", "bursty", "--requests", "500", "--replicas", "2"]
@@ -200,3 +206,93 @@ def test_a_notebook_shows_figures_sweeps_and_devices_as_tables(tmp_path):
     )
     assert "2 combinations, 1 refused" in grid._repr_html_()
     assert grid._repr_html_().count("<tr>") == 3
+
+
+def test_a_frame_tells_experiments_apart_that_differ_in_anything(plain, tmp_path):
+    same = {"device": "fair-tlc", "requests": 200, "scheme": "slc-cache:static_blocks=8"}
+    state = tmp_path / "a.state"
+    wl.run(workload="uniform", save_state=state, **same)
+    loads = [{"workload": f"twin:hm_0:closed={depth}", "fit": "wrap"} for depth in (8, 32)]
+    changed = [
+        *loads,
+        {"workload": "uniform", "fit": "wrap"},
+        {"workload": "uniform", "initial": "fill:50%"},
+        {"workload": "uniform", "from_state": state},
+        {"workload": "uniform", "set": {"workload.read": "70%"}},
+        {"workload": "uniform", "set": {"gc.victim": "fifo"}},
+        {"workload": "uniform"},
+    ]
+    names = ("device", "workload", "scheme", "scheme_source", "initial", "fit", "set", "requests")
+    rows = []
+    for change in changed:
+        frame = wl.run(**{**same, **change}).to_frame("polars")
+        rows.append(tuple(frame[name][0] for name in names))
+    assert len(set(rows)) == len(changed)
+    assert rows[0][:6] == (
+        "fair-tlc",
+        "twin:hm_0:closed=8",
+        same["scheme"],
+        None,
+        "preload",
+        "wrap",
+    )
+    assert rows[4][4] == f"from_state={state}"
+    assert rows[5][1] == "uniform:read=70%"
+    assert rows[6][6] == "gc.victim=fifo"
+
+
+def test_a_scheme_has_one_name_in_frames_of_runs_comparisons_and_sweeps(plain):
+    how = {"device": "fair-tlc", "workload": "uniform", "requests": 200}
+    mine = SmallFirst(threshold=8 * wl.KiB)
+    alone = wl.run(scheme=mine, **how).to_frame("polars")
+    together = wl.compare(schemes=[mine], **how).to_frame("polars")
+    swept = wl.sweep(schemes=[mine], initial="fill:50%", **how).to_frame("polars")
+    for frame in (alone, together, swept):
+        assert frame["scheme"] == ["small-first:threshold=8192"]
+        assert frame["scheme_source"] == alone["scheme_source"]
+    assert swept["initial"] == ["fill:50%,order=random,valid=100%"]
+
+
+def test_everything_that_a_run_comes_to_goes_through_a_pickle():
+    how = {"device": "fair-tlc", "workload": "uniform", "requests": 200}
+    report = wl.run(scheme="slc-cache", replicas=2, **how)
+    rows = report.requests
+    both = wl.compare(schemes=["slc-cache", "conventional"], **how)
+    swept = wl.sweep(schemes=["slc-cache", "raro"], **how)
+    again = [pickle.loads(pickle.dumps(x)) for x in (report, rows, both, swept, report.waf)]
+    assert again[0].json == report.json
+    assert again[1] == rows
+    assert str(again[2]) == str(both)
+    assert (str(again[3]), type(again[3][1].refused)) == (str(swept), wl.Refused)
+    assert again[4].total == report.waf.total
+    drive = wl.Drive(device="fair-tlc", scheme="slc-cache")
+    assert pickle.loads(pickle.dumps(drive.blocks())) == drive.blocks()
+
+
+def test_requests_take_few_bytes_and_data_frames_take_them_as_columns():
+    report = wl.run(device="fair-tlc", workload="uniform", requests=2000, scheme="slc-cache")
+    rows = report.requests
+    assert (rows.rows, len(rows)) == (2000, 18)
+    assert rows.nbytes / rows.rows < 60
+    few = report.requests_with("op", "completion_ns")
+    assert list(few) == ["op", "completion_ns"]
+    assert few.nbytes / few.rows < 12
+    assert (few["completion_ns"] == rows["completion_ns"]).all()
+    assert few["completion_ns"].dtype == np.int64
+    with pytest.raises(wl.UserError, match="is no column of the requests\n  allowed: number, lba"):
+        report.requests_with("opp")
+    with pytest.raises(TypeError, match="does not change"):
+        rows["op"] = []
+    pandas = pytest.importorskip("pandas", reason="needs pip install pandas")
+    assert pandas.DataFrame(rows).shape == rows.to_frame("pandas").shape == (2000, 18)
+
+
+def test_polars_takes_requests_by_arrow():
+    polars = pytest.importorskip("polars")
+    rows = wl.run(
+        device="fair-tlc", workload="uniform", requests=70_000, scheme="slc-cache"
+    ).requests
+    frame = rows.to_frame("polars")
+    assert frame.shape == (70_000, 18)
+    assert frame["op"].dtype == polars.String
+    assert (frame["completion_ns"].to_numpy() == rows["completion_ns"]).all()

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("rich", reason="needs pip install 'wordline[reproduce]'")
-pytest.importorskip("pyarrow", reason="needs pip install 'wordline[reproduce]'")
+pytest.importorskip("rich", reason="needs pip install '.[reproduce]'")
+pytest.importorskip("pyarrow", reason="needs pip install '.[reproduce]'")
 
 import wordline as wl
 from wordline import model

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("rich", reason="needs pip install 'wordline[sweep]'")
-pytest.importorskip("pyarrow", reason="needs pip install 'wordline[sweep]'")
+pytest.importorskip("rich", reason="needs pip install '.[sweep]'")
+pytest.importorskip("pyarrow", reason="needs pip install '.[sweep]'")
 pytest.importorskip("playwright", reason="needs pip install playwright")
 
 import small_atlas

@@ -103,7 +103,7 @@ class WarmCompiled(Warm):
 @pytest.mark.parametrize("by", ["numba", "python"])
 def test_what_is_compiled_comes_to_what_is_asked_each_time(by, tmp_path, monkeypatch):
     if by == "numba":
-        pytest.importorskip("numba", reason="needs pip install 'wordline[compiled]'")
+        pytest.importorskip("numba", reason="needs pip install '.[compiled]'")
     else:
         monkeypatch.setattr(routes, "_wants_python", [None])
     how = {"device": "fair-tlc", "workload": "zipf:bs=16KiB,qd=8", "requests": 30_000}
@@ -157,7 +157,7 @@ def test_a_compiled_decision_that_goes_wrong_is_told():
         wl.run(scheme=wrong[seven], **SMALL)
     with pytest.raises(IndexError, match="out of bounds"):
         wl.check(wrong[beyond], cases=2)
-    pytest.importorskip("numba", reason="needs pip install 'wordline[compiled]'")
+    pytest.importorskip("numba", reason="needs pip install '.[compiled]'")
     with pytest.raises(wl.UserError, match=r"raised an exception\n  hint: wordline\.check"):
         wl.run(scheme=wrong[beyond], **SMALL)
     with pytest.raises((wl.UserError, wl.Refused), match="numba cannot compile opens"):

@@ -8,6 +8,7 @@ import pytest
 
 import wordline as wl
 from schemes import made
+from wordline import checked
 from wordline.examples.slc_cache import SlcCachePy
 
 
@@ -105,3 +106,20 @@ def test_a_hook_that_a_check_has_never_asked_is_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wl.check(asked, cases=10, power_cuts=2, states=0)
+
+
+def test_a_drive_that_runs_full_is_told_with_the_answers_that_came_to_nothing(capsys, monkeypatch):
+    full = made(
+        place=lambda self, p, view: wl.to("slc"),
+        collect=lambda self, region, plane, view: wl.Collect("dense"),
+    )
+    told = r"OutOfSpace; .*; ignored scheme actions: .*collect_no_victim \d+"
+    with pytest.raises(wl.Fault, match=told):
+        wl.check(full, cases=5, power_cuts=0, states=0)
+    monkeypatch.setattr(checked, "_EVERY", 0.01)
+    wl.check(made(), cases=20, power_cuts=0, states=0)
+    assert "of 20 random drives" in capsys.readouterr().err
+    seen = []
+    wl.check(made(), cases=2, power_cuts=1, states=0, progress=lambda *at: seen.append(at))
+    assert seen[:2] == [("random drives", 0, 2), ("random drives", 1, 2)]
+    assert ("drives whose power is cut", 0, 1) in seen

@@ -155,13 +155,14 @@ def test_what_a_hook_must_not_return_is_told_with_what_it_may(hook, answer, allo
     assert f"{hook}() returned {answer!r}\n  allowed: {allowed}" in str(told.value)
 
 
-def test_a_state_that_would_not_come_back_as_it_is_is_told_at_the_end_of_a_run():
+def test_a_state_that_would_not_come_back_as_it_is_is_told_by_the_hook_that_fills_it():
     def place(self, p, view):
         self.seen[p.lpn] = 1
         return wl.to("dense")
 
-    with pytest.raises(wl.UserError, match=r"Made.seen has the key \d+, which .* would lose"):
+    with pytest.raises(wl.UserError, match=r"Made.seen has the key \d+, which .* would lose") as e:
         wl.run(**RESTS, scheme=made(seen=wl.State({}), place=place))
+    assert "raised in place of" in e.value.__notes__[0]
     with pytest.raises(wl.UserError, match=r"Made.seen holds set, which"):
         wl.run(**RESTS, scheme=made(seen=wl.State([{"a": {1}}])))
     kept = made(seen=wl.State({"a": [1, {"b": None}], "c": "d"}))

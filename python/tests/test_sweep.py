@@ -12,8 +12,8 @@ from multiprocessing import get_context
 
 import pytest
 
-pytest.importorskip("rich", reason="needs pip install 'wordline[sweep]'")
-pytest.importorskip("pyarrow", reason="needs pip install 'wordline[sweep]'")
+pytest.importorskip("rich", reason="needs pip install '.[sweep]'")
+pytest.importorskip("pyarrow", reason="needs pip install '.[sweep]'")
 
 import pyarrow.parquet as pq
 
@@ -290,3 +290,87 @@ def test_figures_are_shown_as_people_read_them():
     assert shown((1.23456, 0.012345)) == "1.235 ± 0.012"
     assert shown((399_518.0, 12_345.0)) == "399,518 ± 12,000"
     assert shown(None) == "–"  # noqa: RUF001
+
+
+FAILS = """
+import wordline as wl
+
+
+class Fails(wl.Scheme):
+    many = wl.Param(1, "pages that it places before it raises")
+    placed = wl.State(0)
+
+    def layout(self, drive):
+        return wl.Layout.one_region(drive)
+
+    def place(self, p, view):
+        self.placed += 1
+        if self.placed == self.many:
+            raise ZeroDivisionError("of my own")
+        return wl.to("dense")
+"""
+
+
+def test_a_combination_that_fails_is_a_row_with_its_seed_and_traceback(wordline, tmp_path):
+    (tmp_path / "fails.py").write_text(FAILS)
+    asked = ["sweep", *SMALL, *BOTH, "--scheme", "py:fails.py#Fails:many=40", "--replicas", "2"]
+    done = wordline(*asked, "--out", "s")
+    assert done.code == 1, done.err
+    assert "Fails:many=40 (seed 1) failed: ZeroDivisionError: of my own" in done.out
+    assert 'raise ZeroDivisionError("of my own")' in done.out
+    assert "in the run of py:fails.py#Fails:many=40 on demo-8gb under bursty" in done.out
+    rows = list(csv.DictReader((tmp_path / "s" / "sweep.csv").open()))
+    assert [bool(row["failed"]) for row in rows] == [False, False, True]
+    assert rows[2]["failed_seed"] == "1"
+    assert rows[1]["latency_us.write.mean"]
+    kept = wl.load(tmp_path / "s")
+    assert len(kept) == 3
+    assert isinstance(kept[2].failed, wl.Fault)
+    assert "of my own" in kept[2].failed.traceback_there
+    assert (
+        str(kept).splitlines()[:3] == str(wl.load(tmp_path / "s" / "index.html")).splitlines()[:3]
+    )
+
+
+def test_a_dry_run_sees_what_fails_with_its_first_request(wordline, tmp_path):
+    (tmp_path / "fails.py").write_text(FAILS)
+    asked = ["sweep", *SMALL, "--scheme", "conventional", "--scheme", "py:fails.py#Fails"]
+    asked += ["--scheme", "pa-ssd", "--replicas", "2", "--dry-run"]
+    told = wordline(*asked, "--set", "capacity.logical=5GiB,9TiB")
+    assert told.code == 2, "a value that fails everywhere is a mistake"
+    assert "9TiB" in told.err
+    told = wordline(*asked)
+    assert told.code == 0, told.err
+    assert "2 cannot be done: py:fails.py#Fails · seed 1" in told.out
+    assert "ZeroDivisionError: of my own" in told.out
+    assert "2 cannot be done: pa-ssd · seed 1, pa-ssd · seed 2: scheme pa-ssd" in told.out
+
+
+def test_where_every_run_fails_the_first_error_ends_the_sweep(tmp_path):
+    (tmp_path / "fails.py").write_text(FAILS)
+    with pytest.raises(ZeroDivisionError, match="of my own") as told:
+        wl.sweep(
+            device="demo-8gb",
+            workload="bursty",
+            requests=50,
+            schemes=[f"py:{tmp_path}/fails.py#Fails"],
+        )
+    assert "in the run of py:" in told.value.__notes__[-1]
+
+
+def test_differences_are_paired_by_seed_as_those_of_a_comparison(tmp_path):
+    how = {"device": "demo-8gb", "workload": "bursty", "requests": 500, "replicas": 3}
+    both = ["conventional", "slc-cache"]
+    swept = wl.sweep(schemes=both, out=tmp_path / "s", **how)
+    path = "latency_us.write.mean"
+    expected = wl.compare(schemes=both, **how).differences_percent["slc-cache"][path]
+    for found in (swept, wl.load(tmp_path / "s")):
+        [row] = found.differences().rows
+        assert row.percent[path] == pytest.approx((expected.mean, expected.half_width_95))
+    columns = swept.differences(over="scheme", baseline="slc-cache").columns()
+    assert columns["scheme"] == ["conventional"]
+    assert columns["seeds"] == [3]
+    with pytest.raises(wl.UserError, match=r"over='gc.victim' does not vary\n  allowed: scheme"):
+        swept.differences(over="gc.victim")
+    with pytest.raises(wl.UserError, match="baseline='x' is no scheme"):
+        swept.differences(baseline="x")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("scipy", reason="needs pip install 'wordline[validate]'")
+pytest.importorskip("scipy", reason="needs pip install '.[validate]'")
 
 from wordline import theory
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-pytest.importorskip("scipy", reason="needs pip install 'wordline[validate]'")
-pytest.importorskip("matplotlib", reason="needs pip install 'wordline[validate]'")
+pytest.importorskip("scipy", reason="needs pip install '.[validate]'")
+pytest.importorskip("matplotlib", reason="needs pip install '.[validate]'")
 
 from conftest import ROOT
 from wordline.validate.claims import BUILT_IN, read
@@ -89,7 +89,7 @@ def test_without_scipy_the_error_says_what_to_install(wordline, tmp_path):
     (tmp_path / "scipy" / "__init__.py").write_text("raise ImportError('no', name='scipy')\n")
     done = wordline("validate", "--quick", env={"PYTHONPATH": str(tmp_path)})
     assert done.code == 2
-    assert "pip install 'wordline[validate]'" in done.err
+    assert "pip install '.[validate]'" in done.err
 
 
 def test_the_page_of_the_docs_shows_every_claim_of_the_file():

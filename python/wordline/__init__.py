@@ -30,11 +30,12 @@ from wordline._wordline import (
 )
 from wordline.checked import check
 from wordline.declared import GiB, KiB, MiB, Param, State
-from wordline.drive import Completion, Drive
+from wordline.drive import Completion, Drive, Feed
 from wordline.layout import DriveInfo, Layout, Overlay, Pool, Region
 from wordline.parts import Span, into_buffer, sectors
 from wordline.routes import ByPage, BySize, Compiled
 from wordline.scheme import Collect, Move, ReadSeen, Request, Scheme, SetQuota, to
+from wordline.spelling import over
 
 if TYPE_CHECKING:
     from wordline.search import judge, tune
@@ -52,6 +53,7 @@ __all__ = [
     "Estimate",
     "Estimates",
     "Fault",
+    "Feed",
     "Figure",
     "Figures",
     "Geometry",
@@ -91,6 +93,7 @@ __all__ = [
     "judge",
     "lifetime",
     "load",
+    "over",
     "rerun",
     "run",
     "schemes",

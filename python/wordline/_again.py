@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from wordline import _wordline, spelling
 from wordline._result import Comparison, Report
 from wordline._run import Progress, at_once
 from wordline.scheme import Scheme
+
+if TYPE_CHECKING:
+    from wordline.sweeps.result import Sweep
 
 
 def rerun(
@@ -117,12 +121,18 @@ def why(
 
 def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: str | None) -> Report:
     """Return the report that is meant: of a comparison that of a scheme."""
+    found: Report | Comparison
     if isinstance(report, (Report, Comparison)):
         found = report
     elif isinstance(report, str) and report.lstrip().startswith("{"):
         found = _parsed(report)
     else:
-        found = load(report)
+        loaded = load(report)
+        if not isinstance(loaded, (Report, Comparison)):
+            raise _wordline.UserError(
+                f"{report}: this is a sweep; give one of its reports, wl.load(...)[0].reports[0]"
+            )
+        found = loaded
     if isinstance(found, Report):
         if scheme in (None, found.scheme.name):
             return found
@@ -134,13 +144,18 @@ def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: st
     return found[scheme]
 
 
-def load(path: str | os.PathLike[str]) -> Report | Comparison:
-    """Read a ``report.json`` or ``comparison.json``.
+def load(path: str | os.PathLike[str]) -> Report | Comparison | Sweep:
+    """Read a ``report.json``, a ``comparison.json`` or a sweep's ``sweep.json``.
 
     Parameters
     ----------
     path
         The file, the folder that it is in, or the page beside it.
+
+    Returns
+    -------
+    Report, Comparison or Sweep
+        As the file is; of a sweep with the reports of its runs.
 
     Raises
     ------
@@ -149,6 +164,18 @@ def load(path: str | os.PathLike[str]) -> Report | Comparison:
     OSError
         The file cannot be read.
     """
+    given = Path(path)
+    folder = given.parent if given.name == "index.html" else given
+    of_sweep = given if given.name == "sweep.json" else folder / "sweep.json"
+    if of_sweep.is_file():
+        others = [n for n in ("report.json", "comparison.json") if of_sweep.with_name(n).is_file()]
+        if others and given != of_sweep:
+            raise _wordline.UserError(
+                f"{path}: sweep.json and {others[0]} are both there; name the one that is meant"
+            )
+        from wordline.sweeps import result
+
+        return result.load(of_sweep)
     with open(_wordline.report_file(os.fspath(path)), encoding="utf-8") as file:
         return _parsed(file.read())
 

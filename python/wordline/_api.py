@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wordline import _bar, _wordline, spelling
 from wordline._result import Comparison, Lifetimes, Report
 from wordline._run import Progress, Run, asked, at_once
+from wordline.declared import Size
 from wordline.scheme import Scheme
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def run(
         Requests to issue, in place of ``requests=`` of the workload; a trace may end before.
     set
         Changes by dotted path: keys of the device (``{"gc.victim": "fifo"}``), ``workload.KEY``
-        and ``scheme.KEY``. Quantities are text with a unit, as in device files.
+        and ``scheme.KEY``. Quantities are text with a unit, as in device files; of a size also
+        what `wordline.KiB`, `MiB` and `GiB` make, such as ``6 * wl.GiB``.
     initial
         The drive before the first request: ``fresh``, ``preload``,
         ``fill:90%[,order=seq|random][,valid=80%]``, ``steady[:90%]`` (as the workload leaves it in
@@ -418,7 +420,9 @@ def _several(given: object) -> list[Any]:
 
 
 def _text(value: object) -> str:
-    """Return a value of a setting as it is spelled."""
+    """Return a value of a setting as it is spelled; of a size with its unit."""
+    if isinstance(value, Size):
+        return f"{value}B"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

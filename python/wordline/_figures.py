@@ -252,9 +252,10 @@ class Replicas:
     result_hashes : list of str
     """
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        """Take the part ``replicas`` of a report."""
-        self._runs = data["runs"]
+    def __init__(self, report: Mapping[str, Any]) -> None:
+        """Take a report, of which this is the part ``replicas``."""
+        data = report["replicas"]
+        self._report, self._runs = report, data["runs"]
         self.figures = Estimates(data["figures"])
         self.seeds: list[int] = [r["seed"] for r in self._runs]
         self.result_hashes: list[str] = [r["result_hash"] for r in self._runs]
@@ -269,7 +270,7 @@ class Replicas:
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return a row for each seed, as `Report.to_frame` does."""
-        return _frame.frame(list(_frame.rows_of({"replicas": {"runs": self._runs}}, {})), library)
+        return _frame.frame(list(_frame.rows_of(self._report, {})), library)
 
     def values(self, path: str) -> NDArray[np.float64]:
         """Return a figure of each replica by its path, shape ``(replicas,)``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -104,14 +105,39 @@ def rows_of(report: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[di
     replicas = report.get("replicas") or {}
     for run in replicas.get("runs") or [report]:
         yield {
-            "device": run["device"]["name"],
-            "workload": run["workload"]["name"],
-            "scheme": run["scheme"]["name"],
+            **experiment(report),
             **before,
             "seed": run["seed"],
             "result_hash": run["result_hash"],
             **dict(_figures(run)),
         }
+
+
+def experiment(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what decides the runs of a report, but for the seed, as it was spelled.
+
+    Two reports of one build that have the same here, and one seed, have the same result.
+    """
+    config, command = report.get("config", {}), report.get("command", [])
+    options: dict[str, list[str]] = {}
+    for option, value in itertools.pairwise(command):
+        if option.startswith("--"):
+            options.setdefault(option, []).append(value)
+    state = options.get("--from-state")
+    initial = config.get("initial", {}).get("spelling")
+    parameters = config.get("scheme", {}).get("parameters", {})
+    sources = [v for k, v in parameters.items() if k.rpartition(".")[2] == "source"]
+    changes = options.get("--set", report["device"].get("changes", []))
+    return {
+        "device": report["device"].get("spelling", report["device"]["name"]),
+        "workload": report["workload"].get("text", report["workload"]["name"]),
+        "scheme": report["scheme"]["name"],
+        "scheme_source": "+".join(sources) or None,
+        "initial": f"from_state={state[0]}" if state else initial,
+        "fit": config.get("fit"),
+        "set": ",".join(sorted(changes)) or None,
+        "requests": config.get("requests"),
+    }
 
 
 def _figures(tree: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float | int]]:

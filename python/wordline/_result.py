@@ -67,8 +67,10 @@ class _Shown(ABC):
         Returns
         -------
         polars.DataFrame or pandas.DataFrame
-            Columns ``device``, ``workload``, ``scheme``, ``seed`` and ``result_hash``, then every
-            figure of ``report.json`` that is a single number, named by its path, such as
+            What was run, as it was spelled: columns ``device``, ``workload``, ``scheme`` (with its
+            parameters; ``scheme_source`` is the hash of a class of Python), ``initial``, ``fit``,
+            ``set``, ``requests``, ``seed``. Then ``result_hash``, and every figure of
+            ``report.json`` that is a single number, named by its path, such as
             ``latency_us.write.p99`` or ``waf.total``: units are in the names. Null where a run has
             no such figure. Series are left out: see ``latency_cdf``, ``timeline`` and ``followed``.
 
@@ -100,6 +102,14 @@ class _Shown(ABC):
         Path(path).write_text(self.html(), encoding="utf-8")
 
 
+if TYPE_CHECKING:
+    from wordline._parts import Parts
+else:
+
+    class Parts:
+        """What the parts of a report are, for type checkers."""
+
+
 class _Read:
     """JSON whose parts are attributes."""
 
@@ -127,8 +137,12 @@ class _Read:
         """Return the attributes with the names of the parts, for completion."""
         return [*super().__dir__(), *self._data]
 
+    def __getstate__(self) -> dict[str, str]:
+        """Return what a pickle has: the JSON, from which all else is read again."""
+        return {"json": self.json}
 
-class Report(_Read, _Shown):
+
+class Report(_Read, Parts, _Shown):
     """The result of one run.
 
     Its parts are attributes, as in ``report.json``: ``host``, ``latency_us``, ``throughput``,
@@ -171,11 +185,34 @@ class Report(_Read, _Shown):
         UserError
             The run cannot be done again, or comes out otherwise.
         """
+        return self.requests_with()
+
+    def requests_with(self, *columns: str) -> Table:
+        """Return every request of the run, with some of its columns only: they take less room.
+
+        The run is done once more for it at each call; nothing of it is kept.
+
+        Parameters
+        ----------
+        columns
+            Names of columns of `requests`, in the order in which they are wanted; all if none is
+            named.
+
+        Returns
+        -------
+        Table
+            As `requests`, of eight bytes a row at most for each column.
+
+        Raises
+        ------
+        UserError
+            There is no such column, the run cannot be done again, or comes out otherwise.
+        """
         from wordline import spelling
         from wordline._table import Table
 
         classes = spelling.of_report(self._data)
-        return Table(_wordline.requests(self.json, None, None, classes))
+        return Table(_wordline.requests(self.json, columns, None, None, classes))
 
     def __repr__(self) -> str:
         """Say of what the report is, with its ``result_hash``."""
@@ -205,8 +242,7 @@ class Report(_Read, _Shown):
     @property
     def replicas(self) -> Replicas | None:
         """The run repeated with other seeds, if it was."""
-        data = self._data.get("replicas")
-        return Replicas(data) if data else None
+        return Replicas(self._data) if self._data.get("replicas") else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return a copy as plain dictionaries, lists and numbers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import concurrent.futures
 import os
 import pickle
 import subprocess
@@ -60,7 +61,7 @@ class Process:
             _PROGRAM,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=_environment(),
+            env=environment(),
             start_new_session=True,
         )
         assert self._process.stdin is not None
@@ -111,7 +112,7 @@ def show(error: BaseException) -> None:
     print(told or "".join(traceback.format_exception(error)).rstrip(), file=sys.stderr)
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Return the environment in which a process finds what this one does."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
 
@@ -160,21 +161,30 @@ def _main() -> None:
         else:
             [found] = _wordline.compare(wanted, [native], 1, run_at)
     except BaseException as e:
-        found = _told(e)
+        found = sendable(e)
     done.set()
     say("is", base64.b64encode(pickle.dumps(found)).decode())
 
 
-def _told(error: BaseException) -> BaseException:
+def traceback_of(error: BaseException) -> str:
+    """Return the traceback of an error from where it left this package, as Python prints it."""
+    own = (os.path.dirname(__file__), os.path.dirname(concurrent.futures.__file__))
+    left = error.__traceback__
+    while left and left.tb_frame.f_code.co_filename.startswith(own):
+        left = left.tb_next
+    if left is None and not isinstance(error, (UserError, Refused, Fault)):
+        left = error.__traceback__  # it is ours
+    return "".join(traceback.format_exception(type(error), error, left)).rstrip()
+
+
+def sendable(error: BaseException) -> BaseException:
     """Return an error as it can be sent, with its traceback as a note."""
     told: Any = error
     if type(error).__module__ not in ("builtins", "wordline"):
         told = Fault(f"{type(error).__name__}: {error}")  # the caller need not know its class
     of_scheme = getattr(error, "ended_by", None)
     if of_scheme is not None or not isinstance(error, (UserError, Refused)):
-        of_scheme_alone = error.__traceback__ and error.__traceback__.tb_next
-        lines = traceback.format_exception(type(error), error, of_scheme_alone)
-        there = "".join(lines).rstrip()
+        there = traceback_of(error)
         told.traceback_there, told.ended_by = there, of_scheme
         if hasattr(told, "add_note"):
             told.add_note(there)

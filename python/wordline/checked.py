@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 from warnings import warn
 
 from wordline import _wordline
@@ -27,6 +32,40 @@ class Checked(NamedTuple):
     states: int
 
 
+#: Seconds between two lines that say how far a check is.
+_EVERY = 10.0
+
+
+@contextmanager
+def _told(
+    progress: Callable[[str, int, int], object] | bool,
+) -> Iterator[Callable[[str, int, int], object]]:
+    """Give what is called with how far a check is; of ``True`` it says so now and then."""
+    if not isinstance(progress, bool):
+        yield progress
+        return
+    at: tuple[str, int, int] = ("", 0, 0)
+    ended, begin = threading.Event(), time.monotonic()
+
+    def see(*now: Any) -> None:
+        nonlocal at
+        at = now
+
+    def say() -> None:
+        while not ended.wait(_EVERY):
+            what, done, total = at
+            far = f"{done} of {total} {what}" if done else f"{total} {what}"
+            seconds = time.monotonic() - begin
+            print(f"wordline.check: {far}, {seconds:.0f} s", file=sys.stderr, flush=True)
+
+    if progress:
+        threading.Thread(target=say, daemon=True).start()
+    try:
+        yield see
+    finally:
+        ended.set()
+
+
 def check(
     scheme: type[Scheme] | Scheme,
     *,
@@ -34,6 +73,7 @@ def check(
     power_cuts: int = 50,
     states: int = 20_000,
     seed: int = 1,
+    progress: Callable[[str, int, int], object] | bool = True,
 ) -> Checked:
     """Run a scheme on random drives under random workloads, with every check of the engine.
 
@@ -63,13 +103,18 @@ def check(
         Through how many states of the smallest drive to go; what a scheme learns is part of one.
     seed
         Of the first of either; the others follow.
+    progress
+        Called before each drive with what is checked now, how many have been, and how many will
+        be; what it raises ends the check. ``True`` says so on standard error every ten seconds,
+        ``False`` says nothing.
 
     Raises
     ------
     Fault
         A read was wrong, a rule was broken, data were lost, or the drive did not go on; with the
-        seed that replays it, or with the events that lead there. What the scheme raises itself
-        comes as it is, with the seed as a note.
+        seed that replays it, or with the events that lead there. Where a write found no place it
+        has the scheme's moves and collections that came to nothing, by why. What the scheme raises
+        itself comes as it is, with the seed as a note.
     UserError
         The scheme takes none of the drives that are drawn.
 
@@ -82,8 +127,8 @@ def check(
     if min(counts.values()) < 0 or not any(counts.values()) or not 0 <= seed < 2**64:
         told = ", ".join(f"{name}={count}" for name, count in {**counts, "seed": seed}.items())
         raise UserError(f"{told}: at least one of the first three, and a seed below 2**64")
-    with interpreted():
-        *found, asked = _wordline.check(scheme, seed, *counts.values())
+    with interpreted(), _told(progress) as see:
+        *found, asked = _wordline.check(scheme, seed, cases, power_cuts, states, see)
     cls = scheme if isinstance(scheme, type) else type(scheme)
     # Of a class that decides beforehand `place` need not be asked, and a trim comes without a view.
     for hook in (h for h in HOOKS if h != "on_trim" and hasattr(cls, h) and h not in asked):

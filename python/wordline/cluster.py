@@ -1,8 +1,9 @@
 """Runs on an existing Dask cluster, of which no worker sees a folder of the driver.
 
-What a run reads travels to each worker once, by the hash of its content; reports, and states of
-drives, come back by value. A worker with another build of the engine is refused by its name, since
-its reports would be kept under the key of this one.
+What a run reads travels to each worker once, by the hash of its content, the files of its classes
+of Python too; reports, and states of drives, come back by value. A worker with another build of
+Wordline is refused by its name, since its reports would be kept under the key of this one; one that
+comes later gets no runs.
 """
 
 from __future__ import annotations
@@ -10,24 +11,25 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import main_thread
 from typing import Any
 
-from wordline import Fault, Refused, Run, UserError
+from wordline import Fault, Refused, Run, UserError, siblings, spelling
+from wordline.apart import sendable
 from wordline.commands import need
-from wordline.runs import engine, write_whole
+from wordline.runs import build, write_whole
 
 #: How an address begins that is a cluster's.
 SCHEME = "dask://"
 #: Seconds until a scheduler must have answered.
 _TIMEOUT = 10
-#: How often a run may come down with its worker before it is given up.
-_RETRIES = 3
 
 #: Does a run: as `wordline.runs` has it.
 Work = Callable[..., str]
@@ -62,10 +64,26 @@ def at(on: str | None, jobs: int | None = None) -> tuple[int | None, Executor | 
 
 @dataclass(frozen=True)
 class _Sent:
-    """A file on its way: its name, and the hash of its content."""
+    """A file on its way: its name below the folder it is put in, and the hash of its content."""
 
     name: str
     sha256: str
+
+
+class OtherBuild(Exception):
+    """A worker has another build of Wordline: its address, and what differs."""
+
+    def __init__(self, worker: str, differs: str) -> None:
+        """Take the worker's address and what differs, in words."""
+        super().__init__(worker, differs)
+        self.worker, self.differs = worker, differs
+
+    def __str__(self) -> str:
+        """Say which worker it is, what differs, and what to do."""
+        return (
+            f"worker {self.worker} has another build of Wordline than this machine: "
+            f"{self.differs}; install the same package on both"
+        )
 
 
 @dataclass
@@ -77,6 +95,8 @@ class Cluster(Executor):
     _sent: dict[tuple[str, int, int], _Sent] = field(default_factory=dict)
     #: What the cluster has of contents, by their hashes.
     _contents: dict[str, Any] = field(default_factory=dict)
+    #: Workers that get no runs, and why.
+    _others: dict[str, OtherBuild] = field(default_factory=dict)
 
     @staticmethod
     def connect(on: str) -> Cluster:
@@ -85,8 +105,14 @@ class Cluster(Executor):
         Raises
         ------
         UserError
-            Dask is not installed, nobody answers, there is no worker, or one has another build.
+            Dask is not installed, nobody answers, there is no worker, or one has another build. Or
+            it is called by a script that a worker loads for its classes.
         """
+        if spelling.is_loading():
+            raise UserError(
+                f"{spelling.loading()}: its classes are being loaded, and its top level begins "
+                'runs on a cluster\n  allowed: such runs below `if __name__ == "__main__":`'
+            )
         need("cluster", ("distributed",))
         from distributed import Client
 
@@ -107,13 +133,13 @@ class Cluster(Executor):
     def _check(self) -> None:
         """Refuse workers that cannot do a run of this build."""
         begin = time.monotonic()
-        while not (workers := self.client.run(_engine_of)):
+        while not (workers := self.client.run(_build_there)):
             if time.monotonic() - begin > _TIMEOUT:
                 raise UserError(f"--on {self.address}: the scheduler has no worker")
             time.sleep(0.1)
         for worker, found in workers.items():
-            if found != engine():
-                raise UserError(_other_build(worker, found))
+            if differs := _differs(build(), found):
+                raise UserError(str(OtherBuild(worker, differs)))
 
     def submit(  # type: ignore[override]
         self, fn: Work, /, run: Run, *args: Any, **kwargs: Any
@@ -130,13 +156,12 @@ class Cluster(Executor):
         leave_out, before, after = args
         paths = _inputs(run)
         sent = {str(path): [self._send(f) for f in files] for path, files in paths.items()}
+        for path, files in _files_of_classes(run).items():
+            sent[path] = [self._send(f, name) for f, name in files.items()]
         state = self._send(Path(before)) if before is not None else None
         needed = [file for files in sent.values() for file in files] + ([state] if state else [])
         contents = {file.sha256: self._contents[file.sha256] for file in needed}
-        going = self.client.submit(
-            _remote, fn, engine(), sent, state, contents, after is not None, run, leave_out,
-            pure=False, retries=_RETRIES,
-        )  # fmt: skip
+        asked = (fn, build(), sent, state, contents, after is not None, run, leave_out)
         outer: Future[str] = Future()
         outer.set_running_or_notify_cancel()
 
@@ -145,19 +170,54 @@ class Cluster(Executor):
                 report, bytes_of_state = done.result()
                 if after is not None:
                     write_whole(Path(after), bytes_of_state)
+            except OtherBuild as e:
+                again(e)
             except BaseException as e:
                 outer.set_exception(_told(e))
             else:
                 outer.set_result(report)
 
-        going.add_done_callback(ended)
+        def again(other: OtherBuild) -> None:
+            """Do the run on a worker that has this build, if there is one."""
+            try:
+                self._leave_out(other)
+                begin()
+            except BaseException as e:
+                outer.set_exception(e)
+
+        def begin() -> None:
+            where = {"workers": self._own()} if self._others else {}
+            # A run that raises would raise again; one that loses its worker is begun again anyway.
+            going = self.client.submit(_remote, *asked, pure=False, **where)
+            going.add_done_callback(ended)
+
+        begin()
         return outer
+
+    def _leave_out(self, other: OtherBuild) -> None:
+        """Give a worker no runs any more, and say so once."""
+        if other.worker not in self._others:
+            self._others[other.worker] = other
+            print(f"warning: {other}; it gets no runs", file=sys.stderr, flush=True)
+
+    def _own(self) -> list[str]:
+        """Return the workers that are not known to have another build.
+
+        Raises
+        ------
+        UserError
+            None is left.
+        """
+        found = [w for w in self.client.nthreads() if w not in self._others]
+        if not found:
+            raise UserError(str(next(iter(self._others.values()))))
+        return found
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Let go of the scheduler; what is under way there is dropped."""
         self.client.close()
 
-    def _send(self, path: Path) -> _Sent:
+    def _send(self, path: Path, name: str | None = None) -> _Sent:
         stat = path.stat()
         key = (str(path), stat.st_size, stat.st_mtime_ns)
         if key not in self._sent:
@@ -165,16 +225,18 @@ class Cluster(Executor):
             sha256 = hashlib.sha256(content).hexdigest()
             if sha256 not in self._contents:
                 # A task, which the scheduler does again if the worker that has it is lost.
-                name = f"wordline-input-{sha256}"
-                self._contents[sha256] = self.client.submit(bytes, content, key=name)
+                key_there = f"wordline-input-{sha256}"
+                self._contents[sha256] = self.client.submit(bytes, content, key=key_there)
             self._sent[key] = _Sent(path.name, sha256)
-        return self._sent[key]
+        return self._sent[key] if name is None else replace(self._sent[key], name=name)
 
 
 def _told(error: BaseException) -> BaseException:
     """Return what became of a run, with a cluster's loss of workers as a fault of the run."""
-    if isinstance(error, (UserError, Refused, Fault, KeyboardInterrupt)):
-        return error
+    if hasattr(error, "traceback_there") or isinstance(
+        error, (UserError, Refused, Fault, KeyboardInterrupt)
+    ):
+        return error  # the run's own
     return Fault(f"a run on the cluster did not end: {type(error).__name__}: {error}")
 
 
@@ -200,20 +262,40 @@ def _inputs(run: Run) -> dict[str, list[Path]]:
     return found
 
 
-def _engine_of() -> str:
-    return engine()
+def _build_there() -> dict[str, str]:
+    return build()
 
 
-def _other_build(worker: str, found: str) -> str:
-    return (
-        f"worker {worker} has another build of Wordline ({found[:12]}) than this machine "
-        f"({engine()[:12]}); install the same package on both"
+def _files_of_classes(run: Run) -> dict[str, dict[Path, str]]:
+    """Return the files of a run's classes of Python by the path that it names.
+
+    Of each the file itself first, and those beside it that it imports, with their names below the
+    folder that all of them lie in.
+    """
+    found: dict[str, dict[Path, str]] = {}
+    for file in spelling.files(run.scheme):
+        path = Path(file).resolve()
+        if path.is_file():
+            root = siblings.root_of(path.parent)
+            top = root.parent if (root / "__init__.py").is_file() else root
+            inits = [p / "__init__.py" for p in path.parents if p.is_relative_to(root)]
+            whole = [path, *siblings.read_with(path), *(p for p in inits if p.is_file())]
+            found[file] = {p: p.relative_to(top).as_posix() for p in whole}
+    return found
+
+
+def _differs(here: Mapping[str, str], there: Mapping[str, str]) -> str:
+    """Say what of two builds differs, with the beginnings of hashes; nothing if all is alike."""
+    return ", ".join(
+        f"SHA-256 of its {what} begins with {there.get(what, 'nothing')[:12]}, here with {own[:12]}"
+        for what, own in here.items()
+        if there.get(what) != own
     )
 
 
 def _remote(
     work: Work,
-    build: str,
+    own: dict[str, str],
     sent: dict[str, list[_Sent]],
     state: _Sent | None,
     contents: dict[str, bytes],
@@ -222,11 +304,12 @@ def _remote(
     leave_out: Sequence[str],
 ) -> tuple[str, bytes]:
     """Do a run on a worker: put what it reads beside it, and give back what came out."""
-    if engine() != build:
-        from distributed import get_worker
+    from distributed import get_worker
 
-        # No property of the run, which is not refused: nothing goes on with such a worker.
-        raise Fault(_other_build(get_worker().address, engine()))
+    here_is = get_worker()
+    worker = here_is.address
+    if differs := _differs(own, build()):
+        raise OtherBuild(worker, differs)
     with tempfile.TemporaryDirectory(prefix="wordline-") as scratch:
         names = {}
         for path, files in sent.items():
@@ -234,7 +317,8 @@ def _remote(
             folder = Path(tempfile.gettempdir()) / f"wordline-inputs-{os.getuid()}" / whole[:32]
             for file in files:
                 _put(folder / file.name, contents[file.sha256])
-            is_file = len(files) == 1 and files[0].name == Path(path).name
+            is_class = files[0].name.endswith(".py")
+            is_file = is_class or (len(files) == 1 and files[0].name == Path(path).name)
             names[path] = str(folder / files[0].name if is_file else folder)
         here = replace(
             run,
@@ -242,6 +326,7 @@ def _remote(
             traces=names.get(run.traces or "", run.traces),
             from_state=names.get(run.from_state or "", run.from_state),
             workload=_renamed(run.workload, names),
+            scheme=spelling.with_files(run.scheme, names),
         )
         before = None
         if state is not None:
@@ -249,11 +334,45 @@ def _remote(
             Path(before).write_bytes(contents[state.sha256])
         after = f"{scratch}/after.state" if keep else None
         try:
-            report = work(here, leave_out, before, after)
-        except (UserError, Refused, Fault) as e:
-            raise type(e)(_back(str(e), names)) from None
+            report = work(here, leave_out, before, after, _while_it_serves(here_is))
+        except _Leaves:
+            from distributed import Reschedule
+
+            raise Reschedule from None
+        except Exception as e:
+            raise _named_back(sendable(e), names, worker) from None
         told = _back(report, {json.dumps(p)[1:-1]: json.dumps(n)[1:-1] for p, n in names.items()})
         return told, Path(after).read_bytes() if after else b""
+
+
+class _Leaves(Exception):
+    """The worker is about to end."""
+
+
+def _while_it_serves(worker: Any) -> Callable[..., None]:
+    """Return what breaks a run off once its worker was told to end, which would wait for it."""
+    from distributed.core import Status
+
+    def progress(*_: object) -> None:
+        serves = worker.status in (Status.running, Status.paused)
+        if not serves or worker.loop.asyncio_loop.is_closed() or not main_thread().is_alive():
+            raise _Leaves
+
+    return progress
+
+
+def _named_back(error: Any, names: dict[str, str], worker: str) -> BaseException:
+    """Return an error with the names that the driver gave its files, and its worker."""
+    if isinstance(error, (UserError, Refused, Fault)):
+        error.args = (_back(str(error), names), *error.args[1:])
+    for key in ("on_command_line", "traceback_there"):
+        if isinstance(text := getattr(error, key, None), str):
+            setattr(error, key, _back(text, names))
+    error.__notes__ = [
+        *map(lambda n: _back(n, names), getattr(error, "__notes__", [])),
+        f"on the worker {worker}",
+    ]
+    return error
 
 
 def _put(path: Path, content: bytes) -> None:

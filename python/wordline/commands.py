@@ -49,6 +49,14 @@ def told(error: Exception) -> str:
     return getattr(error, "on_command_line", str(error))
 
 
+def installs(extra: str) -> str:
+    """Return the commands that install an extra: the package is not on PyPI."""
+    return (
+        f"pip install '.[{extra}]' in a clone of Wordline, or pip install 'WHEEL[{extra}]' with "
+        "the path of its wheel"
+    )
+
+
 def need(name: str, modules: Sequence[str]) -> None:
     """Refuse to go on without a package, and say how to get it.
 
@@ -62,5 +70,5 @@ def need(name: str, modules: Sequence[str]) -> None:
             importlib.import_module(module)
         except ImportError as e:
             raise UserError(
-                f"{name} needs {e.name}, which is not installed; pip install 'wordline[{name}]'"
+                f"{name} needs {e.name}, which is not installed; {installs(name)}"
             ) from e

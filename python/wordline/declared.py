@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import operator
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from wordline import _wordline
 from wordline._wordline import UserError
 
 if TYPE_CHECKING:
@@ -15,45 +18,107 @@ if TYPE_CHECKING:
 
 __all__ = ["GiB", "KiB", "MiB", "Param", "State"]
 
-KiB, MiB, GiB = 1 << 10, 1 << 20, 1 << 30
+
+class Size(int):
+    """Bytes. What is made of sizes by numbers is a size, too, so that settings have their unit."""
+
+    def __mul__(self, number: int) -> Size:
+        """Return so many times the size."""
+        return self._sized(int(self) * number)
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: int) -> Size:
+        """Return the sum."""
+        return self._sized(int(self) + other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: int) -> Size:
+        """Return the difference."""
+        return self._sized(int(self) - other)
+
+    def __floordiv__(self, number: int) -> Size:
+        """Return a whole part of the size."""
+        return self._sized(int(self) // number)
+
+    def _sized(self, number: Any) -> Any:
+        return Size(number) if type(number) is int else number
 
 
-class Param:
+KiB: int = Size(1 << 10)
+MiB: int = Size(1 << 20)
+GiB: int = Size(1 << 30)
+
+#: Types whose values are kept as they are; the first are the most frequent.
+PLAIN = frozenset((int, float, bool, str, type(None)))
+
+Value = TypeVar("Value")
+Given = TypeVar("Given", bound=float | bool | str)
+
+
+class Param(Generic[Given]):
     """A parameter of a scheme, set in its spelling or when an instance is made.
 
     Parameters
     ----------
     default
-        Its default, of which it has the type: a whole number (also as a size such as ``8KiB``), a
-        number, a truth value, or a text.
+        Its default, of which it has the type: a whole number, a number, a truth value, or a text.
+        A size such as ``"8KiB"`` stands for its bytes, a whole number, wherever one is allowed.
     about
         What it means, with its unit.
     choices
         The values that are allowed, if only a few are.
+    minimum, maximum
+        The least and the greatest number that is allowed, itself included.
+
+    Raises
+    ------
+    UserError
+        The default is of another type, or is not allowed itself, or has bounds and is no number.
     """
 
     def __init__(
-        self, default: float | bool | str, about: str, choices: Sequence[Any] = ()
+        self,
+        default: Given,
+        about: str,
+        choices: Sequence[Any] = (),
+        *,
+        minimum: float | str | None = None,
+        maximum: float | str | None = None,
     ) -> None:
         """Take the default and what the parameter means."""
-        if not isinstance(default, (bool, int, float, str)):
-            raise UserError(
-                f"a parameter's default is {default!r}; give a number, a text or a bool"
-            )
-        self.default, self.about, self.choices = default, about, tuple(choices)
-        self.name = ""
+        given: Any = default
+        if not isinstance(given, (bool, int, float, str)):
+            raise UserError(f"a parameter's default is {given!r}; give a number, a text or a bool")
+        if isinstance(given, str) and re.fullmatch(r"\d+[kKMGT]i?B", given):
+            given = _wordline.size(given)
+        self.default: Any = int(given) if isinstance(given, Size) else given
+        self.about, self.name = about, ""
+        self.choices: tuple[Any, ...] = ()
+        self.minimum: Any = None
+        self.maximum: Any = None
+        if isinstance(self.default, (bool, str)) and not (minimum is None and maximum is None):
+            raise UserError(f"a parameter of the default {default!r} has bounds; only numbers do")
+        self.minimum = None if minimum is None else self.checked(minimum)
+        self.maximum = None if maximum is None else self.checked(maximum)
+        self.choices = tuple(self.checked(choice) for choice in choices)
+        try:
+            self.checked(self.default)
+        except UserError as e:
+            raise UserError(f"a parameter's default is not allowed: {e}") from None
 
     def __set_name__(self, owner: type, name: str) -> None:
         """Take the name under which a class has it."""
         self.name = name
 
+    @overload
+    def __get__(self, scheme: None, owner: type) -> Param[Given]: ...
+    @overload
+    def __get__(self, scheme: Scheme, owner: type) -> Given: ...
     def __get__(self, scheme: Scheme | None, owner: type) -> Any:
-        """Return the value of an instance, or the parameter itself."""
-        return self if scheme is None else scheme._values.get(self.name, self.default)
-
-    def __set__(self, scheme: Scheme, value: Any) -> None:
-        """Refuse: a parameter is given when the scheme is made."""
-        raise AttributeError(f"{self.name} is a parameter; give it when the scheme is made")
+        """Return the parameter itself: an instance has its value as an attribute of its own."""
+        return self if scheme is None else self.default
 
     def checked(self, value: Any) -> Any:
         """Return a value of this parameter's type.
@@ -61,47 +126,65 @@ class Param:
         Raises
         ------
         UserError
-            It is none, or not one of the choices.
+            It is none, not one of the choices, or out of bounds.
         """
         kind = type(self.default)
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
+        value = self._read(value) if isinstance(value, str) and kind is not str else value
+        if kind in (int, float) and type(value) is not bool:
+            with suppress(TypeError, ValueError):  # told below
+                value = operator.index(value) if kind is int else float(value)
         if type(value) is not kind:
-            allowed = {bool: "True or False", int: "a whole number", float: "a number"}
+            allowed = {
+                bool: "True or False",
+                int: 'a whole number, or a size such as "8KiB"',
+                float: "a number",
+            }
             raise UserError(f"{value!r} is not {allowed.get(kind, 'a text')}")
         if self.choices and value not in self.choices:
             raise UserError(f"{value!r} is not one of {', '.join(map(repr, self.choices))}")
+        low, high = self.minimum, self.maximum
+        if (low is not None and not value >= low) or (high is not None and not value <= high):
+            raise UserError(f"{value!r} is out of bounds\n  allowed: {self._bounds()}")
         return value
 
     def parse(self, text: str) -> Any:
         """Return the value that a text stands for, as `checked`."""
-        value: Any = text
+        return self.checked(text)
+
+    def _read(self, text: str) -> Any:
+        """Return what a text stands for, or the text where it stands for nothing."""
         if isinstance(self.default, bool):
             words = {"true": True, "on": True, "false": False, "off": False}
-            value = words.get(text.lower(), text)
-        elif isinstance(self.default, int):
-            found = re.fullmatch(r"(-?\d+)(B|KiB|MiB|GiB)?", text)
-            sizes = {"KiB": KiB, "MiB": MiB, "GiB": GiB}
-            value = int(found[1]) * sizes.get(found[2] or "", 1) if found else text
-        elif isinstance(self.default, float):
-            try:
-                value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-            except ValueError:
-                value = text
-        return self.checked(value)
+            return words.get(text.lower(), text)
+        try:
+            if isinstance(self.default, float):
+                return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+            return int(text) if re.fullmatch(r"-?\d+", text) else _wordline.size(text)
+        except ValueError:
+            return text
+
+    def _bounds(self) -> str:
+        """Say which numbers are allowed."""
+        low, high = self.minimum, self.maximum
+        if low is None or high is None:
+            return f"at most {high}" if low is None else f"at least {low}"
+        return f"{low} to {high}"
 
     @property
     def meaning(self) -> str:
-        """What it means, in a line, behind its choices if there are only a few."""
+        """What it means, in a line, behind its choices if there are only a few, or its bounds."""
         about = " ".join(self.about.split())
-        return f"{', '.join(map(self.text, self.choices))}: {about}" if self.choices else about
+        if self.choices:
+            return f"{', '.join(map(self.text, self.choices))}: {about}"
+        bounded = not (self.minimum is None and self.maximum is None)
+        return f"{self._bounds()}: {about}" if bounded else about
 
     def text(self, value: Any) -> str:
         """Return the text that stands for a value."""
         return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-class State:
+class State(Generic[Value]):
     """What a scheme learns while it runs: saved with a drive's state, and copied for forks.
 
     Parameters
@@ -111,6 +194,14 @@ class State:
         values, lists, and dictionaries with keys of text; or an array of numpy by itself.
     """
 
+    @overload
+    def __init__(self: State[Any], default: None = None) -> None: ...
+    @overload
+    def __init__(self: State[list[Any]], default: list[Any]) -> None: ...
+    @overload
+    def __init__(self: State[dict[str, Any]], default: dict[str, Any]) -> None: ...
+    @overload
+    def __init__(self, default: Value) -> None: ...
     def __init__(self, default: Any = None) -> None:
         """Take what it is at first."""
         self.default = default
@@ -120,13 +211,20 @@ class State:
         """Take the name under which a class has it."""
         self.name = name
 
+    @overload
+    def __get__(self, scheme: None, owner: type) -> State[Value]: ...
+    @overload
+    def __get__(self, scheme: Scheme, owner: type) -> Value: ...
     def __get__(self, scheme: Scheme | None, owner: type) -> Any:
-        """Return what an instance has learnt, or the declaration itself."""
-        return self if scheme is None else scheme._learnt[self.name]
+        """Return the declaration: an instance has what it has learnt as an attribute of its own."""
+        if scheme is not None:
+            raise AttributeError(f"{self.name} is not there yet; call super().__init__() first")
+        return self
 
-    def __set__(self, scheme: Scheme, value: Any) -> None:
-        """Take what has been learnt."""
-        scheme._learnt[self.name] = value
+    if TYPE_CHECKING:
+
+        def __set__(self, scheme: Scheme, value: Value) -> None:
+            """Take what has been learnt: `Scheme.__setattr__` does."""
 
 
 def lost(value: Any) -> str | None:
@@ -135,21 +233,31 @@ def lost(value: Any) -> str | None:
         return None
     if isinstance(value, dict):
         key = next((key for key in value if not isinstance(key, str)), None)
-        return f"has the key {key!r}" if key is not None else _first(map(lost, value.values()))
+        return f"has the key {key!r}" if key is not None else _first(map(_inside, value.values()))
     if isinstance(value, (list, tuple)):
-        return _first(map(lost, value))
-    return None if written(value) is not value else f"holds {type(value).__name__}"
+        return None if PLAIN.issuperset(map(type, value)) else _first(map(_inside, value))
+    return None if _is_array(value) else f"holds {type(value).__name__}"
+
+
+def _inside(value: Any) -> str | None:
+    return f"holds {type(value).__name__}" if _is_array(value) else lost(value)
 
 
 def _first(found: Iterable[str | None]) -> str | None:
     return next(filter(None, found), None)
 
 
+def _is_array(value: Any) -> bool:
+    np = sys.modules.get("numpy")  # nothing of it can be there without
+    return np is not None and isinstance(value, np.ndarray) and value.dtype != object
+
+
 def written(value: Any) -> Any:
     """Return what JSON holds in place of an array of numpy; anything else as it is."""
-    np = sys.modules.get("numpy")  # nothing of it can be there without
-    if np is None or not isinstance(value, np.ndarray) or value.dtype == object:
+    if not _is_array(value):
         return value
+    import numpy as np
+
     packed = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
     return {"array": packed, "dtype": value.dtype.str, "shape": value.shape}
 

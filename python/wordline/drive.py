@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from wordline import _bar, _wordline
@@ -36,6 +36,55 @@ class Completion(NamedTuple):
     def latency_us(self) -> float:
         """From arrival to end, in microseconds."""
         return (self.end_ns - self.arrival_ns) / 1e3
+
+
+def _completions(ended: Sequence[tuple[int, str, int, int, int, int, str]]) -> list[Completion]:
+    return [
+        Completion(number, op, lba * _LBA, blocks * _LBA, arrival, end, outcome)
+        for number, op, lba, blocks, arrival, end, outcome in ended
+    ]
+
+
+class Feed:
+    """A workload on its way into a drive, as far as is wanted: `Drive.feed` begins one.
+
+    Requests go in as in a run: each when it arrives, or, in a closed loop, when one has ended; no
+    more at a time than the drive's queue takes. The drive may be asked, looked at and forked
+    between steps, and other requests may be submitted.
+    """
+
+    def __init__(self, drive: Drive, native: _wordline.Feed) -> None:
+        """Take a drive and what the native half feeds it."""
+        self._drive, self._native = drive, native
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all requests have gone in; `Drive.run` then lets the last of them end."""
+        return self._native.is_over
+
+    def step(self, count: int | None = None, *, until_ns: int | None = None) -> list[Completion]:
+        """Let requests go in, and return those that have ended meanwhile.
+
+        Parameters
+        ----------
+        count
+            How many go in at most; all if not given.
+        until_ns
+            A moment in nanoseconds of the drive's clock, which becomes the drive's: none goes in
+            after it. If not given, time goes on to the arrival of the last that goes in.
+
+        Raises
+        ------
+        UserError
+            The trace cannot be read on, a request does not fit the drive, or the time has passed.
+        Fault
+            As for `Drive.run`.
+        """
+        if count is not None and count < 1:
+            raise _wordline.UserError(f"count={count} is not at least 1")
+        self._drive._not_before(until_ns)
+        most = 2**63 - 1 if count is None else count
+        return _completions(self._native.step(self._drive._native, most, until_ns)[1])
 
 
 class Drive:
@@ -155,15 +204,15 @@ class Drive:
         limit = 2**63 - 1 if most is None else most
         if limit < 1:
             raise _wordline.UserError(f"most={most} is not at least 1")
+        self._not_before(until_ns)
+        return _completions(self._native.run(until_ns, limit))
+
+    def _not_before(self, until_ns: int | None) -> None:
+        """Refuse a moment that has passed."""
         if until_ns is not None and until_ns < self.now_ns:
             raise _wordline.UserError(
                 f"until_ns={until_ns} has passed: the drive is at {self.now_ns}"
             )
-        ended = self._native.run(until_ns, limit)
-        return [
-            Completion(number, op, lba * _LBA, blocks * _LBA, arrival, end, outcome)
-            for number, op, lba, blocks, arrival, end, outcome in ended
-        ]
 
     def drain(self) -> None:
         """Let all end that is under way, and the scheme's idle work until it has none."""
@@ -215,6 +264,46 @@ class Drive:
         if keep:
             self._native = after
         return Report(report)
+
+    def feed(
+        self,
+        workload: str | os.PathLike[str],
+        *,
+        seed: int = _wordline.DEFAULT_SEED,
+        requests: int | None = None,
+        fit: str | None = None,
+        traces: str | os.PathLike[str] | None = None,
+    ) -> Feed:
+        """Begin to step through a trace or another workload on this drive.
+
+        Parameters
+        ----------
+        workload, seed, requests, fit, traces
+            As for `wordline.run`. The first moment of a trace is the drive's present one.
+
+        Returns
+        -------
+        Feed
+            Its ``step`` lets requests go in.
+
+        Raises
+        ------
+        UserError
+            The workload is wrong, or is one whose requests are not known one by one: the jobs of a
+            job file, and clients that think.
+
+        Examples
+        --------
+        >>> feed = drive.feed("trace.csv", fit="wrap")
+        >>> while not feed.is_over:
+        ...     ended = feed.step(1000)
+        ...     print(drive.now_ns, drive.look().regions[0]["free_share"])
+        """
+        run = _described(
+            self._scheme, self._device, workload, seed, requests, None,
+            _wordline.DEFAULT_INITIAL, (None, traces), fit, False,
+        )  # fmt: skip
+        return Feed(self, _wordline.Feed(self._native, asked(run)))
 
     def look(self) -> Figures:
         """Return how the drive stands.

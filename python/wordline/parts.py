@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from wordline import _wordline
@@ -11,6 +11,11 @@ from wordline._wordline import Place
 __all__ = ["Span", "into_buffer", "sectors"]
 
 _into_buffer = cache(_wordline.into_buffer)
+
+
+@lru_cache(maxsize=1 << 16)
+def _sectors(mask: int) -> tuple[int, ...]:
+    return tuple(sector for sector in range(mask.bit_length()) if mask >> sector & 1)
 
 
 class Span(NamedTuple):
@@ -26,7 +31,7 @@ class Span(NamedTuple):
 
 def sectors(mask: int) -> list[int]:
     """Return the numbers of the sectors whose bits are set, in increasing order."""
-    return [sector for sector in range(mask.bit_length()) if mask >> sector & 1]
+    return list(_sectors(mask))
 
 
 def into_buffer(key: int = 0, *, gather: str = "as-is", plane: str = "home") -> Place:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -29,11 +29,38 @@ Watch = Callable[[Run, int, float], object]
 _KEPT = {kind.__name__: kind for kind in (Refused, UserError)}
 
 
+#: Requests by which a dry run sees whether a run begins at all.
+_FIRST = 64
+
+#: All that a run may come to but an end of everything.
+FAILURES: tuple[type[Exception], ...] = (Exception,)
+
+
 @cache
 def engine() -> str:
     """Return the hash of the engine: a run of another build may come to something else."""
     with open(_wordline.__file__, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
+
+
+@cache
+def sources() -> str:
+    """Return the hash of the package's files of Python and of the experiments in it."""
+    folder = Path(wordline.__file__).parent
+    files = sorted(p for p in folder.rglob("*") if p.suffix in (".py", ".toml", ".fio"))
+    found = hashlib.sha256()
+    for path in files:
+        found.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def build() -> dict[str, str]:
+    """Return the hashes of what makes up this installation, by what each is of."""
+    return {
+        f"engine ({Path(_wordline.__file__).name})": engine(),
+        "Python sources (wordline/**/*.py, *.toml, *.fio)": sources(),
+    }
 
 
 @dataclass(frozen=True)
@@ -71,6 +98,16 @@ def stand_ins(reports: Iterable[Report]) -> str:
     return "; ".join(said)
 
 
+def located(error: BaseException, run: Run) -> None:
+    """Add to an error of which run it is; Python 3.10 has no notes."""
+    if hasattr(error, "add_note"):
+        changes = "".join(f", {key}={value}" for key, value in run.set)
+        error.add_note(
+            f"in the run of {run.scheme} on {run.device} under {run.workload}, initial "
+            f"{run.initial}{changes}, seed {run.seed}"
+        )
+
+
 class Stopped(Exception):
     """Runs were broken off."""
 
@@ -93,7 +130,8 @@ class Runner:
     leave_out
         Parts of a report that are not kept, by their keys, such as ``timeline``.
     refusals
-        Errors of a run by which that run is refused; any other breaks all off.
+        Errors of a run by which that run is refused; any other breaks all off. With `FAILURES`
+        nothing does but an interruption, and what `watch` raises.
     watch
         Told how far a run is, with threads of this process only.
     ended
@@ -108,6 +146,8 @@ class Runner:
     watch: Watch | None = None
     ended: Callable[[Run, bool], object] = lambda run, found: None
     _known: dict[Run, _Known] = field(default_factory=dict, init=False)
+    _wrong: dict[Run, Exception] = field(default_factory=dict, init=False)
+    _watched: list[BaseException] = field(default_factory=list, init=False)
 
     def key(self, run: Run) -> str:
         """Return the name under which a run is kept, without the suffix of its file.
@@ -163,13 +203,12 @@ class Runner:
         except OSError as e:
             raise UserError(f"{self.folder}: the folder of the runs cannot be made: {e}") from e
         try:
-            for run in asked:
-                self.key(run)
+            self.wrong(asked)
             refused = {run: why for run in asked if (why := self._refusal(run)) is not None}
             missing = self._missing(asked)
             for run in asked:
                 if run not in missing:
-                    self.ended(run, True)
+                    self.ended(run, run not in self._wrong)
             refused |= self._perform(missing)
         except BaseException:
             # Of the folders that were made for it those stay that hold something.
@@ -181,10 +220,60 @@ class Runner:
             self._state(run).unlink(missing_ok=True)
         return refused
 
+    def wrong(self, runs: Iterable[Run]) -> dict[Run, Exception]:
+        """Return the runs that can be told to fail without being run, and why.
+
+        Raises
+        ------
+        UserError
+            One of them does, and that is no refusal here.
+        """
+        found = {}
+        for run in dict.fromkeys(runs):
+            if run not in self._wrong:
+                try:
+                    self.key(run)
+                    continue
+                except self.refusals as e:
+                    self._wrong[run] = e
+            found[run] = self._wrong[run]
+        return found
+
+    def begun_wrong(self, runs: Iterable[Run]) -> dict[Run, Exception]:
+        """Return the runs that fail with their first requests, and why; none of it is kept.
+
+        Of runs that differ in their seeds only the first is begun.
+        """
+        first: dict[Run, Run] = {}
+        for run in self._missing(list(runs)):
+            if run.after is None:
+                first.setdefault(replace(run, seed=0), run)
+        found: dict[Run, Exception] = {}
+
+        def begin(run: Run) -> Exception | None:
+            try:
+                _do(
+                    replace(run, requests=min(run.requests or _FIRST, _FIRST)),
+                    ("timeline",),
+                    None,
+                    None,
+                )
+            except Exception as e:
+                return e
+            return None
+
+        with ThreadPoolExecutor(self.jobs or os.cpu_count() or 1) as pool:
+            why = dict(zip(first, pool.map(begin, first.values()), strict=True))
+        for run in runs:
+            if (error := why.get(replace(run, seed=0))) is not None:
+                found[run] = error
+        return found
+
     def forecast(self, runs: Iterable[Run]) -> str:
         """Say how many runs there are and how many are kept, and about how long the rest takes.
 
-        A few are tried on this machine, for some ten seconds in all; those that end are kept.
+A few are tried on this machine, for some ten seconds in all; those that end are kept. What is
+        known to fail is counted apart.
 
         Raises
         ------
@@ -192,10 +281,12 @@ class Runner:
             As `run`.
         """
         asked = list(dict.fromkeys(runs))
-        for run in asked:
-            self.key(run)
+        wrong = self.wrong(asked)
         missing = list(self._missing(asked))
-        counted = f"{len(asked):,} runs: {len(asked) - len(missing):,} are kept, {{}} to do"
+        kept = len(asked) - len(missing) - len(wrong)
+        counted = f"{len(asked):,} runs: {kept:,} are kept, {{}} to do"
+        if wrong:
+            counted += f", {len(wrong):,} cannot be done"
         if not missing:
             return counted.format("none")
         counted = counted.format(f"{len(missing):,}")
@@ -205,8 +296,8 @@ class Runner:
         refused = [t.refused for t in tried if t.refused is not None]
         if tried and len(refused) == len(tried):
             return f"{counted}; those that were tried are refused: {refused[0]}"
-        kept = {t.run for t in tried if t.report is not None}
-        left = [run for run in missing if run not in kept]
+        done = {t.run for t in tried if t.report is not None}
+        left = [run for run in missing if run not in done]
         return f"{counted}; {words(tried, spent, rest(tried, left, self._at_once()))}"
 
     def try_out(self, runs: Iterable[Run]) -> list[Trial]:
@@ -254,6 +345,8 @@ class Runner:
 
     def _refusal(self, run: Run) -> Exception | None:
         """Return why a run, or one that it comes after, was refused when it was asked before."""
+        if run in self._wrong:
+            return self._wrong[run]
         if run.after is not None and (before := self._refusal(run.after)) is not None:
             return before
         if not self._why(run).exists():
@@ -316,9 +409,16 @@ class Runner:
                     ended.add(run)
                     try:
                         self._keep(run, future.result())
+                    except Stopped:
+                        raise self._watched[0] if self._watched else Stopped from None
                     except self.refusals as e:
+                        if not isinstance(e, Refused):
+                            located(e, run)
                         refused[run] = e
                         self._keep_refusal(run, e)
+                    except Exception as e:
+                        located(e, run)
+                        raise
                     self.ended(run, False)
         finally:
             # After an error what is under way has nobody to wait for it.
@@ -340,8 +440,12 @@ class Runner:
         def progress(_: int, completed: int, now: float) -> None:
             if stop.is_set():
                 raise Stopped
-            if self.watch:
-                self.watch(run, completed, now)
+            try:
+                if self.watch:
+                    self.watch(run, completed, now)
+            except BaseException as e:
+                self._watched.append(e)  # not the run's, which has not failed
+                raise Stopped from None
 
         return pool.submit(_do, run, *how, progress)
 

@@ -22,18 +22,22 @@ import inspect
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from warnings import warn
 
-from wordline import _wordline
+from wordline import _wordline, siblings
 from wordline._wordline import Parcel, Place, UserError, View
-from wordline.declared import Param, State, lost, read_back, written
+from wordline.declared import PLAIN, Param, State, lost, read_back, written
 from wordline.layout import DriveInfo, Layout
+
+if TYPE_CHECKING:
+    from wordline.parts import Span
+    from wordline.routes import ByPage, BySize, Compiled
 
 __all__ = ["Collect", "Move", "ReadSeen", "Request", "Scheme", "SetQuota", "to"]
 
@@ -173,9 +177,17 @@ class Scheme(ABC):
     #: The name in tables and reports; made of the class's if not given.
     name: ClassVar[str] = ""
 
+    #: What the class declares, by name; made once, when the class is.
+    _params: ClassVar[Mapping[str, Param[Any]]] = {}
+    _states: ClassVar[Mapping[str, State[Any]]] = {}
+
     _values: dict[str, Any]
-    _learnt: dict[str, Any]
     _is_laid_out = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Find what the class declares."""
+        super().__init_subclass__(**kwargs)
+        cls._params, cls._states = cls._declared(Param), cls._declared(State)
 
     def __init__(self, **parameters: Any) -> None:
         """Take parameters by their names.
@@ -185,7 +197,7 @@ class Scheme(ABC):
         UserError
             There is no such parameter, or its value is wrong.
         """
-        known = self._params()
+        known = self._params
         self._values = {}
         for key, value in parameters.items():
             if key not in known:
@@ -195,9 +207,10 @@ class Scheme(ABC):
                 self._values[key] = known[key].checked(value)
             except UserError as e:
                 raise UserError(f"{type(self).__name__}({key}=...): {e}") from None
-        self._learnt = {
-            name: copy.deepcopy(state.default) for name, state in self._states().items()
-        }
+        # Values are plain attributes, which are read at no cost.
+        own = self.__dict__
+        own.update({name: param.default for name, param in known.items()} | self._values)
+        own.update({name: copy.deepcopy(s.default) for name, s in self._states.items()})
 
     @abstractmethod
     def layout(self, drive: DriveInfo) -> Layout:
@@ -213,9 +226,61 @@ class Scheme(ABC):
     def place(self, p: Parcel, view: View) -> Place:
         """Find a home for host data or for a collected page: what `to` returns."""
 
+    if TYPE_CHECKING:
+        # For type checkers alone: the engine asks only the hooks that a class has.
+
+        def admit(self, request: Request, view: View, /) -> int:
+            """Mark the data of a write, 0 to 255."""
+            raise NotImplementedError
+
+        def make_room(self, p: Parcel, view: View, /) -> Sequence[Move]:
+            """Return moves that go before data of the host are placed."""
+            raise NotImplementedError
+
+        def split_write(self, span: Span, view: View, /) -> int:
+            """Return the bits of the sectors of a part of a page that go to one place."""
+            raise NotImplementedError
+
+        def read(self, seen: ReadSeen, view: View, /) -> Move | None:
+            """Return a move of a page that the host has read."""
+            raise NotImplementedError
+
+        def collect(self, region: str, plane: int, view: View, /) -> Collect | None:
+            """Return what to collect where a plane runs short in a region."""
+            raise NotImplementedError
+
+        def idle(self, plane: int, view: View, /) -> Move | Collect | None:
+            """Return work for a die that has nothing to do."""
+            raise NotImplementedError
+
+        def tick(self, view: View, /) -> Sequence[SetQuota | Move]:
+            """Return quotas and moves, every ``Layout.tick_every_writes`` pages."""
+            raise NotImplementedError
+
+        def on_trim(self, lpn: int, /) -> None:
+            """Take in that a page was trimmed."""
+            raise NotImplementedError
+
+        def seed(self, seed: int, /) -> None:
+            """Begin random numbers."""
+            raise NotImplementedError
+
+        def metrics(self) -> Mapping[str, Sequence[Sequence[float]]]:
+            """Return what was followed."""
+            raise NotImplementedError
+
+        def routes(self) -> Mapping[str, Place | ByPage | BySize | Compiled]:
+            """Decide beforehand, by origin of the data."""
+            raise NotImplementedError
+
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse attributes that would be lost when the drive is saved or forked."""
-        if self._is_laid_out and not name.startswith("_") and name not in self._states():
+        """Refuse what would be lost when the drive is saved or forked, where it is set."""
+        if name in self._states:
+            if type(value) not in PLAIN:
+                self._keeps(name, value)
+        elif name in self._params:
+            raise AttributeError(f"{name} is a parameter; give it when the scheme is made")
+        elif self._is_laid_out and not name.startswith("_"):
             raise AttributeError(
                 f"{type(self).__name__}.{name} is set after layout, and would be lost when the "
                 f"drive is saved or forked; declare it: {name} = wl.State(...)"
@@ -230,7 +295,7 @@ class Scheme(ABC):
     @property
     def spelling(self) -> str:
         """How runs and reports spell it: its name with the parameters that are given."""
-        known = self._params()
+        known = self._params
         given = ",".join(f"{k}={known[k].text(v)}" for k, v in self._values.items())
         return self._name() + (f":{given}" if given else "")
 
@@ -241,18 +306,10 @@ class Scheme(ABC):
 
     @classmethod
     def _declared(cls, kind: type) -> dict[str, Any]:
-        found = {}
+        found: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
-            found.update({k: v for k, v in vars(base).items() if isinstance(v, kind)})
-        return found
-
-    @classmethod
-    def _params(cls) -> dict[str, Param]:
-        return cls._declared(Param)
-
-    @classmethod
-    def _states(cls) -> dict[str, State]:
-        return cls._declared(State)
+            found.update(vars(base))
+        return {name: value for name, value in found.items() if isinstance(value, kind)}
 
     # --- What the native half asks of a class and an instance.
 
@@ -263,7 +320,7 @@ class Scheme(ABC):
         from wordline import spelling
 
         text, sha256 = source(cls)
-        params = [(p.name, p.text(p.default), p.meaning) for p in cls._params().values()]
+        params = [(p.name, p.text(p.default), p.meaning) for p in cls._params.values()]
         return {
             "name": cls._name(),
             "typed": spelling.typed(cls),
@@ -284,7 +341,7 @@ class Scheme(ABC):
             "metrics": "It follows something, for the report (metrics).",
         }
         more = [line for hook, line in own.items() if hasattr(cls, hook)]
-        if learns := ", ".join(cls._states()):
+        if learns := ", ".join(cls._states):
             more.append(f"It learns: {learns}.")
         return "\n".join([*([says, ""] if says else []), *more])
 
@@ -295,7 +352,7 @@ class Scheme(ABC):
             if text != own:
                 raise UserError(f"the class was {text} and is {own} now: its source has changed")
             return text
-        return cls._params()[key].parse(text)
+        return cls._params[key].parse(text)
 
     @classmethod
     def _made(cls, values: dict[str, Any]) -> Scheme:
@@ -320,7 +377,6 @@ class Scheme(ABC):
             self.seed(seed)
 
     def _metrics(self) -> list[tuple[str, list[tuple[float, float]]]]:
-        self._check_learnt()  # asked at the end of a run: told even where nothing is saved
         followed = self.metrics() if hasattr(self, "metrics") else {}
         try:
             found = [(name, [(float(x), float(y)) for x, y in s]) for name, s in followed.items()]
@@ -336,28 +392,35 @@ class Scheme(ABC):
 
     def _copy(self) -> Scheme:
         other = copy.copy(self)
-        object.__setattr__(other, "_learnt", copy.deepcopy(self._learnt))
+        other.__dict__.update(copy.deepcopy(self._learnt()))
         return other
 
+    def _learnt(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self._states}
+
+    def _keeps(self, name: str, value: Any) -> None:
+        """Refuse a value of a `State` which a drive that is saved or forked would lose."""
+        if what := lost(value):
+            raise UserError(
+                f"{type(self).__name__}.{name} {what}, which a drive that is saved or forked "
+                "would lose\n  allowed: what JSON holds, with keys of text, or an array of "
+                "numpy by itself"
+            )
+
     def _check_learnt(self) -> None:
-        """Refuse what a drive that is saved or forked would lose."""
-        for name, value in self._learnt.items():
-            if what := lost(value):
-                raise UserError(
-                    f"{type(self).__name__}.{name} {what}, which a drive that is saved or forked "
-                    "would lose\n  allowed: what JSON holds, with keys of text, or an array of "
-                    "numpy by itself"
-                )
+        """Look at what has been learnt, which a list or a dictionary takes unseen."""
+        for name, value in self._learnt().items():
+            self._keeps(name, value)
 
     def _saved(self) -> str:
         self._check_learnt()
-        return json.dumps({k: written(v) for k, v in self._learnt.items()}, sort_keys=True)
+        return json.dumps({k: written(v) for k, v in self._learnt().items()}, sort_keys=True)
 
     def _restore(self, text: str) -> bool:
         found = json.loads(text)
-        if set(found) != set(self._learnt):
+        if set(found) != set(self._states):
             return False
-        self._learnt.update({name: read_back(value) for name, value in found.items()})
+        self.__dict__.update({name: read_back(value) for name, value in found.items()})
         return True
 
 
@@ -371,11 +434,16 @@ def _misspelt(cls: type[Scheme]) -> list[tuple[str, str]]:
 
 
 def source(cls: type) -> tuple[str, str]:
-    """Return the text of the file of a class, or of the class alone, and its hash."""
+    """Return the text of the file of a class, or of the class alone, and its hash.
+
+    Behind it are the files beside it that it imports.
+    """
     try:
         file = inspect.getsourcefile(cls)
-        text = Path(file).read_text(encoding="utf-8") if file and Path(file).exists() else ""
-        text = text or inspect.getsource(cls)
+        there = bool(file) and Path(file or "").exists()
+        text = Path(file or "").read_text(encoding="utf-8") if there else inspect.getsource(cls)
+        for beside in siblings.read_with(Path(file or "")) if there else ():
+            text += f"\n# {beside.name}\n{beside.read_text(encoding='utf-8')}"
     except (OSError, TypeError):
         # Typed into an interpreter: what its methods do is what there is to know it by.
         codes = [f.__code__ for f in vars(cls).values() if inspect.isfunction(f)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import inspect
 import re
 import sys
@@ -12,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wordline import scheme
+from wordline import scheme, siblings
 from wordline._wordline import UserError
 from wordline.scheme import Scheme
 
@@ -25,18 +23,23 @@ def _loaded(file: str) -> Any:
     path = Path(file)
     if not path.is_file():
         raise UserError(f"{PREFIX}{file}: there is no such file")
-    name = f"wordline_scheme_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise UserError(f"{PREFIX}{file}: this is no file of Python; its name must end in .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     _loading.append(file)
     try:
-        spec.loader.exec_module(module)
+        return siblings.load(path)
+    except ImportError as e:
+        raise UserError(
+            f"{PREFIX}{file} cannot be loaded: {type(e).__name__}: {e}\n"
+            f"  allowed: imports of what is installed, and of files in {path.resolve().parent}"
+        ) from e
     finally:
         _loading.pop()
-    return module
+
+
+def loading() -> str:
+    """Return the file of classes that is being loaded."""
+    return _loading[-1]
 
 
 def is_loading() -> bool:
@@ -80,6 +83,31 @@ def text(given: Any) -> str:
     _HERE[known] = cls
     parameters = "" if given is cls else given.spelling.partition(":")[2]
     return f"{PREFIX}{known}" + (f":{parameters}" if parameters else "")
+
+
+def over(front: Any, dense: Any) -> str:
+    """Return the spelling of one scheme over another: the front's dense region is the other's.
+
+    Parameters
+    ----------
+    front, dense
+        Spellings, or classes or instances of `Scheme`.
+
+    Returns
+    -------
+    str
+        What `wordline.run` takes, ``FRONT+DENSE``.
+
+    Raises
+    ------
+    UserError
+        One of them is no scheme.
+
+    Examples
+    --------
+    >>> wl.run(device="fair-tlc", scheme=wl.over("slc-cache", Mine(k=2)), workload="bursty")
+    """
+    return f"{text(front)}+{text(dense)}"
 
 
 def typed(cls: type[Scheme]) -> str:
@@ -138,6 +166,22 @@ def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
             classes.append(found)
         native.append(found._name() + (f":{parameters}" if parameters else ""))
     return "+".join(native), classes
+
+
+def files(spelling: str) -> list[str]:
+    """Return the files of the classes of Python that a spelling names."""
+    own = (part for part in parts(spelling) if part.startswith(PREFIX))
+    return [file for part in own if (file := _file_of(part.partition(":")[2]))]
+
+
+def with_files(spelling: str, names: Mapping[str, str]) -> str:
+    """Return a spelling with other names for files of classes."""
+
+    def named(part: str) -> str:
+        file, hash_, rest = part.removeprefix(PREFIX).partition("#")
+        return f"{PREFIX}{names.get(file, file)}{hash_}{rest}"
+
+    return "+".join(named(p) if p.startswith(PREFIX) else p for p in parts(spelling))
 
 
 def of_classes(spelling: str, classes: Sequence[type[Scheme]]) -> str:

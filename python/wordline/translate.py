@@ -160,7 +160,7 @@ def translated(name: str, cls: type[Scheme]) -> dict[str, str]:
         A file for ``crates/schemes/src``, which compiles, and a test that both come to one result.
     """
     word, type_name = name.replace("-", "_"), "".join(w.capitalize() for w in name.split("-"))
-    params = list(cls._params().values())
+    params = list(cls._params.values())
     hooks = "".join(_hook(cls, hook) for hook in _HOOKS if hasattr(cls, hook))
     if hasattr(cls, "routes"):
         beforehand = "\n    // What the class decides beforehand is for `place` to decide:\n"
@@ -216,19 +216,19 @@ def _text(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def _listed(p: Param) -> str:
+def _listed(p: Param[Any]) -> str:
     return f"//! - `{p.name}`: {p.meaning}; default {p.text(p.default)}."
 
 
-def _parameter(p: Param) -> str:
+def _parameter(p: Param[Any]) -> str:
     return f"Parameter::new({_text(p.name)}, {_text(p.text(p.default))}, {_text(p.meaning)})"
 
 
-def _field(p: Param) -> str:
+def _field(p: Param[Any]) -> str:
     return f"r#{p.name}" if p.name in _WORDS else p.name
 
 
-def _made(type_name: str, params: list[Param]) -> str:
+def _made(type_name: str, params: list[Param[Any]]) -> str:
     """Return how the scheme is made of its parameters."""
     if not params:
         return f"Box::new({type_name})"
@@ -236,7 +236,7 @@ def _made(type_name: str, params: list[Param]) -> str:
     return f"Box::new({type_name} {{\n{taken}        }})"
 
 
-def _fields(params: list[Param]) -> str:
+def _fields(params: list[Param[Any]]) -> str:
     if not params:
         return ";"
     lines = [f"    /// {p.meaning}\n    {_field(p)}: {_TYPES[type(p.default)]}," for p in params]
@@ -245,13 +245,13 @@ def _fields(params: list[Param]) -> str:
 
 def _learnt(cls: type[Scheme]) -> str:
     """Return what a class learns, as a comment: each is a field of what `memory` gives."""
-    states = [f"//   {name} = {state.default!r}" for name, state in cls._states().items()]
+    states = [f"//   {name} = {state.default!r}" for name, state in cls._states.items()]
     if not states:
         return ""
     return "\n".join(["//", "// The class learns, which memory() is to name:", *states]) + "\n"
 
 
-def _imports(hooks: str, params: list[Param]) -> str:
+def _imports(hooks: str, params: list[Param[Any]]) -> str:
     code = "\n".join(re.sub(r"//.*", "", line) for line in (_RUST + hooks).split("\n"))
     lines = ["use crate::parameters::Parameter;"] if params else []
     lines += ["use crate::parts::layout;", "use crate::registry::Entry;"]

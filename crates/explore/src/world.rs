@@ -339,7 +339,8 @@ impl World {
         self.ended += 1;
         if outcome != Outcome::Done {
             let room = self.room();
-            self.wrong.get_or_insert(format!("{:?} ends as {outcome:?}; {room}", request.op));
+            let ignored = self.ftl.counters().without_effect.in_words();
+            self.wrong.get_or_insert(format!("{:?} ends as {outcome:?}; {room}{ignored}", request.op));
         }
     }
 

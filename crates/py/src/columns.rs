@@ -1,50 +1,152 @@
-//! Columns as a table of Arrow, which data frames take without copying.
+//! Columns as a table of Arrow, which data frames take as it comes.
 
 use crate::error::wrong;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
+use std::ops::Range;
 use std::sync::Arc;
+use wordline_run::Numbers;
+
+/// Rows that a data frame is handed together.
+const BATCH: usize = 65_536;
 
 /// Rows by column. It does not change.
 #[pyclass(frozen, module = "wordline._wordline", name = "Columns")]
-pub(crate) struct Columns {
-    batch: RecordBatch,
-}
+pub(crate) struct Columns(Arc<Vec<(String, Column)>>);
 
-/// One column on its way into a table.
+/// One column.
 pub(crate) enum Column {
-    Whole(Vec<i64>),
+    Whole(Numbers),
     Broken(Vec<f64>),
     Words(Vec<String>),
+    /// For each row a place among few words.
+    Keys(Vec<u8>, Vec<String>),
 }
+
+impl Column {
+    fn rows(&self) -> usize {
+        match self {
+            Column::Whole(all) => all.count(),
+            Column::Broken(all) => all.len(),
+            Column::Words(all) => all.len(),
+            Column::Keys(all, _) => all.len(),
+        }
+    }
+
+    fn array(&self, rows: Range<usize>) -> ArrayRef {
+        match self {
+            Column::Whole(all) => Arc::new(Int64Array::from(all.rows(rows))),
+            Column::Broken(all) => Arc::new(Float64Array::from(all[rows].to_vec())),
+            Column::Words(all) => Arc::new(StringArray::from_iter_values(&all[rows])),
+            Column::Keys(keys, words) => {
+                let words = keys[rows].iter().map(|key| &words[*key as usize]);
+                Arc::new(StringArray::from_iter_values(words))
+            }
+        }
+    }
+
+    /// What it is written down as: its kind, its bytes, its words.
+    fn written(&self) -> (&'static str, usize, Vec<u8>, Vec<String>) {
+        let rows = self.rows();
+        match self {
+            Column::Whole(Numbers::Zeros(_)) => ("zeros", rows, vec![], vec![]),
+            Column::Whole(Numbers::Narrow(all)) => {
+                ("narrow", rows, all.iter().flat_map(|n| n.to_le_bytes()).collect(), vec![])
+            }
+            Column::Whole(Numbers::Wide(all)) => {
+                ("wide", rows, all.iter().flat_map(|n| n.to_le_bytes()).collect(), vec![])
+            }
+            Column::Broken(all) => {
+                ("broken", rows, all.iter().flat_map(|n| n.to_le_bytes()).collect(), vec![])
+            }
+            Column::Words(all) => ("words", rows, vec![], all.clone()),
+            Column::Keys(keys, words) => ("keys", rows, keys.clone(), words.clone()),
+        }
+    }
+
+    fn read(kind: &str, rows: usize, bytes: Vec<u8>, words: Vec<String>) -> Option<Column> {
+        let fours = || bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect();
+        let column = match kind {
+            "zeros" => Column::Whole(Numbers::Zeros(rows)),
+            "narrow" => Column::Whole(Numbers::Narrow(fours())),
+            "wide" => Column::Whole(Numbers::Wide(
+                bytes.as_chunks().0.iter().map(|b| i64::from_le_bytes(*b)).collect(),
+            )),
+            "broken" => Column::Broken(bytes.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b)).collect()),
+            "words" => Column::Words(words),
+            "keys" if bytes.iter().all(|key| (*key as usize) < words.len()) => Column::Keys(bytes, words),
+            _ => return None,
+        };
+        (column.rows() == rows).then_some(column)
+    }
+}
+
+/// A column on its way into a pickle: name, kind, rows, bytes, words.
+type OnItsWay<'py> = (String, &'static str, usize, Bound<'py, PyBytes>, Vec<String>);
+
+/// A column on its way out of a pickle.
+type Written = (String, String, usize, Vec<u8>, Vec<String>);
 
 impl Columns {
     /// Columns of one length by their names.
     pub(crate) fn new(columns: impl IntoIterator<Item = (String, Column)>) -> PyResult<Columns> {
-        let arrays = columns.into_iter().map(|(name, column)| {
-            let array: ArrayRef = match column {
-                Column::Whole(values) => Arc::new(Int64Array::from(values)),
-                Column::Broken(values) => Arc::new(Float64Array::from(values)),
-                Column::Words(values) => Arc::new(StringArray::from(values)),
-            };
-            (name, array)
-        });
-        Ok(Columns { batch: RecordBatch::try_from_iter(arrays).map_err(wrong)? })
+        let columns: Vec<(String, Column)> = columns.into_iter().collect();
+        let rows = columns.first().map_or(0, |(_, column)| column.rows());
+        match columns.iter().find(|(_, column)| column.rows() != rows) {
+            Some((name, column)) => {
+                Err(wrong(format!("column {name:?} has {} rows, and others {rows}", column.rows())))
+            }
+            None => Ok(Columns(Arc::new(columns))),
+        }
     }
 }
 
 #[pymethods]
 impl Columns {
+    /// Columns from what `written` has written.
+    #[new]
+    fn restored(written: Vec<Written>) -> PyResult<Columns> {
+        let column = |(name, kind, rows, bytes, words): Written| {
+            let column = Column::read(&kind, rows, bytes, words);
+            let fault = || wrong(format!("column {name:?} of a pickled table is damaged"));
+            column.ok_or_else(fault).map(|column| (name.clone(), column))
+        };
+        Columns::new(written.into_iter().map(column).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// All of it as plain values, of which columns are made again.
+    fn written<'py>(&self, py: Python<'py>) -> Vec<OnItsWay<'py>> {
+        let written = |(name, column): &(String, Column)| {
+            let (kind, rows, bytes, words) = column.written();
+            (name.clone(), kind, rows, PyBytes::new(py, &bytes), words)
+        };
+        self.0.iter().map(written).collect()
+    }
+
     fn __len__(&self) -> usize {
-        self.batch.num_rows()
+        self.0.first().map_or(0, |(_, column)| column.rows())
+    }
+
+    /// Bytes that the rows take here.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        let bytes = |column: &Column| match column {
+            Column::Whole(Numbers::Zeros(_)) => 0,
+            Column::Whole(Numbers::Narrow(all)) => 4 * all.capacity(),
+            Column::Whole(Numbers::Wide(all)) => 8 * all.capacity(),
+            Column::Broken(all) => 8 * all.capacity(),
+            Column::Words(all) => all.iter().map(|word| size_of::<String>() + word.capacity()).sum(),
+            Column::Keys(keys, _) => keys.capacity(),
+        };
+        self.0.iter().map(|(_, column)| bytes(column)).sum()
     }
 
     /// The names of the columns.
     #[getter]
     fn names(&self) -> Vec<String> {
-        self.batch.schema().fields().iter().map(|f| f.name().clone()).collect()
+        self.0.iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// The values of a column of words as a list; of one of numbers their bytes, and how NumPy calls them.
@@ -53,22 +155,37 @@ impl Columns {
         py: Python<'py>,
         name: &str,
     ) -> PyResult<(Bound<'py, PyAny>, Option<&'static str>)> {
-        let Some(column) = self.batch.column_by_name(name) else {
+        let Some((_, column)) = self.0.iter().find(|(known, _)| known == name) else {
             return Err(wrong(format!("there is no column {name:?}; there are {}", self.names().join(", "))));
         };
-        let bytes = |all: &[u8]| PyBytes::new(py, all).into_any();
-        if let Some(words) = column.as_any().downcast_ref::<StringArray>() {
-            return Ok((PyList::new(py, words.iter().flatten())?.into_any(), None));
+        let numbers = |bytes: Vec<u8>, kind| Ok((PyBytes::new(py, &bytes).into_any(), Some(kind)));
+        match column {
+            Column::Whole(all) => {
+                numbers(all.rows(0..all.count()).iter().flat_map(|n| n.to_le_bytes()).collect(), "<i8")
+            }
+            Column::Broken(all) => numbers(all.iter().flat_map(|n| n.to_le_bytes()).collect(), "<f8"),
+            Column::Words(all) => Ok((PyList::new(py, all)?.into_any(), None)),
+            Column::Keys(keys, words) => {
+                let words: Vec<Bound<'_, PyAny>> = words
+                    .iter()
+                    .map(|word| Ok(word.into_pyobject(py)?.into_any()))
+                    .collect::<PyResult<_>>()?;
+                let all = keys.iter().map(|key| words[*key as usize].clone()).collect::<Vec<_>>();
+                Ok((PyList::new(py, all)?.into_any(), None))
+            }
         }
-        let kind = if column.as_any().is::<Float64Array>() { "<f8" } else { "<i8" };
-        let data = column.to_data();
-        let (from, all) = (data.offset() * 8, data.buffers()[0].as_slice());
-        Ok((bytes(&all[from..from + data.len() * 8]), Some(kind)))
     }
 
-    /// A capsule with the stream that Arrow's interface for Python wants.
+    /// A capsule with the stream that Arrow's interface for Python wants: the rows are made as they are asked for.
     fn stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let rows = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let (columns, rows) = (Arc::clone(&self.0), self.__len__());
+        let batch = move |rows: Range<usize>| {
+            let arrays = columns.iter().map(|(name, column)| (name, column.array(rows.clone()), false));
+            RecordBatch::try_from_iter_with_nullable(arrays)
+        };
+        let schema = batch(0..0).map_err(wrong)?.schema();
+        let batches = (0..rows).step_by(BATCH).map(move |from| batch(from..rows.min(from + BATCH)));
+        let rows = RecordBatchIterator::new(batches, schema);
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(rows)), c"arrow_array_stream")
     }
 }

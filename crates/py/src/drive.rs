@@ -8,7 +8,7 @@ use crate::signal::apart;
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wordline_report::Report;
-use wordline_run::{Blocks, Requests, RunError, SteppedDrive, WORDS};
+use wordline_run::{Blocks, Feed, Numbers, OfRequests, RunError, SteppedDrive, Words};
 use wordline_sim::Completion;
 use wordline_units::{HostOp, HostRequest, Opt, SimTime};
 
@@ -117,10 +117,46 @@ impl Stepped {
         let Blocks { numbers, words, life_used } = self.drive().blocks();
         let words = words.into_iter().map(Column::Words);
         let words = Blocks::WORDS.into_iter().map(str::to_string).zip(words);
-        let numbers = numbers.into_iter().map(Column::Whole);
+        let numbers = numbers.into_iter().map(|all| Column::Whole(Numbers::Wide(all)));
         let numbers = Blocks::NUMBERS.into_iter().map(str::to_string).zip(numbers);
         let life = ("life_used".to_string(), Column::Broken(life_used));
         Columns::new(numbers.chain(words).chain([life]))
+    }
+}
+
+/// A workload whose requests go into a drive as far as is wanted.
+#[pyclass(frozen, module = "wordline._wordline", name = "Feed")]
+pub(crate) struct Feeding(Mutex<Feed>);
+
+#[pymethods]
+impl Feeding {
+    #[new]
+    fn new(py: Python<'_>, drive: &Stepped, asked: Asked) -> PyResult<Feeding> {
+        let (spec, _) = asked.spec(py, &drive.scheme())?;
+        Ok(Feeding(Mutex::new(drive.with(py, |drive| Feed::new(drive, &spec))?)))
+    }
+
+    /// Whether all requests have gone in.
+    #[getter]
+    fn is_over(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_over()
+    }
+
+    /// Let up to so many further requests go in, none after a time; how many did, and what has ended meanwhile.
+    fn step(
+        &self,
+        py: Python<'_>,
+        drive: &Stepped,
+        most: u64,
+        until: Option<u64>,
+    ) -> PyResult<(u64, Vec<Ended>)> {
+        let until = until.map_or(SimTime::NEVER, SimTime);
+        drive.with(py, |drive| {
+            let mut ended = vec![];
+            let mut feed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let gone_in = feed.step(drive, most, until, &mut ended)?;
+            Ok((gone_in, ended.iter().map(row).collect()))
+        })
     }
 }
 
@@ -134,6 +170,7 @@ fn row(c: &Completion) -> Ended {
 pub(crate) fn requests(
     py: Python<'_>,
     report: &str,
+    columns: Vec<String>,
     workload: Option<&str>,
     progress: Option<Py<PyAny>>,
     classes: Vec<Py<PyAny>>,
@@ -141,9 +178,16 @@ pub(crate) fn requests(
     let report = Report::from_json(report).map_err(wrong)?;
     let (registry, failed) = with_classes(py, &classes)?;
     let mut watcher = Watcher { callback: progress, raised: None, failed };
-    let done = apart(py, || wordline_run::requests(&report, workload, &registry, &mut |p| watcher.see(p)))?;
-    let Requests { words, numbers } = watcher.judge(done)?;
-    let words = words.into_iter().map(|all| Column::Words(all.into_iter().map(str::to_string).collect()));
-    let words = WORDS.into_iter().map(str::to_string).zip(words);
-    Columns::new(Requests::names().zip(numbers.into_iter().map(Column::Whole)).chain(words))
+    let done = apart(py, || {
+        wordline_run::requests(&report, &columns, workload, &registry, &mut |p| watcher.see(p))
+    })?;
+    Columns::new(watcher.judge(done)?.columns.into_iter().map(|(name, column)| {
+        let column = match column {
+            OfRequests::Numbers(_, all) => Column::Whole(all),
+            OfRequests::Words(_, Words { keys, words }) => {
+                Column::Keys(keys, words.into_iter().map(str::to_string).collect())
+            }
+        };
+        (name, column)
+    }))
 }

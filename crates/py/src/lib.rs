@@ -25,7 +25,7 @@ use wordline_cli::Interpreter;
 use wordline_report::{Comparison, Heading, RefusedScheme, Report, TerminalStyle, palette};
 use wordline_run::{Elsewhere, Recording, Setup, Slowest, WhyAsked};
 use wordline_schemes::Registry;
-use wordline_units::{HostOp, Opt};
+use wordline_units::{Bytes, HostOp, Opt};
 use wordline_workload::SYNTHETICS;
 use wordline_workload::twin::TWINS;
 
@@ -181,6 +181,12 @@ fn admitted(py: Python<'_>, asked: Asked, schemes: Vec<String>) -> PyResult<(Vec
     let found = apart(py, || wordline_run::admitted(&Setup::resolve(&spec)?, &schemes))?;
     let (schemes, refused) = told(&failed, found)?;
     Ok((schemes, refused.into_iter().map(|r| (r.scheme, r.reason)).collect()))
+}
+
+/// A size such as `8KiB` in bytes.
+#[pyfunction]
+fn size(text: &str) -> PyResult<u64> {
+    text.parse::<Bytes>().map(|bytes| bytes.0).map_err(wrong)
 }
 
 fn comparison(reports: &[String], refused: Vec<Reason>) -> PyResult<Comparison> {
@@ -364,6 +370,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(cause_colour, m)?)?;
     m.add_function(wrap_pyfunction!(admitted, m)?)?;
     m.add_function(wrap_pyfunction!(estimate, m)?)?;
+    m.add_function(wrap_pyfunction!(size, m)?)?;
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
     m.add_function(wrap_pyfunction!(reports, m)?)?;
     m.add_function(wrap_pyfunction!(figures, m)?)?;
@@ -386,6 +393,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(scheme::check::check, m)?)?;
     m.add_function(wrap_pyfunction!(drive::requests, m)?)?;
     m.add_class::<drive::Stepped>()?;
+    m.add_class::<drive::Feeding>()?;
     m.add_class::<columns::Columns>()?;
     m.add_class::<scheme::Decision>()?;
     m.add_class::<scheme::Lent>()?;

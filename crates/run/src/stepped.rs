@@ -9,6 +9,7 @@ use crate::execute::{Progress, perform, ready};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::time::Instant;
+use wordline_device::DeviceSpec;
 use wordline_ftl::{BlockLife, Cause, NoMedia, RegionId};
 use wordline_report::Report;
 use wordline_sim::{Completion, Device, DeviceError, NoProbe};
@@ -83,8 +84,18 @@ impl SteppedDrive {
     /// # Errors
     /// When the time has passed, or the request reaches beyond the drive.
     pub fn submit(&mut self, request: HostRequest) -> Result<u64, RunError> {
+        self.submit_at(request, request.arrival)
+    }
+
+    /// The same of a request that has arrived before, and has waited outside until a time.
+    pub(crate) fn submit_at(&mut self, request: HostRequest, at: SimTime) -> Result<u64, RunError> {
         self.moment = None;
-        self.device.submit(request, request.arrival).map_err(|e| self.told(e))
+        self.device.submit(request, at).map_err(|e| self.told(e))
+    }
+
+    /// What the drive is.
+    pub(crate) fn device(&self) -> &DeviceSpec {
+        &self.setup.device
     }
 
     /// The next request to end by a time. With none, that time has come, or with [`SimTime::NEVER`] nothing is left to
@@ -93,12 +104,22 @@ impl SteppedDrive {
     /// # Errors
     /// A fault of the scheme or of Wordline.
     pub fn next(&mut self, until: SimTime) -> Result<Option<Completion>, RunError> {
-        self.moment = None;
-        let ended = self.device.next_completion(until).map_err(|e| self.told(e))?;
+        let ended = self.next_by(until)?;
         if ended.is_none() && until < SimTime::NEVER {
             self.device.advance_to(until).map_err(|e| self.told(e))?;
         }
         Ok(ended)
+    }
+
+    /// The next request to end by a time. With none, the drive stands where something last happened.
+    pub(crate) fn next_by(&mut self, until: SimTime) -> Result<Option<Completion>, RunError> {
+        self.moment = None;
+        self.device.next_completion(until).map_err(|e| self.told(e))
+    }
+
+    /// A request that has ended already.
+    pub(crate) fn poll(&mut self) -> Option<Completion> {
+        self.device.poll()
     }
 
     /// Let all end that is under way, and idle work until there is none.

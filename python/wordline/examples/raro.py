@@ -27,7 +27,6 @@ from wordline import (
 BITS = {"Z": 4, "Y": 3, "X": 1}
 MODES = {"Z": "qlc", "Y": "tlc", "X": "slc"}
 TO = {region: to(region) for region in BITS}
-COLD, WARM, HOT = range(3)
 
 
 class RaroPy(Scheme):
@@ -40,8 +39,10 @@ class RaroPy(Scheme):
     warm = Param(4, "reads from which on a page is warm")
     hot = Param(16, "reads from which on a page is hot; more than warm")
 
-    #: Of each block the erases behind it when its places were first read, and the reads of each.
-    reads = State({})
+    #: How often each place was read since its block was erased.
+    reads: State[list[int]] = State([])
+    #: The erases behind each block when its places were first read; -1 before.
+    erased: State[list[int]] = State([])
 
     def layout(self, drive: DriveInfo) -> Layout:
         """Make one pool of all blocks, the least worn first; each has its mode from its region."""
@@ -65,16 +66,18 @@ class RaroPy(Scheme):
         if p.region is None:
             return TO["Z"]
         ppn = view.locate(p.lpn)
-        stays = ppn is not None and self.heat(self.reads_of(ppn, view)) > COLD
+        stays = ppn is not None and self.reads_of(ppn, view) >= self.warm
         return TO[p.region] if stays and not self.is_short(p.home, view) else TO["Z"]
 
     def read(self, seen: ReadSeen, view: View) -> Move | None:
         """Count a read for its place; move what is hot or warm and took enough retries."""
-        heat = self.heat(self.count(seen.ppn, view))
-        if seen.mode in ("qlc", "tlc") and heat == HOT and seen.retries >= self.r1:
-            return Move(seen.lpn, seen.ppn, TO["X"])
-        if seen.mode == "qlc" and heat == WARM and seen.retries >= self.r2(seen.ppn, view):
-            return Move(seen.lpn, seen.ppn, TO["Y"])
+        lpn, ppn, mode, retries = seen
+        reads = self.count(ppn, view)
+        if reads >= self.hot:
+            if mode in ("qlc", "tlc") and retries >= self.r1:
+                return Move(lpn, ppn, TO["X"])
+        elif reads >= self.warm and mode == "qlc" and retries >= self.r2(ppn, view):
+            return Move(lpn, ppn, TO["Y"])
         return None
 
     def collect(self, region: str, plane: int, view: View) -> Collect | None:
@@ -96,10 +99,6 @@ class RaroPy(Scheme):
         thirds = (self.r2_young, self.r2_middle, self.r2_old)
         return thirds[min(int(view.life_used(view.block_of(ppn)) * 3), 2)]
 
-    def heat(self, reads: int) -> int:
-        """Return how hot a place is that was read so often."""
-        return HOT if reads >= self.hot else WARM if reads >= self.warm else COLD
-
     def is_short(self, plane: int, view: View) -> bool:
         """Return whether a plane needs the space that sparse blocks take."""
         return view.free_blocks("Z", plane) <= self.least_free
@@ -107,15 +106,20 @@ class RaroPy(Scheme):
     def reads_of(self, ppn: int, view: View) -> int:
         """Return how often a place has been read since its block was erased."""
         block = view.block_of(ppn)
-        erases, places = self.reads.get(str(block), (0, {}))
-        return places.get(str(ppn), 0) if erases == view.erases(block) else 0
+        known = self.erased and self.erased[block] == view.erases(block)
+        return self.reads[ppn] if known else 0
 
     def count(self, ppn: int, view: View) -> int:
         """Count one read more of a place, and return how many it has."""
+        if not self.erased:
+            geometry = view.geometry  # behind another scheme that of a layout is of a part
+            self.erased = [-1] * geometry.blocks
+            self.reads = [0] * (geometry.ppn(geometry.blocks - 1, geometry.most_slots - 1) + 1)
         block = view.block_of(ppn)
-        known = self.reads.get(str(block))
-        if known is None or known[0] != view.erases(block):
-            known = self.reads[str(block)] = [view.erases(block), {}]
-        places = known[1]
-        places[str(ppn)] = places.get(str(ppn), 0) + 1
-        return places[str(ppn)]
+        erases = view.erases(block)
+        if self.erased[block] != erases:
+            first, slots = view.geometry.ppn(block, 0), view.geometry.most_slots
+            self.reads[first : first + slots] = [0] * slots
+            self.erased[block] = erases
+        count = self.reads[ppn] = self.reads[ppn] + 1
+        return count

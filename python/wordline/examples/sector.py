@@ -10,6 +10,7 @@ from dataclasses import replace
 from wordline import (
     DriveInfo,
     Layout,
+    Move,
     Overlay,
     Param,
     Parcel,
@@ -25,6 +26,9 @@ from wordline import (
 from wordline.examples.packing import Cache, whole
 
 HOTTEST, HALVE_EVERY = 7, 16384
+#: By the updates of a sector its class (0 or 1, 2 or 3, more), and its updates after one more.
+CLASS = [min(updates // 2, 2) for updates in range(HOTTEST + 2)]
+NEXT = [min(updates, HOTTEST) + 1 for updates in range(HOTTEST + 2)]
 WHOLE, SEALED = to("S", gather="as-is"), to("S", gather="as-is", plane="any")
 CLASSES = [into_buffer(key) for key in range(3)]
 FROM_CACHE, FROM_DENSE = to("D", gather="whole"), to("D", gather="as-is")
@@ -46,23 +50,15 @@ class SectorPy(Scheme):
         layout = cache.layout([cache.region("S")], Overlay(["S"], cache.pages), "same-key")
         return replace(layout, tick_every_writes=HALVE_EVERY)
 
-    def when_written(self, lpn: int, sector: int) -> int:
-        """Return the updates of a sector when the host has written it now."""
-        counts = self.heat.get(str(lpn))
-        return min(counts[sector], HOTTEST) if counts else 0
-
-    def heat_of(self, lpn: int, sector: int) -> int:
-        """Return its class then: 0 or 1, 2 or 3, more updates."""
-        return min(self.when_written(lpn, sector) // 2, 2)
-
     def split_write(self, span: Span, view: View) -> int:
         """Divide a part of a page by the classes of its sectors."""
-        if span.mask == self.all:
-            return span.mask
-        first, *others = sectors(span.mask)
-        wanted = self.heat_of(span.lpn, first)
-        alike = [s for s in others if self.heat_of(span.lpn, s) == wanted]
-        return sum(1 << s for s in (first, *alike))
+        lpn, mask, _ = span
+        counts = self.heat.get(str(lpn))
+        if counts is None or mask == self.all or not mask & (mask - 1):
+            return mask
+        written = sectors(mask)
+        wanted = CLASS[counts[written[0]]]
+        return sum([1 << s for s in written if CLASS[counts[s]] == wanted])
 
     def place(self, p: Parcel, view: View) -> Place:
         """Let parts wait for others of their class; what is collected leaves the cache whole."""
@@ -78,14 +74,18 @@ class SectorPy(Scheme):
 
     def of_host(self, span: Span) -> Place:
         """Count a write of the host, and place it."""
-        written = sectors(span.mask)
-        wanted = self.heat_of(span.lpn, written[0])
-        counts = self.heat.setdefault(str(span.lpn), [0] * self.each)
+        lpn, mask, _ = span
+        key = str(lpn)
+        counts = self.heat.get(key)
+        if counts is None:
+            counts = self.heat[key] = [0] * self.each
+        written = sectors(mask)
+        wanted = CLASS[counts[written[0]]]
         for s in written:
-            counts[s] = min(counts[s], HOTTEST) + 1
-        return WHOLE if span.mask == self.all else CLASSES[wanted]
+            counts[s] = NEXT[counts[s]]
+        return WHOLE if mask == self.all else CLASSES[wanted]
 
-    def tick(self, view: View) -> list[object]:
+    def tick(self, view: View) -> list[Move]:
         """Halve all counts."""
         for counts in self.heat.values():
             counts[:] = [(count - 1) // 2 + 1 if count else 0 for count in counts]

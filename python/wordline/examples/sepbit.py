@@ -58,15 +58,16 @@ class SepBit(Scheme):
 
     def place(self, p: Parcel, view: View) -> Place:
         """Class host data by the life of what they overwrite, collected data by their age."""
-        if p.region is not None:
-            return TO[self.collected(p.region, self.clock - self.written[p.lpn])]
-        self.clock += 1
-        before, self.written[p.lpn] = self.written[p.lpn], self.clock
-        if before < 0 or (self.life is not None and self.clock - before >= self.life):
+        lpn, region = p.lpn, p.region
+        if region is not None:
+            return TO[self.collected(region, self.clock - self.written[lpn])]
+        self.clock = clock = self.clock + 1
+        before, self.written[lpn] = self.written[lpn], clock
+        if before < 0 or (self.life is not None and clock - before >= self.life):
             return TO["long"]
         block = view.frontier("short", p.home)
         if block is not None:
-            self.opened.setdefault(str(block), self.clock)
+            self.opened.setdefault(str(block), clock)
         return TO["short"]
 
     def collected(self, region: str, age: int) -> str:

@@ -1,5 +1,5 @@
 """The process of its own in which a candidate is judged."""
 
-from wordline.search.judge import main
+from wordline.search.verdict import main
 
 main()

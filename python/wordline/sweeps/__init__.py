@@ -16,7 +16,7 @@ from wordline.commands import SWEEP, perform
 
 
 def main(**arguments: Any) -> int:
-    """Do ``wordline sweep``; return its exit code: 0, or 2 where the input is wrong, or 1."""
+    """Do ``wordline sweep``; return 0, or 2 where the input is wrong, or 1 if a run failed."""
     return perform("sweep", SWEEP, lambda: _main(**arguments))
 
 
@@ -39,7 +39,7 @@ def _main(
     requests: int | None = None,
     fit: str | None = None,
     traces: str | None = None,
-) -> None:
+) -> int:
     from wordline.cluster import at
     from wordline.progress import Bars
     from wordline.runs import Runner
@@ -81,8 +81,14 @@ def _main(
     at_once, executor = at(on, jobs)
     kept = Path(out) / "runs"
     if dry_run:
-        print(Runner(kept, jobs=at_once, executor=executor).forecast(asked.runs))
-        return
+        runner = Runner(kept, jobs=at_once, executor=executor)
+        wrong = result.check_values(asked, runner)
+        wrong |= runner.begun_wrong(asked.runs)
+        print(runner.forecast(run for run in asked.runs if run not in wrong))
+        for why in dict.fromkeys(table.reason(e) for e in wrong.values()):
+            here = [name(run) for run, e in wrong.items() if table.reason(e) == why]
+            print(f"{len(here):,} cannot be done: {', '.join(here)}: {why}")
+        return 0
     with Bars(len(asked.runs), name) as bars:
         runner = Runner(
             kept,
@@ -92,7 +98,8 @@ def _main(
             ended=bars.ended,
         )
         done = result.perform(asked, runner, paths)
-    show.terminal(done.table)
+    show.terminal(done.table, done.changes())
     print(bars.summary())
     for path in done.save(out, axes or None):
         print(f"wrote {path}", file=sys.stderr)
+    return int(any(combination.failed for combination in done))

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
-from wordline import Report, Run, UserError, _frame
-from wordline.runs import Runner, stand_ins
+from wordline import Refused, Report, Run, UserError, _frame
+from wordline.runs import FAILURES, Runner, stand_ins
 from wordline.sweeps import frontier as pareto
+from wordline.sweeps import kept
 from wordline.sweeps.grid import Grid
+from wordline.sweeps.paired import Differences, differences
 from wordline.sweeps.table import FIGURES, Row, Table, shown, table
+
+#: Axes that reports have as columns of the same name.
+_OF_REPORTS = ("device", "workload", "initial", "scheme")
 
 
 @dataclass(frozen=True)
@@ -28,11 +33,15 @@ class Combination:
         A report for each seed; none where the device refuses the scheme.
     refused
         Why scheme and device do not go together; ``None`` where they do.
+    failed
+        What else the run of one of its seeds came to in place of a report: an exception, with the
+        run in its notes. ``None`` where all have reports.
     """
 
     at: Mapping[str, str]
     reports: Sequence[Report]
     refused: Exception | None = None
+    failed: Exception | None = None
 
 
 class Sweep(Sequence[Combination]):
@@ -75,7 +84,12 @@ class Sweep(Sequence[Combination]):
         self.axes = list(grid.axes)
         self.ran = self.found = 0
         self._combinations = [
-            Combination(point.at, [reports[r] for r in point.runs if not row.refused], row.refused)
+            Combination(
+                point.at,
+                [] if row.why else [reports[r] for r in point.runs],
+                row.refused,
+                row.failed,
+            )
             for point, row in zip(grid.points, self._table.rows, strict=True)
         ]
 
@@ -98,7 +112,9 @@ class Sweep(Sequence[Combination]):
     def _repr_html_(self) -> str:
         head, rows = self._printed()
         refused = sum(row.refused is not None for row in self._table.rows)
+        failed = sum(row.failed is not None for row in self._table.rows)
         about = f"{len(self)} combinations" + (f", {refused} refused" if refused else "")
+        about += f", {failed} failed" if failed else ""
         return _frame.html(head, rows, about)
 
     def _printed(self) -> tuple[list[str], list[list[str]]]:
@@ -125,9 +141,10 @@ class Sweep(Sequence[Combination]):
             for line in (head, *rows)
         )
         refused = (
-            f"{' · '.join(r.at[axis] for axis in self.axes)} was refused: {r.refused}"
+            f"{' · '.join(r.at[axis] for axis in self.axes)} "
+            + (f"was refused: {r.why}" if r.refused else f"failed (seed {r.failed_seed}): {r.why}")
             for r in self._table.rows
-            if r.refused
+            if r.why
         )
         return "\n".join((*(line.rstrip() for line in lines), *refused))
 
@@ -139,8 +156,8 @@ class Sweep(Sequence[Combination]):
         dict
             The axes; the figures of the table by their paths, means over the seeds, and with
             replicas ``PATH.half_width_95`` in the same unit; ``replicas`` and ``result_hash``;
-            ``refused`` where a combination was. Lists of one length, ``None`` where there is
-            nothing.
+            ``refused`` where a combination was, ``failed`` and ``failed_seed`` where a run of one
+            did. Lists of one length, ``None`` where there is nothing.
         """
         return self._table.columns()
 
@@ -155,9 +172,9 @@ class Sweep(Sequence[Combination]):
         Returns
         -------
         polars.DataFrame or pandas.DataFrame
-            The columns of `Report.to_frame`, and one for each key of ``set`` and for ``initial``
-            where it varies; ``device``, ``workload`` and ``scheme`` as they were asked for. What
-            was refused has no row.
+            The columns of `Report.to_frame`, and one for each key of ``set``. What was refused or
+            failed has a row without figures for each of its seeds, with the reason in ``refused``
+            or ``failed``.
 
         Raises
         ------
@@ -165,14 +182,39 @@ class Sweep(Sequence[Combination]):
             The library is not installed.
         """
         rows: list[dict[str, Any]] = []
-        for combination in self:
+        for combination, point, row in zip(self, self._grid.points, self._table.rows, strict=True):
+            at = combination.at
+            own = {key: value for key, value in at.items() if key not in _OF_REPORTS}
             for report in combination.reports:
-                rows += _frame.rows_of(report.to_dict(), self._columns_of(combination))
+                rows += _frame.rows_of(report.to_dict(), own)
+            if row.why:
+                kind = "refused" if row.refused else "failed"
+                rows += [{**at, "seed": run.seed, kind: row.why} for run in point.runs]
         return _frame.frame(rows, library)
 
-    def _columns_of(self, combination: Combination) -> dict[str, str]:
-        left_out = {"initial"} - set(self.axes)
-        return {key: value for key, value in combination.at.items() if key not in left_out}
+    def differences(self, over: str | None = None, baseline: str | None = None) -> Differences:
+        """Hold every combination against the one that differs in one axis only, seed by seed.
+
+        Parameters
+        ----------
+        over
+            The axis; ``scheme`` if that varies, else the first that does.
+        baseline
+            Its value that the others are held against; the first if not given.
+
+        Returns
+        -------
+        Differences
+            ``rows`` has one for each other combination, with per cent by figure of the table; its
+            ``columns()`` are lists of one length, ``PATH.percent`` and
+            ``PATH.percent.half_width_95``.
+
+        Raises
+        ------
+        UserError
+            The axis does not vary, or has no such value.
+        """
+        return differences(self._grid, self._reports, self._table.paths, over, baseline)
 
     def frontier(self, x: str, y: str) -> list[Combination]:
         """Return the combinations that no other equals or beats in both figures, by rising x.
@@ -216,13 +258,14 @@ class Sweep(Sequence[Combination]):
         Raises
         ------
         UserError
-            A package that draws or writes is missing: ``pip install 'wordline[sweep]'``.
+            A package that draws or writes is missing: ``pip install '.[sweep]'``.
         """
         from wordline.commands import SWEEP, need
+
+        need("sweep", SWEEP)
         from wordline.sweeps import show
         from wordline.sweeps.table import write
 
-        need("sweep", SWEEP)
         to = Path(folder)
         to.mkdir(parents=True, exist_ok=True)
         written = write(self._table, to)
@@ -233,12 +276,49 @@ class Sweep(Sequence[Combination]):
             best = pareto.frontier(self._table.rows, *axes)
             written.append(to / "frontier.svg")
             pareto.draw(self._table, *axes, written[-1], stand_ins(self._reports.values()))
-        return written + show.page(self._table, self._grid, self._reports, to, best)
+        changes = self.changes()
+        return written + show.page(self._table, self._grid, self._reports, to, best, changes)
+
+    def changes(self) -> Differences | None:
+        """Return what `differences` does of its defaults, where there are several seeds to pair."""
+        varies = any(len({p.at[axis] for p in self._grid.points}) > 1 for axis in self.axes)
+        return self.differences() if varies and len(self._grid.points[0].runs) > 1 else None
 
     @property
     def table(self) -> Table:
         """The rows with means and intervals."""
         return self._table
+
+
+def load(path: Path) -> Sweep:
+    """Read a sweep from its ``sweep.json``, with the reports of its runs.
+
+    Raises
+    ------
+    UserError
+        The file is no sweep's, or a report of it is gone.
+    """
+    done = Sweep(*kept.read(path))
+    done.found = sum(len(combination.reports) for combination in done)
+    return done
+
+
+def check_values(grid: Grid, runner: Runner) -> dict[Run, Exception]:
+    """Return the runs that can be told to fail, before any is done.
+
+    Raises
+    ------
+    UserError
+        A value of an axis is wrong in every combination that has it: it is a mistake.
+    """
+    runner.refusals = FAILURES
+    wrong = runner.wrong(grid.runs)
+    for axis in grid.points[0].at:
+        for value in dict.fromkeys(point.at[axis] for point in grid.points):
+            runs = [run for p in grid.points if p.at[axis] == value for run in p.runs]
+            if all(run in wrong for run in runs):
+                raise wrong[runs[0]]
+    return wrong
 
 
 def perform(grid: Grid, runner: Runner, figures: Sequence[str] = ()) -> Sweep:
@@ -256,8 +336,12 @@ def perform(grid: Grid, runner: Runner, figures: Sequence[str] = ()) -> Sweep:
     Raises
     ------
     UserError
-        Something given is wrong, or a path is that of no figure.
+        A value of an axis is wrong in every combination that has it, or a path is that of no
+        figure.
+    Exception
+        What the runs came to, where none has a report.
     """
+    check_values(grid, runner)
     ended = runner.ended
     counts = {True: 0, False: 0}
 
@@ -267,6 +351,11 @@ def perform(grid: Grid, runner: Runner, figures: Sequence[str] = ()) -> Sweep:
 
     runner.ended = count
     reports, refused = runner.run(grid.runs)
-    done = Sweep(grid, reports, refused, list(figures) or list(FIGURES))
+    failed = [why for why in refused.values() if not isinstance(why, Refused)]
+    if failed and len(failed) == len(grid.runs):
+        raise failed[0]
+    paths = list(figures) or list(FIGURES)
+    done = Sweep(grid, reports, refused, paths)
+    kept.write(grid, refused, paths, runner)
     done.found, done.ran = counts[True], counts[False]
     return done

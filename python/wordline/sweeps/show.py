@@ -14,11 +14,12 @@ from wordline import page as pages
 from wordline.commands import told
 from wordline.runs import stand_ins
 from wordline.sweeps.grid import Grid
-from wordline.sweeps.table import Row, Table, shown
+from wordline.sweeps.paired import Differences
+from wordline.sweeps.table import Row, Table, shown, traceback_there
 
 
-def terminal(table: Table) -> None:
-    """Print the table, and below it what was refused."""
+def terminal(table: Table, changes: Differences | None = None) -> None:
+    """Print the table, and below it what differs by how much, and what was refused."""
     console = Console(soft_wrap=False)
     if not console.is_terminal:
         console = Console(width=max(100, 24 * (len(table.axes) + len(table.paths))))
@@ -31,10 +32,36 @@ def terminal(table: Table) -> None:
         figures = [shown(row.figures[path]) for path in table.paths]
         out.add_row(*(row.at[axis] for axis in table.axes), *figures)
     console.print(out, highlight=False)
+    if changes is not None:
+        _changes(changes, console)
     for reason, names in _refused(table).items():
         verb = "were" if len(names) > 1 else "was"
         said = f"{', '.join(names)} {verb} refused: {reason}"
         console.print(said, highlight=False, markup=False)
+    for reason, names in _failed(table).items():
+        console.print(f"{', '.join(names)} failed: {reason}", highlight=False, markup=False)
+    failed = (r.failed for r in table.rows if r.failed)
+    traceback = next((t for e in failed if (t := traceback_there(e))), None)
+    if traceback:
+        console.print(f"the first traceback:\n{traceback}", highlight=False, markup=False)
+
+
+def _changes(changes: Differences, console: Console) -> None:
+    """Print by how much combinations differ from those with the baseline's value of an axis."""
+    out = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
+    for axis in changes.axes:
+        out.add_column(axis, overflow="fold")
+    for path in changes.paths:
+        out.add_column(_head(path) + "\n%", justify="right", no_wrap=True)
+    for row in changes.rows:
+        percent = (shown(row.percent[path]) for path in changes.paths)
+        out.add_row(*(row.at[axis] for axis in changes.axes), *percent)
+    console.print(
+        f"Change from {changes.over} {changes.baseline}, paired by seed, with 95 % intervals:",
+        highlight=False,
+        markup=False,
+    )
+    console.print(out, highlight=False)
 
 
 def _refused(table: Table) -> dict[str, list[str]]:
@@ -43,6 +70,16 @@ def _refused(table: Table) -> dict[str, list[str]]:
     for row in table.rows:
         if row.refused:
             found.setdefault(told(row.refused), []).append(_name(row, table.axes))
+    return found
+
+
+def _failed(table: Table) -> dict[str, list[str]]:
+    """Return the rows of which a run failed, with its seed, by the reason."""
+    found: dict[str, list[str]] = {}
+    for row in table.rows:
+        if row.failed:
+            typed = getattr(row.failed, "on_command_line", None) or row.why or ""
+            found.setdefault(typed, []).append(f"{_name(row, table.axes)} (seed {row.failed_seed})")
     return found
 
 
@@ -60,6 +97,7 @@ def page(
     reports: Mapping[Run, Report],
     folder: Path,
     best: Sequence[Row],
+    changes: Differences | None = None,
 ) -> list[Path]:
     """Write the page of a sweep, with the frontier if it has one; return what was written."""
     first = grid.points[0]
@@ -82,9 +120,21 @@ def page(
         for row in table.rows
     ]
     text += pages.table([*table.axes, *table.paths], rows, right=len(table.paths))
+    if changes is not None:
+        text += f"\n## Change from {changes.over} {changes.baseline}\n\n"
+        text += "Per cent, paired by seed, with 95 % intervals.\n\n"
+        rows = [
+            [*(r.at[axis] for axis in table.axes), *(shown(r.percent[p]) for p in table.paths)]
+            for r in changes.rows
+        ]
+        text += pages.table([*table.axes, *table.paths], rows, right=len(table.paths))
     if refused := _refused(table):
         text += "\n## Refused\n\n"
         text += "".join(f"- {', '.join(names)}: {reason}\n" for reason, names in refused.items())
+    if failed := _failed(table):
+        text += "\n## Failed\n\n"
+        lines = ((", ".join(names), " ".join(why.split())) for why, names in failed.items())
+        text += "".join(f"- {names}: {why}\n" for names, why in lines)
     text += "\nTable: [sweep.csv](sweep.csv), [sweep.parquet](sweep.parquet). "
     text += "Reports of all runs: `runs/`.\n"
     path = folder / "index.html"

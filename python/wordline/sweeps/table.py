@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wordline import Report, Run, UserError, _wordline
+from wordline import Fault, Refused, Report, Run, UserError, _wordline
+from wordline.apart import traceback_of
 from wordline.sweeps.grid import Grid
 
 #: The figures of a table for which none are named.
@@ -37,12 +38,23 @@ class Row:
         where no report has the figure.
     refused
         Why scheme and device do not go together; nothing where they do.
+    failed
+        What else a run came to in place of a report, and the seed of that run.
     """
 
     at: Mapping[str, str]
     figures: Mapping[str, tuple[float, float | None] | None]
     result_hashes: tuple[str, ...]
     refused: Exception | None = None
+    failed: Exception | None = None
+    failed_seed: int | None = None
+
+    @property
+    def why(self) -> str | None:
+        """Why there are no figures, in words."""
+        if self.failed is None:
+            return None if self.refused is None else str(self.refused)
+        return reason(self.failed)
 
 
 @dataclass(frozen=True)
@@ -66,7 +78,23 @@ class Table:
         found["result_hash"] = [" ".join(r.result_hashes) for r in self.rows]
         if any(r.refused for r in self.rows):
             found["refused"] = [str(r.refused) if r.refused else None for r in self.rows]
+        if any(r.failed for r in self.rows):
+            found["failed"] = [r.why if r.failed else None for r in self.rows]
+            found["failed_seed"] = [r.failed_seed for r in self.rows]
         return found
+
+
+def reason(why: Exception) -> str:
+    """Say what a run came to in place of a report; of an exception of another's also its kind."""
+    own = isinstance(why, (UserError, Refused, Fault))
+    return str(why) if own else f"{type(why).__name__}: {why}"
+
+
+def traceback_there(why: Exception) -> str | None:
+    """Return the traceback of what a class of Python has raised, here or elsewhere."""
+    if (there := getattr(why, "traceback_there", None)) is not None:
+        return str(there)
+    return None if isinstance(why, (UserError, Refused, Fault)) else traceback_of(why)
 
 
 def table(
@@ -87,10 +115,16 @@ def table(
         check(path, list(data.values()))
     rows = []
     for point in grid.points:
-        why = next((refused[run] for run in point.runs if run in refused), None)
+        wrong = next((run for run in point.runs if run in refused), None)
+        why = None if wrong is None else refused[wrong]
         here = [] if why else [data[run] for run in point.runs]
         figures = {path: _estimate([value(d, path) for d in here]) for path in paths}
-        rows.append(Row(point.at, figures, tuple(d["result_hash"] for d in here), why))
+        hashes = tuple(d["result_hash"] for d in here)
+        if why is None or isinstance(why, Refused):
+            rows.append(Row(point.at, figures, hashes, why))
+        else:
+            assert wrong is not None
+            rows.append(Row(point.at, figures, hashes, None, why, wrong.seed))
     return Table(grid.axes, list(paths), rows)
 
 

@@ -35,24 +35,24 @@ pub(crate) enum Command {
     ///
     /// Runs go at once on all cores. Each that has ended is kept under the hash of its configuration, so
     /// that a sweep that was broken off goes on, and one with further values does only those. Needs
-    /// Python: pip install 'wordline[sweep]'.
+    /// Python: pip install '.[sweep]' in a clone.
     Sweep(SweepArgs),
     /// Run the evaluation of a paper: its figures, its tables, and what came of each of its claims
     ///
     /// At full scale unless told otherwise. Runs that have ended are kept, as with sweep. Needs Python:
-    /// pip install 'wordline[reproduce]'.
+    /// pip install '.[reproduce]' in a clone.
     Reproduce(ReproduceArgs),
     /// Say which scheme pays under which load, fill and age: of your workload on your drive, or of all
     ///
     /// Every scheme runs under ten loads, three fills and three ages, with several seeds. The page answers what to
     /// take for the conditions that a reader chooses, what it gains and what it costs. Runs that have ended are
-    /// kept, as with sweep. Needs Python: pip install 'wordline[atlas]'.
+    /// kept, as with sweep. Needs Python: pip install '.[atlas]' in a clone.
     Atlas(AtlasArgs),
     /// Draw the analytic model of a scheme on a device and workload, without a simulation
     ///
     /// The model of HySSD: what a page access costs at each utilisation of the faster medium, the hit rates
     /// that this rests on, and the utilisations of least cost and longest life. With --simulate, runs of fixed
-    /// utilisations stand beside it. Needs Python: pip install 'wordline[reproduce]'.
+    /// utilisations stand beside it. Needs Python: pip install '.[reproduce]' in a clone.
     Model(ModelArgs),
     /// Repeat a workload on a drive until it wears out, under one scheme or several
     ///
@@ -109,7 +109,7 @@ pub(crate) enum Command {
     ///
     /// Prints each quantity with their figure, ours, and how far apart the two may be. Ends with exit
     /// code 0 only if every row is within its tolerance or has its reason beside it. Needs Python:
-    /// pip install 'wordline[validate]'.
+    /// pip install '.[validate]' in a clone.
     Validate(ValidateArgs),
     /// Print what a shell reads to complete commands, options and names
     ///

@@ -160,12 +160,10 @@ pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {
 
 /// The answer of a binary without an interpreter.
 pub(crate) fn missing(call: &Call) -> Failure {
-    let package = match call.extra {
-        "" => "wordline".to_string(),
-        extra => format!("'wordline[{extra}]'"),
-    };
+    let extra = if call.extra.is_empty() { String::new() } else { format!("[{}]", call.extra) };
+    // The package is not on PyPI.
     Failure::Input(format!(
-        "this is done in Python, which this binary goes without; pip install {package}, and use the wordline command \
-         that it brings"
+        "this is done in Python, which this binary goes without; pip install '.{extra}' in a clone of Wordline, or \
+         pip install 'WHEEL{extra}' with the path of its wheel, and use the wordline command that it brings"
     ))
 }

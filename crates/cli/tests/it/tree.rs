@@ -160,7 +160,7 @@ fn what_needs_python_says_how_to_get_it() {
     ] {
         let done = wordline(command);
         assert_eq!(done.status.code(), Some(2));
-        let install = format!("pip install 'wordline[{extra}]'");
+        let install = format!("pip install '.[{extra}]'");
         assert!(text(&done.stderr).contains(&install), "{}", text(&done.stderr));
     }
 }

@@ -61,6 +61,12 @@ impl AnswersWithoutEffect {
         self.0[why as usize] += 1;
     }
 
+    /// Those that there were, for the end of a sentence on what came of them; nothing where there were none.
+    pub fn in_words(&self) -> String {
+        let all: Vec<String> = self.all().map(|(why, count)| format!("{why} {count}")).collect();
+        if all.is_empty() { String::new() } else { format!("; ignored scheme actions: {}", all.join(", ")) }
+    }
+
     /// Those that there were: the reason's name in reports, and how often.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
         NAMED.iter().map(|(why, name)| (*name, self.0[*why as usize])).filter(|(_, count)| *count > 0)

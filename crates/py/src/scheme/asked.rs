@@ -1,18 +1,18 @@
 //! What Python is asked about: data that need a home, reads that have ended, planes that run short.
 
 use crate::scheme::geometry::Named;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString, PyTuple};
 use wordline_ftl::{Origin, Parcel as Asked, Span};
 use wordline_units::{HostOp, HostRequest};
 
 /// Data that need a home: up to a page.
 #[pyclass(frozen, module = "wordline")]
 pub(crate) struct Parcel {
-    /// ``host``, ``sealed``, ``collected`` or ``moved``.
-    #[pyo3(get)]
-    origin: &'static str,
+    /// Which of `ORIGINS` they have.
+    origin: u8,
     /// Whether they come from the host.
     #[pyo3(get)]
     is_host: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Parcel {
     tag: u8,
     /// The region that they leave, if they are collected or moved.
     #[pyo3(get)]
-    region: Option<String>,
+    region: Option<Py<PyString>>,
     /// How many bytes they are.
     #[pyo3(get)]
     bytes: u32,
@@ -32,32 +32,67 @@ pub(crate) struct Parcel {
     #[pyo3(get)]
     lpn: u32,
     /// What they are.
-    spans: Vec<Span>,
+    spans: Spans,
     /// The plane of static allocation, or the source's.
     #[pyo3(get)]
     home: u32,
 }
 
+const ORIGINS: [&str; 4] = ["host", "sealed", "collected", "moved"];
+
+/// Spans, of which there is mostly one.
+enum Spans {
+    One([Span; 1]),
+    Several(Vec<Span>),
+}
+
+impl Spans {
+    fn all(&self) -> &[Span] {
+        match self {
+            Spans::One(one) => one,
+            Spans::Several(all) => all,
+        }
+    }
+}
+
 impl Parcel {
-    pub(crate) fn of(asked: &Asked, named: &Named, sector: u32) -> Parcel {
+    #[inline]
+    pub(crate) fn of(py: Python<'_>, asked: &Asked, named: &Named, sector: u32) -> Parcel {
         let (origin, tag, region) = match asked.origin {
-            Origin::Host(tag) => ("host", tag.0, None),
-            Origin::Sealed => ("sealed", 0, None),
-            Origin::Collected(region) => ("collected", 0, Some(region)),
-            Origin::Moved(region) => ("moved", 0, Some(region)),
+            Origin::Host(tag) => (0, tag.0, None),
+            Origin::Sealed => (1, 0, None),
+            Origin::Collected(region) => (2, 0, Some(region)),
+            Origin::Moved(region) => (3, 0, Some(region)),
         };
         Parcel {
             origin,
-            is_host: origin == "host",
-            is_collected: origin == "collected",
+            is_host: origin == 0,
+            is_collected: origin == 2,
             tag,
-            region: region.and_then(|r| named.name_of(r).cloned()),
+            region: region.and_then(|r| named.name_in(py, r)),
             bytes: bytes_of(asked, sector),
             lpn: asked.spans.first().map_or(0, |s| s.lpn.0),
-            spans: asked.spans.to_vec(),
+            spans: match asked.spans {
+                [one] => Spans::One([*one]),
+                several => Spans::Several(several.to_vec()),
+            },
             home: asked.home.0,
         }
     }
+}
+
+/// What makes a tuple of a class: the class's own way is a function of Python.
+static MAKES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// A named tuple of the package with its values.
+pub(crate) fn named_tuple<'py>(
+    class: &Bound<'py, PyAny>,
+    values: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let makes =
+        MAKES.get_or_try_init(py, || PyResult::Ok(py.get_type::<PyTuple>().getattr("__new__")?.unbind()))?;
+    makes.bind(py).call1((class, values.into_pyobject(py)?))
 }
 
 static REQUEST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -67,17 +102,17 @@ const HINTS: [&str; 4] = ["none", "short", "medium", "long"];
 pub(crate) fn request<'py>(py: Python<'py>, asked: &HostRequest) -> PyResult<Bound<'py, PyAny>> {
     let (op, told) = (asked.op, asked.attributes);
     let facts = (
-        op.key(),
+        PyString::intern(py, op.key()),
         op == HostOp::Write,
         asked.lba.0,
         asked.bytes(),
         asked.arrival.0,
-        HINTS[told.hint() as usize],
+        PyString::intern(py, HINTS[told.hint() as usize]),
         told.is_fua(),
         told.stream(),
         asked.volume,
     );
-    REQUEST.import(py, "wordline", "Request")?.call1(facts)
+    named_tuple(REQUEST.import(py, "wordline", "Request")?, facts)
 }
 
 /// How many bytes the data are.
@@ -90,25 +125,37 @@ static SPAN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// A `wordline.Span`.
 pub(crate) fn span<'py>(py: Python<'py>, span: &Span) -> PyResult<Bound<'py, PyAny>> {
-    SPAN.import(py, "wordline", "Span")?.call1((span.lpn.0, span.mask.0, span.offset))
+    named_tuple(SPAN.import(py, "wordline", "Span")?, (span.lpn.0, span.mask.0, span.offset))
 }
 
 #[pymethods]
 impl Parcel {
+    /// ``host``, ``sealed``, ``collected`` or ``moved``.
+    #[getter]
+    fn origin<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
+        match self.origin {
+            0 => intern!(py, "host"),
+            1 => intern!(py, "sealed"),
+            2 => intern!(py, "collected"),
+            _ => intern!(py, "moved"),
+        }
+    }
+
     /// All logical pages.
     #[getter]
     fn lpns(&self) -> Vec<u32> {
-        self.spans.iter().map(|s| s.lpn.0).collect()
+        self.spans.all().iter().map(|s| s.lpn.0).collect()
     }
 
     /// What they are: of each logical page its sectors.
     #[getter]
     fn spans<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.spans.iter().map(|s| span(py, s)).collect::<PyResult<Vec<_>>>()?)
+        PyList::new(py, self.spans.all().iter().map(|s| span(py, s)).collect::<PyResult<Vec<_>>>()?)
     }
 
     fn __repr__(&self) -> String {
         let from = self.region.as_ref().map_or(String::new(), |r| format!(" from {r}"));
-        format!("<Parcel: {} B of page {}, {}{from}>", self.bytes, self.lpn, self.origin)
+        let origin = ORIGINS[self.origin as usize];
+        format!("<Parcel: {} B of page {}, {origin}{from}>", self.bytes, self.lpn)
     }
 }

@@ -14,7 +14,7 @@ use wordline_swarm::{Failure, Swarm, promised_pages};
 /// Run a class on random drives, each held to a plain array and to a ledger of the flash, and on further ones whose power
 /// is cut now and then; then go through so many states of a drive of a few blocks, whatever may happen next. Returns how
 /// many drives were drawn that it refused, how often the power was cut, how many states were gone through, and how often
-/// each hook was asked.
+/// each hook was asked. `progress` is called with what is checked now, how many have been, and how many will be.
 #[pyfunction]
 pub(crate) fn check(
     py: Python<'_>,
@@ -23,13 +23,15 @@ pub(crate) fn check(
     cases: u64,
     power_cuts: u64,
     states: usize,
+    progress: &Bound<'_, PyAny>,
 ) -> PyResult<(u64, u64, usize, BTreeMap<&'static str, u64>)> {
     let (registry, failed) = alone(&scheme)?;
     failed.count();
     let swarm = Swarm::over(&registry);
     let seeds = |count: u64| (0..count).map(|i| seed.wrapping_add(i));
     let (mut refused, mut cuts) = (0, 0);
-    for case in seeds(cases) {
+    for (done, case) in seeds(cases).enumerate() {
+        progress.call1(("random drives", done, cases))?;
         py.check_signals()?;
         let outcome = apart(py, || swarm.case(case, Swarm::length(case)))?;
         let replay = format!(
@@ -37,7 +39,8 @@ pub(crate) fn check(
         );
         refused += u64::from(judged(py, &failed, outcome, replay)?.refused);
     }
-    for case in seeds(power_cuts) {
+    for (done, case) in seeds(power_cuts).enumerate() {
+        progress.call1(("drives whose power is cut", done, power_cuts))?;
         py.check_signals()?;
         let tally = apart(py, || swarm.power_cuts(case, Swarm::length_of_cuts(case)))?;
         let replay = format!(
@@ -45,6 +48,7 @@ pub(crate) fn check(
         );
         cuts += judged(py, &failed, tally, replay)?.cuts;
     }
+    progress.call1(("states of the smallest drive", 0, states))?;
     let gone_through = if states > 0 { every_order(py, &registry, &failed, states)? } else { 0 };
     Ok((refused, cuts, gone_through, failed.asked()))
 }

@@ -2,6 +2,7 @@
 
 use crate::error::UserError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use std::sync::Arc;
 use wordline_flash::Geometry;
 use wordline_ftl::RegionId;
@@ -12,11 +13,24 @@ use wordline_units::{BlockId, DieId, PlaneId, Ppn};
 pub(crate) struct Named {
     /// Its regions, in order.
     pub regions: Vec<String>,
+    /// The same as Python has them, made once.
+    names: Vec<Py<PyString>>,
     /// The drive's numbering.
     pub geometry: Option<Arc<Geometry>>,
 }
 
 impl Named {
+    /// What a layout names, on a drive.
+    pub(crate) fn new(py: Python<'_>, regions: Vec<String>, geometry: Arc<Geometry>) -> Named {
+        let names = regions.iter().map(|name| PyString::intern(py, name).unbind()).collect();
+        Named { regions, names, geometry: Some(geometry) }
+    }
+
+    /// The name of a region for Python, if it is one of the scheme's own.
+    pub(crate) fn name_in(&self, py: Python<'_>, region: RegionId) -> Option<Py<PyString>> {
+        self.names.get(region.0 as usize).map(|name| name.clone_ref(py))
+    }
+
     /// A region by its name.
     pub(crate) fn region_of(&self, name: &str) -> PyResult<RegionId> {
         let at = self.regions.iter().position(|own| own == name);
@@ -24,11 +38,6 @@ impl Named {
             let all = self.regions.join(", ");
             UserError::new_err(format!("there is no region {name:?}\n  allowed: {all}"))
         })
-    }
-
-    /// The name of a region, if it is one of the scheme's own.
-    pub(crate) fn name_of(&self, region: RegionId) -> Option<&String> {
-        self.regions.get(region.0 as usize)
     }
 
     /// The channels of the drive.

@@ -3,65 +3,93 @@
 use crate::error::UserError;
 use crate::scheme::answers::slot_class;
 use crate::scheme::geometry::{Named, Numbering, below};
+use pyo3::ffi;
 use pyo3::prelude::*;
-use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::ThreadId;
+use pyo3::types::PyString;
+use std::cell::RefCell;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use wordline_flash::Geometry;
 use wordline_ftl::{RegionId, View};
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn};
-
-/// A view that is there while its call goes on, and only on the thread of that call.
-struct Borrowed(NonNull<View<'static>>);
-
-// SAFETY: it is only followed under the lock, on the thread that lent it, which `Lent::with` sees to.
-unsafe impl Send for Borrowed {}
 
 /// The drive's state, read-only. Regions go by their names; planes, blocks and pages by their numbers.
 #[pyclass(frozen, module = "wordline", name = "View")]
 pub(crate) struct Lent {
-    view: Mutex<Option<Borrowed>>,
+    /// The view while its call goes on, which only the thread of that call follows.
+    view: AtomicPtr<View<'static>>,
+    thread: AtomicUsize,
     named: Arc<Named>,
-    thread: ThreadId,
+    geometry: OnceLock<Arc<Geometry>>,
 }
 
+/// A view for Python between two calls: if nobody has kept it, the next call has the same object.
+pub(crate) type Spare = RefCell<Option<Py<Lent>>>;
+
 /// Takes a view back, however its call ends.
-struct Returned<'py>(Bound<'py, Lent>);
+struct Returned<'py>(&'py Bound<'py, Lent>);
 
 impl Drop for Returned<'_> {
     fn drop(&mut self) {
-        *self.0.get().view.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.0.get().view.store(null_mut(), Ordering::Relaxed);
     }
 }
 
+/// A number that no other thread has while this one lives.
+#[inline]
+fn this_thread() -> usize {
+    thread_local!(static OWN: u8 = const { 0 });
+    OWN.with(|own| std::ptr::from_ref(own) as usize)
+}
+
 /// Lend a view for a call.
+#[inline]
 pub(crate) fn lend<T>(
     py: Python<'_>,
     view: &View<'_>,
-    named: &Arc<Named>,
+    (named, spare): (&Arc<Named>, &Spare),
     call: impl FnOnce(&Bound<'_, Lent>) -> PyResult<T>,
 ) -> PyResult<T> {
-    let lent = Lent {
-        view: Mutex::new(Some(Borrowed(NonNull::from(view).cast()))),
-        named: Arc::clone(named),
-        thread: std::thread::current().id(),
+    let lent = match spare.take() {
+        Some(lent) => lent.into_bound(py),
+        None => Bound::new(
+            py,
+            Lent {
+                view: AtomicPtr::default(),
+                thread: AtomicUsize::default(),
+                named: Arc::clone(named),
+                geometry: OnceLock::new(),
+            },
+        )?,
     };
-    let returned = Returned(Bound::new(py, lent)?);
-    call(&returned.0)
+    lent.get().thread.store(this_thread(), Ordering::Relaxed);
+    lent.get().view.store(std::ptr::from_ref(view).cast_mut().cast(), Ordering::Relaxed);
+    let answer = {
+        let returned = Returned(&lent);
+        call(returned.0)
+    };
+    // SAFETY: it is an object, and the interpreter is held.
+    if unsafe { ffi::Py_REFCNT(lent.as_ptr()) } == 1 {
+        spare.replace(Some(lent.unbind()));
+    }
+    answer
 }
 
 impl Lent {
+    #[inline]
     fn with<T>(&self, ask: impl FnOnce(&View<'_>) -> PyResult<T>) -> PyResult<T> {
-        let view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*view {
-            // SAFETY: `lend` holds the view until `Returned` has emptied this, which waits for the lock.
-            Some(borrowed) if self.thread == std::thread::current().id() => {
-                ask(unsafe { borrowed.0.as_ref() })
-            }
-            Some(_) => Err(UserError::new_err("a view belongs to the thread of its call")),
-            None => Err(UserError::new_err(
+        let view = self.view.load(Ordering::Relaxed);
+        if view.is_null() {
+            return Err(UserError::new_err(
                 "the view is that of a call which is over; ask it within the hook, and keep what it says",
-            )),
+            ));
         }
+        if self.thread.load(Ordering::Relaxed) != this_thread() {
+            return Err(UserError::new_err("a view belongs to the thread of its call"));
+        }
+        // SAFETY: this is the thread that lent the view, whose call goes on until `Returned` has emptied this.
+        ask(unsafe { &*view })
     }
 
     fn of_region<T>(&self, region: &str, ask: impl FnOnce(&View, RegionId) -> T) -> PyResult<T> {
@@ -137,8 +165,14 @@ impl Lent {
 
     /// The drive's numbering.
     #[getter]
-    fn geometry(&self) -> Option<Numbering> {
-        self.named.geometry.as_ref().map(|g| Numbering(Arc::clone(g)))
+    fn geometry(&self) -> PyResult<Numbering> {
+        self.with(|v| {
+            // Behind another scheme a layout was made for a part of the drive.
+            let of_layout =
+                || self.named.geometry.as_ref().filter(|own| own.media == v.geometry().media).map(Arc::clone);
+            let own = || of_layout().unwrap_or_else(|| Arc::new(v.geometry().clone()));
+            Ok(Numbering(Arc::clone(self.geometry.get_or_init(own))))
+        })
     }
 
     /// Planes of the drive.
@@ -267,11 +301,11 @@ impl Lent {
     }
 
     /// The plane that a place lies in, and the region that owns its block, if it is one of the scheme's own.
-    fn owner(&self, ppn: u32) -> PyResult<(u32, Option<String>)> {
+    fn owner(&self, py: Python<'_>, ppn: u32) -> PyResult<(u32, Option<Py<PyString>>)> {
         self.with(|v| {
             below("place", v.geometry().block_of(Ppn(ppn)).0, v.geometry().blocks)?;
             let (plane, region) = v.owner(Ppn(ppn));
-            Ok((plane.0, self.named.name_of(region).cloned()))
+            Ok((plane.0, self.named.name_in(py, region)))
         })
     }
 

@@ -2,17 +2,18 @@
 
 use crate::error::UserError;
 use crate::scheme::answers::{AskedCollect, AskedCommand, AskedIdle, AskedMove, Decision};
-use crate::scheme::asked::{Parcel, request, span};
+use crate::scheme::asked::{Parcel, named_tuple, request, span};
 use crate::scheme::failed::Failed;
 use crate::scheme::geometry::{Named, Numbering};
 use crate::scheme::layout::AskedLayout;
-use crate::scheme::lent::{Lent, lend};
+use crate::scheme::lent::{Lent, Spare, lend};
 use crate::scheme::routes::Routes;
 use crate::scheme::thread::attached;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyDict;
-use std::cell::RefCell;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use std::cell::{Cell, RefCell};
 use std::fmt::{self, Debug, Formatter};
 use std::io;
 use std::sync::Arc;
@@ -35,6 +36,9 @@ pub(crate) struct PyScheme {
     /// What it has decided beforehand, if it does that.
     routes: Routes,
     decides_beforehand: bool,
+    spare: Spare,
+    /// How often hooks were asked with a view.
+    asked: Cell<u64>,
     /// Decisions that have been read already, kept alive so that each is known by its address.
     read: RefCell<Vec<(Py<Decision>, Place)>>,
     failed: Arc<Failed>,
@@ -67,6 +71,8 @@ impl PyScheme {
             logical_pages: 0,
             routes: Routes::default(),
             decides_beforehand,
+            spare: Spare::default(),
+            asked: Cell::new(0),
             read: RefCell::default(),
             failed,
         })
@@ -80,10 +86,21 @@ impl PyScheme {
         call: impl FnOnce(Python<'_>, &Bound<'_, Lent>) -> PyResult<T>,
     ) -> T {
         self.failed.note(hook);
+        let asked = self.asked.get() + 1;
+        self.asked.set(asked);
         view.answer(attached(|py| {
-            let answered = lend(py, view, &self.named, |lent| call(py, lent));
+            let answered = lend(py, view, (&self.named, &self.spare), |lent| call(py, lent));
+            // What a list or a dictionary of a State takes is looked at when hooks were asked once, 16 times, 256 times ...
+            let is_looked_at = asked.is_power_of_two() && asked.trailing_zeros().is_multiple_of(4);
+            let kept = || if is_looked_at { self.check_learnt(py) } else { Ok(()) };
+            let answered = answered.and_then(|answer| kept().map(|()| answer));
             answered.map_err(|e| self.failed.keep(py, e, &self.name, hook, view.now))
         }))
+    }
+
+    /// Look at what the scheme has learnt, of which nothing may be lost when the drive is saved or forked.
+    fn check_learnt(&self, py: Python<'_>) -> PyResult<()> {
+        self.object.bind(py).call_method0(intern!(py, "_check_learnt")).map(drop)
     }
 
     /// Ask what is decided beforehand, anew.
@@ -161,6 +178,8 @@ impl Clone for PyScheme {
                 logical_pages: self.logical_pages,
                 routes: self.routes.clone(),
                 decides_beforehand: self.decides_beforehand,
+                spare: Spare::default(),
+                asked: Cell::new(0),
                 read: RefCell::new(self.read.borrow().iter().map(|(d, p)| (d.clone_ref(py), *p)).collect()),
                 failed: Arc::clone(&self.failed),
             };
@@ -182,7 +201,12 @@ impl Debug for PyScheme {
     }
 }
 
-/// What is said of an answer of `split_write` that is none.
+/// Whether an answer is one of those tuples that begin with a region, so that none other is tried before.
+fn names_a_region(answer: &Bound<'_, PyAny>) -> bool {
+    let first = answer.cast::<PyTuple>().ok().and_then(|tuple| tuple.get_item(0).ok());
+    first.is_some_and(|first| first.is_instance_of::<PyString>())
+}
+
 /// What a hook has answered, if it is what is allowed.
 fn answered<'py, T: FromPyObjectOwned<'py>>(
     hook: &str,
@@ -195,6 +219,7 @@ fn answered<'py, T: FromPyObjectOwned<'py>>(
     })
 }
 
+/// What is said of an answer of `split_write` that is none.
 fn not_a_mask(answer: &Bound<'_, PyAny>, whole: &Span) -> PyErr {
     UserError::new_err(format!(
         "split_write() returned {answer}\n  allowed: the bits of some of the sectors that are written, {:#b}",
@@ -217,7 +242,8 @@ impl Scheme for PyScheme {
             let answer = self.object.bind(py).call_method1("_lay_out", (given,))?;
             let asked: AskedLayout = answer.extract()?;
             let geometry = Arc::new(drive.geometry.clone());
-            self.named = Arc::new(Named { regions: asked.names(), geometry: Some(geometry) });
+            self.named = Arc::new(Named::new(py, asked.names(), geometry));
+            self.spare.take();
             let layout = asked.read(drive, &self.named)?;
             self.sector = drive.geometry.sector as u32;
             self.logical_pages = drive.logical_pages;
@@ -239,7 +265,7 @@ impl Scheme for PyScheme {
             Err(e) => return self.ask("routes", view, |_, _| Err(e)),
         }
         self.ask("place", view, |py, lent| {
-            let asked = Parcel::of(parcel, &self.named, self.sector);
+            let asked = Parcel::of(py, parcel, &self.named, self.sector);
             self.placed(self.place.call1(py, (asked, lent))?.bind(py))
         })
     }
@@ -247,15 +273,15 @@ impl Scheme for PyScheme {
     fn admit(&mut self, request: &HostRequest, view: &View) -> Tag {
         self.ask("admit", view, |py, lent| {
             let asked = self::request(py, request)?;
-            let answer = self.object.bind(py).call_method1("admit", (asked, lent))?;
+            let answer = self.object.bind(py).call_method1(intern!(py, "admit"), (asked, lent))?;
             answered("admit", "a whole number from 0 to 255", &answer).map(Tag)
         })
     }
 
     fn make_room(&mut self, parcel: &wordline_ftl::Parcel, view: &View, out: &mut Vec<Move>) {
         self.ask("make_room", view, |py, lent| {
-            let asked = Parcel::of(parcel, &self.named, self.sector);
-            let answer = self.object.bind(py).call_method1("make_room", (asked, lent))?;
+            let asked = Parcel::of(py, parcel, &self.named, self.sector);
+            let answer = self.object.bind(py).call_method1(intern!(py, "make_room"), (asked, lent))?;
             let moves: Vec<AskedMove> = answered("make_room", "a list of wordline.Move", &answer)?;
             for m in moves {
                 out.push(m.read(&self.named)?);
@@ -266,7 +292,8 @@ impl Scheme for PyScheme {
 
     fn split_write(&mut self, whole: &Span, view: &View) -> SectorMask {
         self.ask("split_write", view, |py, lent| {
-            let answer = self.object.bind(py).call_method1("split_write", (span(py, whole)?, lent))?;
+            let answer =
+                self.object.bind(py).call_method1(intern!(py, "split_write"), (span(py, whole)?, lent))?;
             let mask: u32 = answer.extract().map_err(|_| not_a_mask(&answer, whole))?;
             let within = mask != 0 && whole.mask.covers(SectorMask(mask));
             if within { Ok(SectorMask(mask)) } else { Err(not_a_mask(&answer, whole)) }
@@ -275,9 +302,9 @@ impl Scheme for PyScheme {
 
     fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
         self.ask("read", view, |py, lent| {
-            let facts = (seen.lpn.0, seen.ppn.0, seen.mode.key(), seen.retries);
-            let asked = READ_SEEN.import(py, FACE, "ReadSeen")?.call1(facts)?;
-            let answer = self.object.bind(py).call_method1("read", (asked, lent))?;
+            let facts = (seen.lpn.0, seen.ppn.0, PyString::intern(py, seen.mode.key()), seen.retries);
+            let asked = named_tuple(READ_SEEN.import(py, FACE, "ReadSeen")?, facts)?;
+            let answer = self.object.bind(py).call_method1(intern!(py, "read"), (asked, lent))?;
             let moved: Option<AskedMove> = answered("read", "a wordline.Move, or None", &answer)?;
             moved.map(|m| m.read(&self.named)).transpose()
         })
@@ -285,8 +312,9 @@ impl Scheme for PyScheme {
 
     fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
         self.ask("collect", view, |py, lent| {
-            let region = self.named.name_of(need.region);
-            let answer = self.object.bind(py).call_method1("collect", (region, need.plane.0, lent))?;
+            let region = self.named.name_in(py, need.region);
+            let answer =
+                self.object.bind(py).call_method1(intern!(py, "collect"), (region, need.plane.0, lent))?;
             let collect: Option<AskedCollect> = answered("collect", "a wordline.Collect, or None", &answer)?;
             collect.map(|c| c.read(&self.named)).transpose()
         })
@@ -294,9 +322,12 @@ impl Scheme for PyScheme {
 
     fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
         self.ask("idle", view, |py, lent| {
-            let answer = self.object.bind(py).call_method1("idle", (plane.0, lent))?;
+            let answer = self.object.bind(py).call_method1(intern!(py, "idle"), (plane.0, lent))?;
             let allowed = "a wordline.Move, a wordline.Collect, or None";
-            let work: Option<AskedIdle> = answered("idle", allowed, &answer)?;
+            let work: Option<AskedIdle> = match names_a_region(&answer) {
+                true => Some(AskedIdle::Collect(answered("idle", allowed, &answer)?)),
+                false => answered("idle", allowed, &answer)?,
+            };
             work.map(|w| w.read(&self.named)).transpose()
         })
     }
@@ -306,7 +337,7 @@ impl Scheme for PyScheme {
             let object = self.object.bind(py);
             // A ready-made layout may ask for ticks that the class has no use for.
             if object.hasattr("tick")? {
-                let answer = object.call_method1("tick", (lent,))?;
+                let answer = object.call_method1(intern!(py, "tick"), (lent,))?;
                 let allowed = "a list of wordline.SetQuota and wordline.Move, which may be empty";
                 let commands: Vec<AskedCommand> = answered("tick", allowed, &answer)?;
                 commands.iter().try_for_each(|c| c.read(&self.named, out))?;
@@ -328,7 +359,7 @@ impl Scheme for PyScheme {
 
     fn on_trim(&mut self, lpn: Lpn) {
         attached(|py| {
-            if let Err(e) = self.object.bind(py).call_method1("on_trim", (lpn.0,)) {
+            if let Err(e) = self.object.bind(py).call_method1(intern!(py, "on_trim"), (lpn.0,)) {
                 self.failed.keep(py, e, &self.name, "on_trim", wordline_units::SimTime(0));
             }
         });
@@ -337,6 +368,10 @@ impl Scheme for PyScheme {
     fn metrics(&self) -> Metrics<'_> {
         type Series = Vec<(String, Vec<[f64; 2]>)>;
         let followed = attached(|py| {
+            if let Err(e) = self.check_learnt(py) {
+                self.failed.keep(py, e, &self.name, "its State, at the end", wordline_units::SimTime(0));
+                return Ok(Series::new());
+            }
             let answer = self.object.bind(py).call_method0("_metrics");
             let series = answer.and_then(|series| series.extract::<Series>());
             series.map_err(|e| self.failed.keep(py, e, &self.name, "metrics", wordline_units::SimTime(0)))

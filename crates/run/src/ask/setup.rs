@@ -175,7 +175,7 @@ impl Setup {
         Ok(self)
     }
 
-    fn stateless(
+    pub(crate) fn stateless(
         spec: &RunSpec,
         device: DeviceSpec,
         workload_set: &[(String, String)],

@@ -2,37 +2,140 @@
 
 use crate::error::RunError;
 use crate::execute::{Progress, perform, ready};
-use crate::record::completions::{NUMBERS, WORDS, columns, numbers};
+use crate::record::completions::{WORDS, columns, numbers};
 use crate::study::rerun::{came_out_otherwise, setup_of};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 use wordline_report::Report;
 use wordline_schemes::Registry;
 use wordline_sim::{Completion, Event, Probe};
 
-/// The requests of a run in the order in which they ended, by column: what the file of completions has.
+/// Whole numbers in as few bytes as they need: none while all are 0, four, or eight each.
+#[derive(Clone, Debug)]
+pub enum Numbers {
+    /// So many times 0.
+    Zeros(usize),
+    /// Below 2^32.
+    Narrow(Vec<u32>),
+    /// Any.
+    Wide(Vec<i64>),
+}
+
+impl Numbers {
+    /// One more.
+    #[inline]
+    pub fn push(&mut self, number: u64) {
+        match self {
+            Numbers::Zeros(count) if number == 0 => *count += 1,
+            Numbers::Zeros(count) => {
+                *self = Numbers::Narrow(vec![0; *count]);
+                self.push(number);
+            }
+            Numbers::Narrow(all) => match u32::try_from(number) {
+                Ok(number) => all.push(number),
+                Err(_) => {
+                    *self = Numbers::Wide(all.iter().map(|n| i64::from(*n)).collect());
+                    self.push(number);
+                }
+            },
+            Numbers::Wide(all) => all.push(number as i64),
+        }
+    }
+
+    /// Those of some rows, eight bytes each.
+    pub fn rows(&self, rows: Range<usize>) -> Vec<i64> {
+        match self {
+            Numbers::Zeros(_) => vec![0; rows.len()],
+            Numbers::Narrow(all) => all[rows].iter().map(|n| i64::from(*n)).collect(),
+            Numbers::Wide(all) => all[rows].to_vec(),
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Numbers::Zeros(count) => *count,
+            Numbers::Narrow(all) => all.len(),
+            Numbers::Wide(all) => all.len(),
+        }
+    }
+}
+
+/// Words of which there are few: a byte each, and what the bytes stand for.
 #[derive(Clone, Debug, Default)]
+pub struct Words {
+    /// For each row a place among the words.
+    pub keys: Vec<u8>,
+    /// The words, each once.
+    pub words: Vec<&'static str>,
+}
+
+impl Words {
+    fn push(&mut self, word: &'static str) {
+        let place = self.words.iter().position(|known| *known == word).unwrap_or_else(|| {
+            self.words.push(word);
+            self.words.len() - 1
+        });
+        self.keys.push(place as u8);
+    }
+}
+
+/// A column of the requests.
+#[derive(Clone, Debug)]
+pub enum OfRequests {
+    /// Number, address and length in units of 512 bytes, times of arrival and end in nanoseconds, or a part of the
+    /// latency in nanoseconds; which of the numbers of a row.
+    Numbers(usize, Numbers),
+    /// What was asked, or how it ended, as the reports' keys have it; which of the words of a row.
+    Words(usize, Words),
+}
+
+/// The requests of a run in the order in which they ended, by column: what the file of completions has, or some of it.
+#[derive(Clone, Debug)]
 pub struct Requests {
-    /// What was asked, and how it ended, as the reports' keys have it.
-    pub words: [Vec<&'static str>; 2],
-    /// Number, address and length in units of 512 bytes, times of arrival and end in nanoseconds, and the parts of the
-    /// latency in nanoseconds, which add up to it.
-    pub numbers: [Vec<i64>; NUMBERS],
+    /// The columns by name.
+    pub columns: Vec<(String, OfRequests)>,
 }
 
 impl Requests {
-    /// The names of the columns of numbers.
-    pub fn names() -> impl Iterator<Item = String> {
-        columns().filter(|name| !WORDS.contains(&name.as_str()))
+    /// The names of all columns: those of numbers, then those of words.
+    pub fn names() -> Vec<String> {
+        let of_numbers = columns().filter(|name| !WORDS.contains(&name.as_str()));
+        of_numbers.chain(WORDS.map(str::to_string)).collect()
+    }
+
+    /// No requests yet, of which some columns will be kept; all of them where none is named.
+    ///
+    /// # Errors
+    /// When there is no such column, or one is named twice.
+    pub fn keeping(wanted: &[String]) -> Result<Requests, RunError> {
+        let all = Requests::names();
+        let words = all.len() - WORDS.len();
+        let wanted = if wanted.is_empty() { &all } else { wanted };
+        let mut columns: Vec<(String, OfRequests)> = vec![];
+        for name in wanted {
+            let place = all.iter().position(|known| known == name);
+            let Some(place) = place.filter(|_| columns.iter().all(|(known, _)| known != name)) else {
+                let wrong = if place.is_some() { "is named twice" } else { "is no column of the requests" };
+                return Err(RunError::Input(format!("{name:?} {wrong}\n  allowed: {}", all.join(", "))));
+            };
+            let column = match place.checked_sub(words) {
+                None => OfRequests::Numbers(place, Numbers::Zeros(0)),
+                Some(word) => OfRequests::Words(word, Words::default()),
+            };
+            columns.push((name.clone(), column));
+        }
+        Ok(Requests { columns })
     }
 
     /// One more.
     pub fn add(&mut self, c: &Completion) {
-        for (column, number) in self.numbers.iter_mut().zip(numbers(c)) {
-            column.push(number as i64);
-        }
-        for (column, word) in self.words.iter_mut().zip([c.request.op.key(), c.outcome.key()]) {
-            column.push(word);
+        let (numbers, words) = (numbers(c), [c.request.op.key(), c.outcome.key()]);
+        for (_, column) in &mut self.columns {
+            match column {
+                OfRequests::Numbers(place, column) => column.push(numbers[*place]),
+                OfRequests::Words(place, column) => column.push(words[*place]),
+            }
         }
     }
 }
@@ -47,20 +150,22 @@ impl Probe for Requests {
     }
 }
 
-/// Do a report's run again, and keep its requests. `workload` stands in for the recorded path where the file has moved.
-/// Of replicas it is the first.
+/// Do a report's run again, and keep its requests, all columns or those that are named. `workload` stands in for the
+/// recorded path where the file has moved. Of replicas it is the first.
 ///
 /// # Errors
-/// As for [`crate::rerun`], or when the run comes out otherwise than in the report.
+/// As for [`crate::rerun`], or when there is no such column, or the run comes out otherwise than in the report.
 pub fn requests(
     report: &Report,
+    wanted: &[String],
     workload: Option<&str>,
     registry: &Registry,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Requests, RunError> {
+    let kept = Requests::keeping(wanted)?;
     let setup = setup_of(report, workload, registry)?;
     let spelling = setup.scheme(&setup.spec.scheme)?;
-    let (mut device, start) = ready(&setup, &spelling, Requests::default())?;
+    let (mut device, start) = ready(&setup, &spelling, kept)?;
     let again = perform(&setup, &spelling, 0, (&mut device, start), Instant::now(), progress)?;
     if again.result_hash != report.result_hash {
         return Err(came_out_otherwise(report, &again));

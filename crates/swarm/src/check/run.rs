@@ -64,9 +64,12 @@ impl<'a> Run<'a> {
 
     fn collect_all(&mut self, until: SimTime) -> Result<(), String> {
         while let Some(c) = self.device.next_completion(until).map_err(|e| e.to_string())? {
-            self.host.ended(&c).map_err(|why| match self.device.ftl.first_full() {
-                Some(full) => format!("{why}; the drive was first full {full}"),
-                None => why,
+            self.host.ended(&c).map_err(|why| {
+                let ignored = self.device.ftl.counters().without_effect.in_words();
+                match self.device.ftl.first_full() {
+                    Some(full) => format!("{why}; the drive was first full {full}{ignored}"),
+                    None => why + &ignored,
+                }
             })?;
         }
         Ok(())

@@ -170,7 +170,8 @@ impl Run {
 
     fn completed(&mut self, c: &Completion) -> Result<(), String> {
         if !matches!(c.outcome, Outcome::Done | Outcome::Uncorrectable) {
-            return self.error(format!("request {} ends {:?}", c.number, c.outcome));
+            let ignored = self.device.ftl.counters().without_effect.in_words();
+            return self.error(format!("request {} ends {:?}{ignored}", c.number, c.outcome));
         }
         match self.under_way.remove(&c.number) {
             None => return self.error(format!("request {} completes, and was not under way", c.number)),

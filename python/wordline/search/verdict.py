@@ -12,6 +12,7 @@ from typing import Any
 
 from wordline import Fault, Refused, UserError, _wordline, spelling
 from wordline._api import AnyScheme, _text
+from wordline.apart import environment
 from wordline.commands import need
 
 #: Seeds that a search which begins with 1 does not come to.
@@ -105,7 +106,12 @@ def judge(
     command = [sys.executable, "-m", "wordline.search"]
     try:
         done = subprocess.run(
-            command, input=json.dumps(asked), capture_output=True, text=True, timeout=timeout_s
+            command,
+            input=json.dumps(asked),
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            env=environment(),
         )
     except subprocess.TimeoutExpired:
         return _verdict(asked, "too slow", f"it took longer than {timeout_s:g} s")

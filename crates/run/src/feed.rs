@@ -1,0 +1,112 @@
+//! A workload whose requests go into a drive as far as is wanted: the driver of a run, step by step.
+
+use crate::ask::setup::Setup;
+use crate::ask::spec::{DEFAULT_INITIAL, RunSpec};
+use crate::error::RunError;
+use crate::stepped::SteppedDrive;
+use wordline_sim::{Completion, Pacing};
+use wordline_units::{HostRequest, Opt, SimDuration, SimTime};
+use wordline_workload::RequestStream;
+
+/// A workload on its way into a drive: the time of its first moment is the drive's when it was begun.
+pub struct Feed {
+    requests: RequestStream,
+    pacing: Pacing,
+    begun: SimDuration,
+    next: Option<HostRequest>,
+    is_over: bool,
+}
+
+impl Feed {
+    /// A workload of which nothing has gone in yet. Of what is asked the device, the scheme and the initial state are
+    /// the drive's.
+    ///
+    /// # Errors
+    /// When the workload is wrong, or decides by more than the time and the requests that are outstanding.
+    pub fn new(drive: &SteppedDrive, asked: &RunSpec) -> Result<Feed, RunError> {
+        let asked = RunSpec { initial: DEFAULT_INITIAL.to_string(), from_state: None, ..asked.clone() };
+        let setup = Setup::stateless(&asked, drive.device().clone(), &[], vec![])?;
+        let (Some(pacing), None) = (setup.pacing(), setup.pauses()) else {
+            let what = ": its jobs, or the pauses of its client, are not known request by request\n  allowed: a trace, a \
+                        twin, or a workload without think time";
+            return Err((Opt::Workload.of(&asked.workload) + what).into());
+        };
+        if setup.limit().duration.is_some() && matches!(pacing, Pacing::Closed { .. }) {
+            let what =
+                ": a closed loop that is bounded by time has no number of requests\n  allowed: requests=N";
+            return Err((Opt::Workload.of(&asked.workload) + what).into());
+        }
+        let requests = setup.workload.open(setup.shape, setup.spec.seed)?;
+        Ok(Feed { requests, pacing, begun: drive.now().since(SimTime(0)), next: None, is_over: false })
+    }
+
+    /// Whether all requests have gone in.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Let up to so many further requests go in, each when it comes, none after a time; returns how many did. What ends
+    /// meanwhile is put behind what has ended before.
+    ///
+    /// # Errors
+    /// When the workload cannot be read on, a request does not fit the drive, or as for [`SteppedDrive::next`].
+    pub fn step(
+        &mut self,
+        drive: &mut SteppedDrive,
+        most: u64,
+        until: SimTime,
+        ended: &mut Vec<Completion>,
+    ) -> Result<u64, RunError> {
+        let (depth, open) = match self.pacing {
+            Pacing::Open { queue_depth } => (queue_depth.max(1), true),
+            Pacing::Closed { queue_depth } => (queue_depth.max(1), false),
+        };
+        let mut gone_in = 0;
+        while gone_in < most && self.has_more()? {
+            if gone_in % 1024 == 1023 && wordline_units::is_interrupted() {
+                return Err(RunError::Interrupted);
+            }
+            while let Some(completion) = drive.poll() {
+                ended.push(completion);
+            }
+            if drive.requests().1 >= depth {
+                match drive.next(until)? {
+                    Some(completion) => ended.push(completion),
+                    None => break,
+                }
+                continue;
+            }
+            let Some(mut request) = self.next else { break };
+            request.arrival = if open { request.arrival + self.begun } else { drive.now() };
+            if request.arrival > until {
+                break;
+            }
+            while open
+                && drive.now() <= request.arrival
+                && let Some(completion) = drive.next_by(request.arrival)?
+            {
+                ended.push(completion);
+            }
+            self.next = None;
+            drive.submit_at(request, drive.now().max(request.arrival))?;
+            gone_in += 1;
+        }
+        while until < SimTime::NEVER
+            && let Some(completion) = drive.next(until)?
+        {
+            ended.push(completion);
+        }
+        // So that the end is known with the last request.
+        self.has_more()?;
+        Ok(gone_in)
+    }
+
+    /// Whether there is a further request, which is read.
+    fn has_more(&mut self) -> Result<bool, RunError> {
+        if self.next.is_none() && !self.is_over {
+            self.next = self.requests.next().transpose()?;
+            self.is_over = self.next.is_none();
+        }
+        Ok(self.next.is_some())
+    }
+}

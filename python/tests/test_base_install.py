@@ -1,0 +1,73 @@
+"""What works with NumPy alone, and how the rest says what it needs."""
+
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+import wordline as wl
+from conftest import ROOT
+from wordline import commands
+
+# Everything that is neither Python's, NumPy's nor the package's own is not there.
+BLOCKED = """
+import importlib.abc, sys
+ALLOWED = {"numpy", "wordline", "backports", *sys.stdlib_module_names}
+OWN = ("_sysconfigdata",)
+
+class Nothing(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in ALLOWED and not name.startswith(OWN):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Nothing())
+"""
+USED = """
+import inspect as inspection, pickle, pydoc
+import wordline as wl
+assert "tune" in pydoc.render_doc(wl)
+exec("from wordline import *")
+assert callable(wl.tune) and callable(wl.judge) and inspection.getmembers(wl)
+for name in (n for n in wl.__all__ if n != "__version__"):
+    pydoc.render_doc(getattr(wl, name))
+small = dict(device="fair-tlc", workload="uniform", requests=300)
+r = wl.run(scheme="slc-cache", **small)
+assert r.requests.rows == 300 and pickle.loads(pickle.dumps(r)).result_hash == r.result_hash
+found = wl.sweep(schemes=["slc-cache", "conventional"], replicas=2, **small)
+assert found.differences().rows[0].seeds == 2
+for needs, name in ((lambda: wl.tune("sector", device="fair-tlc", workloads=["uniform"],
+                                     objectives=["waf.total"], space={"static_blocks": (4, 8)}),
+                     "search"), (lambda: found.save("out"), "sweep")):
+    try:
+        needs()
+    except wl.UserError as e:
+        assert f"pip install '.[{name}]'" in str(e) and "WHEEL" in str(e), e
+    else:
+        raise AssertionError(name)
+print("done")
+"""
+
+
+def test_the_package_is_whole_with_numpy_alone(tmp_path):
+    words = [sys.executable, "-c", BLOCKED + USED]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_no_module_hides_a_function_of_its_package_from_type_checkers():
+    for name in ("wordline", "wordline.search", "wordline.sweeps", "wordline.atlas"):
+        package = import_module(name)
+        modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+        hidden = {n for n in modules if callable(vars(package).get(n))}
+        assert not hidden, f"{name} has modules and functions called {hidden}"
+
+
+def test_what_installs_an_extra_is_no_package_of_an_index():
+    with pytest.raises(wl.UserError, match=r"pip install '\.\[sweep\]' in a clone"):
+        commands.need("sweep", ("there_is_no_such_module",))
+    texts = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md"), *ROOT.glob("python/**/*.py")]
+    texts += [*ROOT.glob("python/*.md"), *ROOT.glob("crates/cli/src/**/*.rs")]
+    said = [p for p in texts if "'wordline" + "[" in p.read_text(encoding="utf-8")]
+    assert not [p for p in said if p.name != "CHANGELOG.md"]

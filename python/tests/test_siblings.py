@@ -1,0 +1,95 @@
+"""Schemes of several files: what they import from beside them, here and in other processes."""
+
+import json
+
+import pytest
+
+import wordline as wl
+from wordline import scheme, siblings, spelling
+
+SMALL = {"device": "fair-tlc", "workload": "uniform", "requests": 500}
+CLASS = """
+import wordline as wl
+{imports}
+
+
+class Mine(wl.Scheme):
+    \"\"\"It asks a file beside it.\"\"\"
+
+    def layout(self, drive):
+        return wl.Layout.slc_cache(drive)
+
+    def place(self, p, view):
+        assert {size} == {expected}
+        return wl.to("slc", "dense") if p.is_host else wl.to("dense")
+"""
+
+
+def written(folder, imports, size="SIZE", expected=1):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "helper.py").write_text(f"SIZE = {expected}\n")
+    file = folder / "mine.py"
+    file.write_text(CLASS.format(imports=imports, size=size, expected=expected))
+    return f"py:{file}#Mine"
+
+
+def test_a_scheme_imports_its_siblings_on_the_command_line_and_with_replicas(wordline, tmp_path):
+    written(tmp_path / "plain", "from helper import SIZE")
+    written(tmp_path / "pack", "from .helper import SIZE\nfrom pack import helper", expected=2)
+    (tmp_path / "pack" / "__init__.py").touch()
+    asked = ["compare", "--device", "fair-tlc", "--workload", "uniform", "--requests", "500"]
+    asked += ["--scheme", "py:plain/mine.py#Mine", "--replicas", "2", "--json", "c.json"]
+    done = wordline(*asked)
+    assert done.code == 0, done.err
+    done = wordline(*asked[:-3], "3", "--scheme", "py:pack/mine.py#Mine", "--out", "p")
+    assert done.code == 2  # two classes of one name
+    done = wordline("run", *asked[1:7], "--scheme", "py:pack/mine.py#Mine", "--replicas", "2")
+    assert done.code == 0, done.err
+    [report] = json.loads((tmp_path / "c.json").read_text())["reports"]
+    assert "SIZE = 1" in json.dumps(report["config"]["scheme"])
+
+
+def test_two_folders_may_have_a_helper_each(tmp_path):
+    first = written(tmp_path / "a", "import helper", "helper.SIZE", 3)
+    second = written(tmp_path / "b", "import helper", "helper.SIZE", 4)
+    one, two = (wl.run(scheme=text, **SMALL) for text in (first, second))
+    assert one.result_hash == two.result_hash == wl.run(scheme=first, **SMALL).result_hash
+
+
+def test_the_hash_of_a_class_is_that_of_the_files_it_imports_too(tmp_path):
+    text = written(tmp_path / "c", "from helper import SIZE")
+    [cls] = spelling.resolved(text)[1]
+    before = scheme.source(cls)[1]
+    (tmp_path / "c" / "unused.py").write_text("SIZE = 9\n")
+    assert scheme.source(cls)[1] == before
+    (tmp_path / "c" / "helper.py").write_text("SIZE = 1  # as before\n")
+    assert scheme.source(cls)[1] != before
+    assert siblings.read_with(tmp_path / "c" / "mine.py") == [tmp_path / "c" / "helper.py"]
+
+
+def test_an_import_that_leads_nowhere_is_told_with_what_is_allowed(tmp_path):
+    text = written(tmp_path / "d", "import there_is_no_such_module")
+    with pytest.raises(wl.UserError, match=r"no_such_module'\n  allowed: imports .* files in .*/d"):
+        wl.run(scheme=text, **SMALL)
+    judged = wl.judge(text, workloads=["uniform"], objectives=["waf.total"], seeds=2, cases=1,
+                      device="fair-tlc", requests=300)  # fmt: skip
+    assert judged["verdict"] == "refused"
+
+
+def test_a_scheme_with_siblings_is_judged_sound(tmp_path):
+    pytest.importorskip("scipy", reason="needs pip install '.[search]'")
+    text = written(tmp_path / "e", "from helper import SIZE")
+    judged = wl.judge(text, workloads=["uniform"], objectives=["waf.total"], seeds=2, cases=1,
+                      device="fair-tlc", requests=300)  # fmt: skip
+    assert judged["verdict"] == "sound", judged
+
+
+def test_a_class_stands_behind_another_scheme_as_its_twin_does():
+    from wordline.examples.raro import RaroPy
+
+    how = {"device": "fair-qlc", "workload": "zipf:read=70%,bs=16KiB", "requests": 4000}
+    how["set"] = {"errors.model": "raro"}
+    mine = wl.run(scheme=wl.over("slc-cache", RaroPy(warm=2)), **how)
+    assert mine.result_hash == wl.run(scheme="slc-cache+raro:warm=2", **how).result_hash
+    alone = wl.run(scheme=RaroPy(warm=2), **how)
+    assert alone.result_hash != mine.result_hash

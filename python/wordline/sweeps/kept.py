@@ -1,0 +1,104 @@
+"""A sweep on disk: ``sweep.json`` beside the folder ``runs`` with its reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import wordline
+from wordline import Fault, Refused, Report, Run, UserError
+from wordline.runs import Runner, write_whole
+from wordline.sweeps.grid import Grid, Point
+from wordline.sweeps.table import reason, traceback_there
+
+#: The file, and what it says it is.
+NAME = "sweep.json"
+SCHEMA = "wordline.sweep/1"
+
+_KINDS: dict[str, type[Exception]] = {k.__name__: k for k in (Refused, UserError, Fault)}
+
+
+def write(
+    grid: Grid, refused: Mapping[Run, Exception], figures: Sequence[str], runner: Runner
+) -> Path:
+    """Write down which runs a sweep has, and where their reports are; return the file."""
+
+    def described(run: Run) -> dict[str, Any]:
+        found: dict[str, Any] = {"run": asdict(run)}
+        if run in refused:
+            return {**found, "why": _written(refused[run])}
+        return {**found, "report": f"{runner.folder.name}/{runner.path(run).name}"}
+
+    points = [{"at": dict(p.at), "runs": [described(r) for r in p.runs]} for p in grid.points]
+    found = {
+        "schema": SCHEMA,
+        "axes": grid.axes,
+        "figures": list(figures),
+        "combinations": points,
+    }
+    path = runner.folder.parent / NAME
+    write_whole(path, json.dumps(found, indent=1).encode())
+    return path
+
+
+def _written(why: Exception) -> dict[str, Any]:
+    kind = type(why).__name__
+    return {
+        "kind": kind if kind in _KINDS else "Fault",
+        "text": str(why) if kind in _KINDS else reason(why),
+        "on_command_line": getattr(why, "on_command_line", None),
+        "traceback": traceback_there(why),
+    }
+
+
+def read(path: Path) -> tuple[Grid, dict[Run, Report], dict[Run, Exception], list[str]]:
+    """Return a sweep's grid, its reports, what failed, and the figures of its table.
+
+    Raises
+    ------
+    UserError
+        The file is no sweep's, or a report of it is gone.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as e:
+        raise UserError(f"{path}: this is not JSON: {e}") from None
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        raise UserError(f"{path}: this is no sweep of Wordline\n  allowed: schema {SCHEMA}")
+    reports: dict[Run, Report] = {}
+    refused: dict[Run, Exception] = {}
+    points = []
+    for combination in found["combinations"]:
+        runs = []
+        for kept in combination["runs"]:
+            run = Run(**{**kept["run"], "set": tuple(map(tuple, kept["run"]["set"]))})
+            runs.append(run)
+            if "why" in kept:
+                refused[run] = _read(kept["why"])
+            else:
+                reports[run] = _report(path.parent / kept["report"])
+        points.append(Point(combination["at"], tuple(runs)))
+    return Grid(found["axes"], points), reports, refused, found["figures"]
+
+
+def _read(kept: Mapping[str, Any]) -> Exception:
+    why: Any = _KINDS[kept["kind"]](kept["text"])
+    if kept["on_command_line"]:
+        why.on_command_line = kept["on_command_line"]
+    if kept["traceback"]:
+        why.traceback_there = kept["traceback"]
+    return why
+
+
+def _report(path: Path) -> Report:
+    if not path.is_file():
+        raise UserError(
+            f"{path}: the report of a run is gone; the command of the sweep with the same --out "
+            "does that run again"
+        )
+    found = wordline.load(path)
+    assert isinstance(found, Report)
+    return found

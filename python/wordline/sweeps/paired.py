@@ -1,0 +1,107 @@
+"""Combinations of a sweep held against one that differs in a single axis, seed by seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wordline import Report, Run, UserError, _wordline
+from wordline.sweeps.grid import Grid, Point
+from wordline.sweeps.table import value
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One combination against its baseline.
+
+    Attributes
+    ----------
+    at
+        The value of each axis.
+    percent
+        By path of a figure, by how many per cent it differs from the baseline's: the mean over the
+        seeds, and half of its 95 % interval by Student's t, ``None`` with one seed. ``None`` where
+        a figure is missing, or the baseline's is 0.
+    seeds
+        How many pairs there are.
+    """
+
+    at: Mapping[str, str]
+    percent: Mapping[str, tuple[float, float | None] | None]
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Differences:
+    """What changes along one axis of a sweep."""
+
+    over: str
+    baseline: str
+    axes: Sequence[str]
+    paths: Sequence[str]
+    rows: Sequence[Difference]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the table by column; ``None`` where there is nothing."""
+        found: dict[str, list[Any]] = {a: [r.at[a] for r in self.rows] for a in self.axes}
+        for path in self.paths:
+            each = [r.percent[path] for r in self.rows]
+            found[f"{path}.percent"] = [e[0] if e else None for e in each]
+            found[f"{path}.percent.half_width_95"] = [e[1] if e else None for e in each]
+        found["seeds"] = [r.seeds for r in self.rows]
+        return found
+
+
+def differences(
+    grid: Grid,
+    reports: Mapping[Run, Report],
+    paths: Sequence[str],
+    over: str | None = None,
+    baseline: str | None = None,
+) -> Differences:
+    """Hold every combination against the one that has the baseline's value of an axis.
+
+    Raises
+    ------
+    UserError
+        The axis does not vary, or has no such value.
+    """
+    axis = over if over is not None else ("scheme" if "scheme" in grid.axes else grid.axes[0])
+    if axis not in grid.axes or len({p.at[axis] for p in grid.points}) < 2:
+        raise UserError(f"over={axis!r} does not vary\n  allowed: {', '.join(grid.axes)}")
+    values = list(dict.fromkeys(p.at[axis] for p in grid.points))
+    first = values[0] if baseline is None else baseline
+    if first not in values:
+        raise UserError(f"baseline={first!r} is no {axis}\n  allowed: {', '.join(values)}")
+    by_place = {_rest(p, axis): p for p in grid.points if p.at[axis] == first}
+    data = {run: report.to_dict() for run, report in reports.items()}
+    rows = []
+    for point in grid.points:
+        if point.at[axis] == first:
+            continue
+        pairs = zip(point.runs, by_place[_rest(point, axis)].runs, strict=True)
+        there = [(data[a], data[b]) for a, b in pairs if a in data and b in data]
+        whole = there if len(there) == len(point.runs) else []
+        rows.append(Difference(point.at, {p: _percent(whole, p) for p in paths}, len(whole)))
+    return Differences(axis, first, list(grid.axes), list(paths), rows)
+
+
+def _rest(point: Point, axis: str) -> tuple[tuple[str, str], ...]:
+    """Return where a point lies but for one axis."""
+    return tuple((key, at) for key, at in point.at.items() if key != axis)
+
+
+def _percent(
+    pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], path: str
+) -> tuple[float, float | None] | None:
+    found = []
+    for ours, theirs in pairs:
+        a, b = value(ours, path), value(theirs, path)
+        if a is None or not b:
+            return None
+        found.append((a / b - 1) * 100)
+    if len(found) < 2:
+        return (found[0], None) if found else None
+    mean, _, half = _wordline.estimate(found)
+    return mean, half
