@@ -92,7 +92,7 @@ def test_a_run_in_place_of_a_workload_is_done_as_it_is(tmp_path):
     runs = [wl.Run(scheme="slc-cache", workload=w, **how) for w in HOW["workloads"]]
     assert search(workloads=runs).trials == search().trials
     other = [replace(runs[0], initial="fill:30%"), runs[1]]
-    search(workloads=other, out=tmp_path, trials=1)
+    search(workloads=other, out=tmp_path, trials=4)
     told = json.loads((tmp_path / "tuned.json").read_text())["how"]["workloads"]
     assert [w["initial"] for w in told] == ["fill:30%", "fill:60%"]
     kept = [json.loads(file.read_text()) for file in (tmp_path / "runs").iterdir()]

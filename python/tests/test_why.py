@@ -187,7 +187,7 @@ def test_the_slowest_requests_are_told_by_what_the_timeline_shows(wordline, tmp_
                     assert (work["start_ns"], work["end_ns"]) == (start, end)
                     if story is stories[0]:
                         assert line & set(times), "the timeline around the first shows it"
-    words = wordline("why", "report.json", "--slowest", "5")
+    words = wordline("why", "report.json", "--slowest", "5", "--stories", "5")
     assert words.code == 0, words.err
     for story in stories:
         assert f"request {story['number']}: {story['op']} of" in words.out
@@ -208,7 +208,9 @@ def test_why_of_a_comparison_asks_which_run(wordline, tmp_path):
     assert done.code == 2
     assert "2 runs are in it" in done.err
     assert "conventional, slc-cache" in done.err
-    done = wordline("why", "both.json", "--scheme", "slc-cache", "--op", "write")
+    done = wordline(
+        "why", "both.json", "--scheme", "slc-cache", "--op", "write", "--stories", "3"
+    )
     assert done.code == 0, done.err
     assert done.out.count(": write of") == 3
     done = wordline("why", "both.json", "--scheme", "slc-cache", "500")

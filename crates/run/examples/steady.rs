@@ -39,21 +39,14 @@ fn beside(waf: f64, warm: f64) -> String {
     format!("{waf:.3} ({:+.1} %)", (waf / warm - 1.0) * 100.0)
 }
 
-fn row(device: &str, workload: &str) -> Result<String, Box<dyn Error>> {
-    let begun = match on(&spec(device, workload, "steady", 1)) {
-        Ok(report) => report,
-        Err(e @ (RunError::Input(_) | RunError::Option(_))) => {
-            let told = e.to_string();
-            return Ok(format!("| {device} | {workload} | | refused: {} | | | |", told.replace('\n', " ")));
-        }
-        Err(e) => return Err(e.into()),
-    };
+fn row(device: &str, workload: &str) -> Result<String, RunError> {
+    let begun = on(&spec(device, workload, "steady", 1))?;
     let warmed = on(&spec(device, workload, "fill:100%", 9))?;
-    let nothing = "nothing was written";
-    let warm = warmed.waf_between(8.0, 9.0).ok_or(nothing)?;
+    let nothing = || RunError::Input("nothing was written".to_string());
+    let warm = warmed.waf_between(8.0, 9.0).ok_or_else(nothing)?;
     let foretold = begun.begun_steady.as_ref().map_or(0.0, |b| b.timed_waf.unwrap_or(b.expected_waf));
-    let (tenth, whole) =
-        (begun.waf_between(0.0, 0.1).ok_or(nothing)?, begun.waf_between(0.0, 1.0).ok_or(nothing)?);
+    let waf = |until| begun.waf_between(0.0, until).ok_or_else(nothing);
+    let (tenth, whole) = (waf(0.1)?, waf(1.0)?);
     let reached = begun.steady_state.map_or(String::new(), |s| format!("{:?}", s.reached).to_lowercase());
     Ok(format!(
         "| {device} | {workload} | {warm:.3} | {} | {} | {} | {reached} |",
@@ -70,9 +63,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         if !named.is_empty() && !named.iter().any(|n| n == device) {
             continue;
         }
-        for depth in DEPTHS {
-            for load in LOADS {
-                println!("{}", row(device, &format!("{load}:read=0%,bs=16KiB,qd={depth}"))?);
+        for (depth, load) in DEPTHS.iter().flat_map(|depth| LOADS.map(|load| (depth, load))) {
+            match row(device, &format!("{load}:read=0%,bs=16KiB,qd={depth}")) {
+                Ok(row) => println!("{row}"),
+                // What is refused is so under every load.
+                Err(e @ (RunError::Refused(_) | RunError::Option(_))) => {
+                    println!("| {device} | all | refused: {} |||||", e.to_string().replace('\n', " "));
+                    break;
+                }
+                Err(e) => return Err(e.into()),
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::begin::Start;
 use crate::error::RunError;
 use crate::fill::outcome::{Measured, Outcome, plane_erases};
 use crate::fill::report::report;
-use crate::fill::run_end::{finish, holdings};
+use crate::fill::run_end::{after_last_request, holdings};
 use crate::host::load::{Bounds, Driven, StreamError, drive_workload, failure, fault};
 use crate::record::recorder::{Recorder, Recording};
 use std::cell::Cell;
@@ -132,7 +132,24 @@ pub(crate) fn perform<P: Probe, M: Media>(
         plane_erases,
         start,
     });
-    finish(&mut report, device, summary.end).map_err(|e| fault(setup, spelling, e.to_string()))?;
+    let before = device.ftl.counters().clone();
+    device.drain().map_err(|e| fault(setup, spelling, e.to_string()))?;
+    let rested = Outcome {
+        setup,
+        scheme: spelling,
+        device: Measured { ftl: &device.ftl, metrics: &device.metrics },
+        summary,
+        jobs: vec![],
+        queues: vec![],
+        first_arrival,
+        wall_s,
+        held,
+        plane_erases: vec![],
+        start,
+    };
+    report.after_last_request = Some(after_last_request(&rested, &before, device.now()));
+    report.host.unplaced_bytes = device.ftl.unplaced_bytes();
+    report.result_hash = device.metrics.result_hash(&device.ftl.counters().integers());
     // Last: it reads every page of the map, which then takes more memory than the run needed.
     if setup.spec.check {
         device.ftl.check().map_err(|e| fault(setup, spelling, e.to_string()))?;

@@ -31,13 +31,13 @@ class IpsPy(Scheme):
 
     window = Param(0, "wordlines of a window; 0 for two a layer")
     layers = Param(0, "layers that a window spans; 0 for 2, or 1 under qlc or where it is odd")
-    mode = Param("tlc", "bits a cell comes to hold", ("mlc", "tlc", "qlc"))
+    mode = Param("dense", "bits a cell comes to hold", ("dense", "mlc", "tlc", "qlc"))
 
     def layout(self, drive: DriveInfo) -> Layout:
         """Make one pool of all blocks, the least worn first, and the region of windows on it."""
         if len(drive.modes) > 1:
             raise Refused("it knows one kind of flash, and this drive has several media")
-        mode = self.mode if self.mode in drive.modes[0] else drive.dense
+        mode = drive.dense if self.mode == "dense" else self.mode
         if "slc" not in drive.modes[0]:
             raise Refused("its windows serve as SLC first, a mode that its flash does not offer")
         medium = drive.spec["media"][0]

@@ -130,7 +130,7 @@ pub(crate) fn fit(args: &TwinFitArgs, console: &Console) -> Result<(), Failure> 
     verdict.untried("it was not run on a drive".to_string());
     // The twin is kept whatever becomes of the runs.
     let ran = run_both(args, &fitted, &text, &mut verdict, console);
-    let toml = fitted.to_toml(&verdict);
+    let toml = fitted.to_toml(&verdict.render());
     let last = match sink {
         Some(sink) if !sink.is_stdout() => {
             sink.write(&toml, console)?;

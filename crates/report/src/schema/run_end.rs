@@ -1,6 +1,7 @@
 //! What lies outside the run: the work that a drive had left at the last completion, and what it owes
 //! there against the start. No other figure of a report contains it.
 
+use crate::schema::activity::Flash;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,6 +18,9 @@ pub struct AfterLastRequest {
     pub copied_pages: u64,
     /// Blocks erased, in all modes.
     pub erases: u64,
+    /// All that the flash did from the first request until the drive had nothing left to do, the run included: what an
+    /// operation log holds.
+    pub flash_total: Flash,
 }
 
 /// What a drive holds that a run can use up or leave behind.

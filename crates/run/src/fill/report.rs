@@ -22,7 +22,7 @@ use wordline_report::{
 };
 use wordline_units::CellMode;
 
-/// The report up to the last completion; [`finish`](crate::fill::run_end::finish) completes it.
+/// The report up to the last completion. What is only known when the drive has come to rest is left out.
 pub(crate) fn report<M: Media>(run: &Outcome<M>) -> Report {
     let (setup, ftl, metrics) = (run.setup, &run.device.ftl, &run.device.metrics);
     let counters = ftl.counters();

@@ -1,10 +1,10 @@
 //! The end of a run: its figures end with the last completion, and what the drive does after it and owes by then is
 //! told apart from them.
 
-use crate::fill::flash::{PROGRAMS, word};
+use crate::fill::flash::{PROGRAMS, flash, word};
+use crate::fill::outcome::Outcome;
 use wordline_ftl::{Cause, Counters, Ftl, Media};
-use wordline_report::{AfterLastRequest, Holdings, Report};
-use wordline_sim::{Device, DeviceError, Probe};
+use wordline_report::{AfterLastRequest, Holdings};
 use wordline_units::{BlockId, CellMode, SimTime};
 
 /// What a drive holds now.
@@ -21,32 +21,24 @@ pub(crate) fn holdings<M: Media>(ftl: &Ftl<M>) -> Holdings {
     Holdings { free_blocks: ftl.erased_blocks(), slc_bytes, buffered_bytes: ftl.unplaced_bytes() }
 }
 
-/// Let the drive do what it has left, and complete the report with it: the hash of the result is over all counters
-/// there.
-///
-/// # Errors
-/// On an illegal decision or an internal fault.
-pub(crate) fn finish<P: Probe, M: Media>(
-    report: &mut Report,
-    device: &mut Device<P, M>,
-    end: SimTime,
-) -> Result<(), DeviceError> {
-    let before = device.ftl.counters().clone();
-    device.drain()?;
-    let counters = device.ftl.counters();
+/// What a drive did between the last completion, at which it had counted `before`, and its rest, which `run` has.
+pub(crate) fn after_last_request<M: Media>(
+    run: &Outcome<M>,
+    before: &Counters,
+    now: SimTime,
+) -> AfterLastRequest {
+    let counters = run.device.ftl.counters();
     let programmed = |cause: Cause| counters.program_bytes(cause) - before.program_bytes(cause);
     let copies = |c: &Counters| {
         let moved = |k: Cause| c.regions.iter().map(|r| r.program_pages[k as usize]).sum::<u64>();
         moved(Cause::Gc) + moved(Cause::Migrate)
     };
     let work = PROGRAMS.into_iter().map(|cause| (word(cause), programmed(cause)));
-    report.after_last_request = Some(AfterLastRequest {
-        simulated_s: device.now().since(end).as_secs(),
+    AfterLastRequest {
+        simulated_s: now.since(run.summary.end).as_secs(),
         program_bytes: work.filter(|(_, bytes)| *bytes > 0).collect(),
-        copied_pages: copies(counters) - copies(&before),
+        copied_pages: copies(counters) - copies(before),
         erases: counters.erases.iter().sum::<u64>() - before.erases.iter().sum::<u64>(),
-    });
-    report.host.unplaced_bytes = device.ftl.unplaced_bytes();
-    report.result_hash = device.metrics.result_hash(&counters.integers());
-    Ok(())
+        flash_total: flash(run, counters),
+    }
 }

@@ -10,18 +10,13 @@ fn goes_on(cases: &[(u64, u64, &str)]) {
 }
 
 fn all_go_on(swarm: &Swarm, cases: &[(u64, u64, &str)]) {
-    for (seed, length, scheme) in cases {
+    let others = cases.iter().filter_map(|(seed, length, scheme)| {
         let outcome = swarm.case(*seed, *length).unwrap_or_else(|failure| panic!("{failure}"));
-        assert_eq!(outcome.scheme, *scheme, "case {seed}:{length} draws another scheme than it did");
-    }
-}
-
-#[test]
-fn data_without_another_place_go_to_any_region_of_their_pool_with_room() {
-    goes_on(&[
-        (7_003_475, 20, "hot-cold:hot=30%+ips-cooperative:window=1,layers=1,traditional=3,idle_after=100us"),
-        (7_004_758, 180, "hot-cold:hot=30%+ips-agc:window=2,idle_after=100us"),
-    ]);
+        let other = outcome.scheme != *scheme;
+        other.then(|| format!("case {seed}:{length} draws {} and no longer {scheme}", outcome.scheme))
+    });
+    let others: Vec<String> = others.collect();
+    assert!(others.is_empty(), "{}", others.join("\n"));
 }
 
 #[test]
@@ -46,8 +41,6 @@ fn a_page_of_the_map_that_is_being_read_is_not_read_once_more() {
 fn a_move_in_a_group_does_not_wait_for_moves_that_wait_for_its_place() {
     goes_on(&[
         (9_005_289, 148, "hyssd:policy=static,period=5,step=10%,age=0+conventional:program=one-shot"),
-        (9_006_274, 9, "hyssd:policy=perf,u=50%,period=2,idle_after=5ms+conventional:program=one-shot"),
-        (9_008_080, 36, "hyssd:u=10%,age=1,idle_after=5ms+conventional:program=one-shot"),
     ]);
 }
 
@@ -60,11 +53,6 @@ fn a_program_that_is_sent_to_another_plane_finds_the_slot_for_which_it_is_sent()
 #[test]
 fn blocks_of_the_initial_state_are_victims_by_what_emptying_them_costs() {
     goes_on(&[(8_529_004_673, 131, "hierarchy:window=16")]);
-}
-
-#[test]
-fn a_group_is_taken_apart_for_a_region_that_programs_less_at_once() {
-    goes_on(&[(8_533_001_233, 264, "conventional:streams=1+restless")]);
 }
 
 #[test]

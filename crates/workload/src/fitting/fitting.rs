@@ -10,7 +10,6 @@
 
 use crate::error::{WorkloadError, going_on};
 use crate::fitting::piece::{PAGE, Piece, SEED};
-use crate::fitting::verdict::Verdict;
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::description::{
     Arrivals, Description, EXTENT, Envelope, HotLies, Memory, Rest, Side, Straddle, Targets, item_in,
@@ -418,8 +417,8 @@ fn simplex(start: &[f64; 4], f: &impl Fn(&[f64; 4]) -> f64) -> ([f64; 4], f64) {
 }
 
 impl Fitted {
-    /// The twin's file, with the verdict on it at its head as comments: a file goes where no terminal has been.
-    pub fn to_toml(&self, verdict: &Verdict) -> String {
+    /// The twin's file, with the text of the verdict on it at its head as comments: a file goes where no terminal has been.
+    pub fn to_toml(&self, verdict: &str) -> String {
         let mut head = vec![
             "A twin made by `wordline twin fit`: figures of a trace, none of its requests.".to_string(),
             format!(
@@ -430,7 +429,7 @@ impl Fitted {
             ),
         ];
         head.push("How near it comes to its trace:".to_string());
-        head.extend(verdict.render().lines().map(str::to_string));
+        head.extend(verdict.lines().map(str::to_string));
         self.description.to_toml(&head, "fitted from the trace")
     }
 

@@ -369,7 +369,7 @@ fn a_twin_of_a_made_trace_has_its_figures() {
     for (a, b) in hits(trace).into_iter().zip(hits(twin)) {
         assert!((a - b).abs() < 0.03, "{:?} {:?}", hits(trace), hits(twin));
     }
-    let text = fitted.to_toml(&fitted.verdict());
+    let text = fitted.to_toml(&fitted.verdict().render());
     assert!(Description::from_toml(&text, "fitted").is_ok(), "{text}");
     assert!(!text.contains("made.csv"), "a twin names no file: {text}");
 }
@@ -392,7 +392,7 @@ fn made(folder: &Path, rows: &[Made], options: &str) -> String {
 /// Fits a twin, which must read back as it is, and give its requests.
 fn round_trip(folder: &Path, text: &str, title: &str) -> Fitted {
     let fitted = fit(text, title).unwrap_or_else(|e| panic!("{text}: {e}"));
-    let toml = fitted.to_toml(&fitted.verdict());
+    let toml = fitted.to_toml(&fitted.verdict().render());
     let read = Description::from_toml(&toml, "fitted").unwrap_or_else(|e| panic!("{e}\n{toml}"));
     assert_eq!(read, fitted.description, "{toml}");
     assert_eq!(read.title, title);
@@ -455,9 +455,9 @@ fn a_trace_without_times_has_a_twin_in_a_closed_loop() {
     assert_eq!(twin.pacing(), Pacing::Closed { queue_depth: 8, threads: 2 });
     assert!(fitted.fallbacks.iter().any(|f| f.to_string().contains("closed loop")), "{:?}", fitted.fallbacks);
     assert!(
-        fitted.to_toml(&fitted.verdict()).contains("# arrivals not fitted"),
+        fitted.to_toml(&fitted.verdict().render()).contains("# arrivals not fitted"),
         "{}",
-        fitted.to_toml(&fitted.verdict())
+        fitted.to_toml(&fitted.verdict().render())
     );
     // At one instant no time ends them.
     let rows: Vec<Made> = rows.into_iter().map(|(_, offset, size, write)| (5, offset, size, write)).collect();
