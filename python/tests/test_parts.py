@@ -81,7 +81,7 @@ def test_earlier_bits_are_read_again_as_in_rust():
     how["workload"] = "uniform:read=30%,qd=8"
     found = {}
     for bits, word in (("buffered", "on"), ("reread", "off")):
-        rust = wl.run(scheme=f"conventional-tlc:wordline_buffer={word}", **how)
+        rust = wl.run(scheme=f"conventional-tlc:mode=tlc,wordline_buffer={word}", **how)
         found[bits] = wl.run(scheme=Diagonal(earlier_bits=bits), **how).result_hash
         assert found[bits] == rust.result_hash
     assert found["buffered"] != found["reread"]

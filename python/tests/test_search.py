@@ -95,7 +95,7 @@ def test_a_run_in_place_of_a_workload_is_done_as_it_is(tmp_path):
     search(workloads=other, out=tmp_path, trials=4)
     told = json.loads((tmp_path / "tuned.json").read_text())["how"]["workloads"]
     assert [w["initial"] for w in told] == ["fill:30%", "fill:60%"]
-    kept = [json.loads(file.read_text()) for file in (tmp_path / "runs").iterdir()]
+    kept = [json.loads(file.read_text()) for file in (tmp_path / "runs").glob("*.json")]
     pairs = {(r["config"]["workload"]["name"], r["config"]["initial"]["spelling"]) for r in kept}
     assert len(pairs) == 2
 

@@ -14,6 +14,7 @@ from wordline._figures import Figures
 class AfterLastRequest(Figures):
     copied_pages: int
     erases: int
+    flash_total: Flash
     program_bytes: Figures
     simulated_s: float
 
@@ -82,6 +83,7 @@ class ChangingCapacity(Figures):
 
 class Conditions(Figures):
     capacity_bytes: int
+    flash_bytes: Figures
     initial: str
     over_provisioning: float
     ram_bytes: int
@@ -251,6 +253,14 @@ class Multiplane(Figures):
     commands: Figures
     operations: Figures
     share: float | Any
+
+class OutOfReach(Figures):
+    data_bytes: int
+    reachable: float
+    region: str
+    setting: str
+    value: str
+    within_reach: str | Any
 
 class PageTypes(Figures):
     as_asked: float | Any
@@ -424,6 +434,7 @@ class Parts:
     lifetime: Lifetime | Any
     lost_blocks: LostBlocks | Any
     memory: Memory
+    out_of_reach: list[dict[str, Any]]
     queues: list[dict[str, Any]]
     result_hash: str
     schema: str

@@ -164,7 +164,7 @@ fn run_both(
 ) -> Result<Option<String>, Failure> {
     match Drive::of(args, fitted.room())? {
         Ok(drive) => {
-            let [trace, twin] = drive.runs(args, trace, &fitted.to_toml(verdict), console)?;
+            let [trace, twin] = drive.runs(args, trace, &fitted.to_toml(&verdict.render()), console)?;
             verdict.on(format!("{} under {}", drive.words, args.scheme));
             on_drive(verdict, &trace, &twin);
             Ok(None)
