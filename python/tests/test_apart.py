@@ -119,7 +119,7 @@ def test_a_signal_ends_the_processes(name, tmp_path):
     begun, deadline = set(), time.monotonic() + 60
     while len(begun) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
-        # The process that was started tries a few requests itself, before it says how long it takes.
+        # The process that was started tries a few requests itself, to say how long it takes.
         begun |= set(processes(tmp_path)) - {process.pid}
     process.send_signal(getattr(signal, name))
     _, told = process.communicate(timeout=60)

@@ -67,7 +67,9 @@ def has(name: str) -> bool:
 
 def test_every_name_of_the_contract_in_rust_stands_in_the_table_and_no_other():
     there = {found for source in OWN for found in of_rust(source.read_text(encoding="utf-8"))}
-    there = {(name, own) for name, own in there if name not in ("CloneScheme", "Answer", "OutOfReach")}
+    there = {
+        (name, own) for name, own in there if name not in ("CloneScheme", "Answer", "OutOfReach")
+    }
     for source, wanted in OTHERS.items():
         found = of_rust(source.read_text(encoding="utf-8"))
         there |= {(name, own) for name, own in found if name == wanted}

@@ -208,9 +208,7 @@ def test_why_of_a_comparison_asks_which_run(wordline, tmp_path):
     assert done.code == 2
     assert "2 runs are in it" in done.err
     assert "conventional, slc-cache" in done.err
-    done = wordline(
-        "why", "both.json", "--scheme", "slc-cache", "--op", "write", "--stories", "3"
-    )
+    done = wordline("why", "both.json", "--scheme", "slc-cache", "--op", "write", "--stories", "3")
     assert done.code == 0, done.err
     assert done.out.count(": write of") == 3
     done = wordline("why", "both.json", "--scheme", "slc-cache", "500")

@@ -272,8 +272,8 @@ class Runner:
     def forecast(self, runs: Iterable[Run]) -> str:
         """Say how many runs there are and how many are kept, and about how long the rest takes.
 
-A few are tried on this machine, for some ten seconds in all; those that end are kept. What is
-        known to fail is counted apart.
+        A few are tried on this machine, for some ten seconds in all; those that end are kept. What
+        is known to fail is counted apart.
 
         Raises
         ------
