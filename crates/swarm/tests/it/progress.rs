@@ -39,9 +39,7 @@ fn a_page_of_the_map_that_is_being_read_is_not_read_once_more() {
 
 #[test]
 fn a_move_in_a_group_does_not_wait_for_moves_that_wait_for_its_place() {
-    goes_on(&[
-        (9_005_289, 148, "hyssd:policy=static,period=5,step=10%,age=0+conventional:program=one-shot"),
-    ]);
+    goes_on(&[(9_005_289, 148, "hyssd:policy=static,period=5,step=10%,age=0+conventional:program=one-shot")]);
 }
 
 #[test]
