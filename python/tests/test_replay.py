@@ -117,7 +117,9 @@ def test_a_real_log_of_every_scheme_has_no_violation(scheme, program, tmp_path):
     if program == "one shot":
         changes = {ONE_SHOT: "true", "medium.flash.tlc.program": "90us"}
         if scheme in BY_PAGE:
-            with pytest.raises(wl.Refused, match="a whole wordline at once"):
+            with pytest.raises(
+                wl.Refused, match=r"programmed 3 pages at once|a whole wordline at once"
+            ):
                 recorded(tmp_path, scheme, **changes)
             return
     log, report = recorded(tmp_path, scheme, **changes)
@@ -441,23 +443,26 @@ def test_counts_that_differ_from_the_reports_are_found(real):
         checker.compare(copy)
         return [what for _, what in checker.violations]
 
+    def total(report):
+        return report["after_last_request"]["flash_total"]
+
     assert doctored(lambda r: None) == []
-    flash = report["flash"]
+    flash = total(report)
     reads, migrated = flash["reads"]["host"], flash["program_bytes"]["migration"]["program"]["D"]
-    assert doctored(lambda r: r["flash"]["reads"].update(host=reads + 1)) == [
+    assert doctored(lambda r: total(r)["reads"].update(host=reads + 1)) == [
         f"report: {reads + 1} reads of cause host; expected {reads} as in the log"
     ]
-    by_region = lambda r: r["flash"]["program_bytes"]["migration"]["program"]  # noqa: E731
+    by_region = lambda r: total(r)["program_bytes"]["migration"]["program"]  # noqa: E731
     assert doctored(lambda r: by_region(r).update(D=migrated + 1024)) == [
         f"report: {migrated + 1024} bytes programmed of cause migration in region D; "
         f"expected {migrated} as in the log"
     ]
     pad = flash["programs"]["pad"]["program"]
-    assert doctored(lambda r: r["flash"]["programs"]["pad"].update(program=pad + 1)) == [
+    assert doctored(lambda r: total(r)["programs"]["pad"].update(program=pad + 1)) == [
         f"report: {pad + 1} pages programmed of cause pad; expected {pad} as in the log"
     ]
     erases = flash["erases"]["slc"]
-    assert doctored(lambda r: r["flash"]["erases"].update(slc=0)) == [
+    assert doctored(lambda r: total(r)["erases"].update(slc=0)) == [
         f"report: 0 erases in slc mode; expected {erases} as in the log"
     ]
     assert doctored(lambda r: r.update(seed=99)) == [
