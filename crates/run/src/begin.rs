@@ -39,7 +39,16 @@ fn begin<P: Probe, M: Media>(
         Some(Pacing::Open { .. }) => None,
     };
     let fill = device.ftl.fill_short_of_collection(Fraction::percent(90)).map(filled_spelling);
-    let workload = SteadyWorkload { setup, fill };
+    let law = match setup.workload.updates(setup.shape, setup.spec.seed)? {
+        Writes::Law(law) => Some(Law {
+            class_of: law.class_of,
+            shares: law.shares,
+            lengths: law.lengths,
+            aligned: law.aligned,
+        }),
+        Writes::Stream(_) => None,
+    };
+    let workload = SteadyWorkload { setup, law, fill };
     let ran = settle(setup, spelling, Known::Outstanding(outstanding), &workload)?;
     let known = ran.contents.as_ref().map_or(Known::Regime(ran.regime), Known::Contents);
     let (by, begun) = workload.steady(device, known)?;
@@ -49,24 +58,13 @@ fn begin<P: Probe, M: Media>(
 /// A workload that drives are begun steady under.
 struct SteadyWorkload<'a> {
     setup: &'a Setup,
+    /// The law of its writes, where each is independent of the others.
+    law: Option<Law>,
     /// A state to begin with where no steady one can be.
     fill: Option<String>,
 }
 
 impl SteadyWorkload<'_> {
-    /// The law of its writes, where each is independent of the others.
-    fn law(&self) -> Result<Result<Law, UpdateStream>, RunError> {
-        Ok(match self.setup.workload.updates(self.setup.shape, self.setup.spec.seed)? {
-            Writes::Law(law) => Ok(Law {
-                class_of: law.class_of,
-                shares: law.shares,
-                lengths: law.lengths,
-                aligned: law.aligned,
-            }),
-            Writes::Stream(stream) => Err(stream),
-        })
-    }
-
     fn told(&self, e: SteadyError) -> RunError {
         (Opt::Initial.of(&self.setup.spec.initial) + format!(": {e}") + instead(&e, self.fill.as_deref()))
             .into()
@@ -79,22 +77,21 @@ impl SteadyWorkload<'_> {
         known: Known,
     ) -> Result<(&'static str, Begun), RunError> {
         let (state, seed) = (&self.setup.state, self.setup.spec.seed);
-        match self.law()? {
-            Ok(law) => {
-                let begun = device.ftl.precondition_steady(state, Updates::Law(&law), known, seed);
-                Ok(("law", begun.map_err(|e| self.told(e))?))
-            }
-            Err(stream) => {
-                let mut stopped = None;
-                let begun = {
-                    let mut sound = until_error(stream, &mut stopped);
-                    device.ftl.precondition_steady(state, Updates::Stream(&mut sound), known, seed)
-                };
-                match stopped {
-                    Some(e) => Err(e.into()),
-                    None => Ok(("stream", begun.map_err(|e| self.told(e))?)),
-                }
-            }
+        if let Some(law) = &self.law {
+            let begun = device.ftl.precondition_steady(state, Updates::Law(law), known, seed);
+            return Ok(("law", begun.map_err(|e| self.told(e))?));
+        }
+        let Writes::Stream(stream) = self.setup.workload.updates(self.setup.shape, seed)? else {
+            unreachable!("what is no law is a stream")
+        };
+        let mut stopped = None;
+        let begun = {
+            let mut sound = until_error(stream, &mut stopped);
+            device.ftl.precondition_steady(state, Updates::Stream(&mut sound), known, seed)
+        };
+        match stopped {
+            Some(e) => Err(e.into()),
+            None => Ok(("stream", begun.map_err(|e| self.told(e))?)),
         }
     }
 }
@@ -109,8 +106,8 @@ impl Beginning for SteadyWorkload<'_> {
         device: &mut Device<RegimeProbe, NoMedia>,
         begun: Begun,
     ) -> Result<Option<Contents>, RunError> {
-        let Ok(law) = self.law()? else { return Ok(None) };
-        let contents = device.ftl.contents(&self.setup.state, &law, begun);
+        let Some(law) = &self.law else { return Ok(None) };
+        let contents = device.ftl.contents(&self.setup.state, law, begun);
         Ok(Some(contents.map_err(|e| self.told(e))?))
     }
 }
