@@ -10,7 +10,17 @@ pytest.importorskip("pyarrow", reason="needs pip install '.[reproduce]'")
 
 import wordline as wl
 from wordline import reproduce
-from wordline.reproduce import changes, claims, overview, page, paper
+from wordline.reproduce import (
+    changes,
+    claims,
+    groups,
+    overview,
+    page,
+    paper,
+    readings,
+    sentences,
+    verdicts,
+)
 
 CLAIM = """
 [[claim]]
@@ -60,11 +70,39 @@ def test_the_folder_of_every_paper_fits_together(name):
 def test_what_changed_since_the_page_before_has_its_reason(name):
     folder = paper.papers()[name]
     rows = claims.read(folder / "claims.toml")
-    assert changes.unexplained(folder, rows) == []
+    assert changes.faults(folder, rows) == []
     ids = {row.id for row in rows} | set(changes.before(folder)["claims"])
-    for pattern, why in changes.read(folder).changes:
-        assert any(claims.fnmatchcase(i, pattern) for i in ids), f"no claim is like {pattern}"
-        assert why
+    for change in changes.read(folder):
+        there = any(claims.fnmatchcase(i, change.claims) for i in ids)
+        assert there, f"no claim is like {change.claims}"
+        assert change.why
+
+
+@pytest.mark.parametrize("name", paper.papers())
+def test_every_result_is_a_sentence_of_the_paper(name):
+    read = paper.read(name)
+    rows = claims.read(read.folder / "claims.toml")
+    assert read.sentences
+    assert sentences.faults(read.sentences, {c.id: c.kind == "result" for c in rows}) == []
+
+
+@pytest.mark.parametrize("name", paper.papers())
+def test_every_alternative_changes_runs_or_measures(name):
+    read = paper.read(name)
+    ids = [row.id for row in claims.read(read.folder / "claims.toml")]
+    assert read.readings.all
+    for choice in read.readings.choices():
+        other = paper.read(name, otherwise=choice.label.split(","))
+        for reading, alternative in read.readings.alternatives(choice):
+            numbers = [f.number for f in read.figures if f.is_asked(reading.figures)]
+            assert numbers or not reading.figures, f"{reading.name}: no such figure"
+            for pattern in alternative.claims:
+                assert any(claims.fnmatchcase(i, pattern) for i in ids), (choice.label, pattern)
+        turned = other.turned()
+        assert turned or any(a.claims for _, a in read.readings.alternatives(choice)), choice.label
+        assert all(other.runs[n] != read.runs[n] for n in turned), choice.label
+        for run in {other.runs[n] for n in turned[:: max(1, len(turned) // 20)]}:
+            run.identity()
 
 
 @pytest.mark.parametrize("name", paper.papers())
@@ -92,15 +130,15 @@ def test_runs_that_show_causes_are_done_where_they_are_asked_for():
 
 
 def test_a_group_may_have_the_workloads_of_another():
-    groups = [
+    tables = [
         {"name": "near", "own_workloads": {"x": "uniform"}},
         {"name": "far", "own_workloads": "near"},
     ]
-    paper._share_workloads(groups, Path("experiment.toml"))
-    assert groups[1]["own_workloads"] == {"x": "uniform"}
-    groups.append({"name": "off", "own_workloads": "nearby"})
+    groups.share_workloads(tables, Path("experiment.toml"))
+    assert tables[1]["own_workloads"] == {"x": "uniform"}
+    tables.append({"name": "off", "own_workloads": "nearby"})
     with pytest.raises(wl.UserError, match=r"off\.own_workloads.*'nearby'.*there are near"):
-        paper._share_workloads(groups, Path("experiment.toml"))
+        groups.share_workloads(tables, Path("experiment.toml"))
 
 
 def read_initial(read):
@@ -171,6 +209,7 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
     page = (tmp_path / "p" / "README.md").read_text()
     assert "**At 1/32 of the scale, figures 10 and 5 only.**" in page
     assert page.index("## Figures and tables") < page.index("## Results of the paper")
+    assert page.index("results put to the test hold") < page.index("## Figures and tables")
     assert page.index("## Results of the paper") < page.index("## The model is the paper's")
     assert "## What changed since" not in page
     assert (
@@ -192,7 +231,7 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
         (["pa-ssd", "--only", "mian/*"], "has runs GROUP/WORKLOAD/SCHEME of"),
         (["pa-ssd", "--figure", "5", "--only", "main/*"], "none of these runs is of figure 5"),
         (["ips", "--figure", "4", "--scale", "8"], "a job file is not scaled"),
-        (["all", "--figure", "9"], "has no figures or runs of its own"),
+        (["all", "--figure", "9"], "has no figures, runs or readings of its own"),
         (["overview", "--out", "none"], "no PAPER/claims.json is there"),
     ],
 )
@@ -274,6 +313,8 @@ def judged(figure, **more):
 
     class Paper:
         module = Module
+        choice = readings.Choice({})
+        readings = readings.Readings()
 
     claim = claims.Claim(
         **{
@@ -309,11 +350,11 @@ def test_verdicts():
 def test_only_what_was_put_to_the_test_is_counted_as_holding_or_not():
     tested = [judged(1.5), judged(9.0), judged(1.5, kind="calibration"), judged(1, kind="model")]
     whole = "1 of 2 results hold (T2 1 of 2)"
-    assert claims.verdict(tested) == whole
+    assert verdicts.verdict(tested) == whole
     model = "the model is the paper's: 1 of 1; calibration: 1 of 1 met"
-    assert claims.model_verdict(tested) == model
+    assert verdicts.model_verdict(tested) == model
     others = [judged(paper.NotRun("a run")), judged(1.5, full_scale=True)]
-    assert claims.verdict(tested + others) == (
+    assert verdicts.verdict(tested + others) == (
         whole.replace("hold", "put to the test hold") + "; 1 not run; 1 that only full scale tells"
     )
 
@@ -332,12 +373,14 @@ def test_what_came_out_is_compared_with_the_page_before(tmp_path):
     ]
     before = {"of": "the first page", "verdict": "2 of 4 hold", "claims": was}
     (tmp_path / "before.json").write_text(json.dumps(before))
-    assert changes.unexplained(tmp_path, [j.claim for j in now]) == ["b", "gone"]
+    assert changes.faults(tmp_path, [j.claim for j in now]) == [
+        "b is bound otherwise, and nobody says why",
+        "gone is gone, and nobody says why",
+    ]
     (tmp_path / "changes.toml").write_text(
         '[[change]]\nclaims = "b"\nwhy = "too wide"\n[[change]]\nclaims = "g*"\nwhy = "vacuous"\n'
-        '[[reading]]\nwhat = "idle begins at once"\nrests_on = "section V"\n'
     )
-    assert changes.unexplained(tmp_path, [j.claim for j in now]) == []
+    assert changes.faults(tmp_path, [j.claim for j in now]) == []
     text = changes.markdown(paper.Study(Paper, {}), now)
     assert "## What changed since the first page\n\nThen 2 of 4 hold.\n" in text
     rows = [line for line in text.splitlines() if line.startswith("| ")]
@@ -351,14 +394,10 @@ def test_what_came_out_is_compared_with_the_page_before(tmp_path):
         "| --- | --- | --- | --- | --- |",
         "| b |  |  | 1 | too wide |",
         "| g* | 1 |  |  | vacuous |",
-        "| read as | rests on |",
-        "| --- | --- |",
-        "| idle begins at once | section V |",
     ]
-    part = changes.markdown(paper.Study(Paper, {}, paper.Scope(8)), now)
-    assert part.startswith("## How the paper is read")
+    assert changes.markdown(paper.Study(Paper, {}, paper.Scope(8)), now) == ""
     (tmp_path / "changes.toml").write_text('[[change]]\nclaims = "b"\n')
-    with pytest.raises(wl.UserError, match=r"change 1 has \['claims'\]; it needs"):
+    with pytest.raises(wl.UserError, match=r"change 1 has \['claims'\]; needed"):
         changes.read(tmp_path)
 
 

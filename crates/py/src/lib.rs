@@ -287,6 +287,18 @@ fn workloads() -> Vec<(String, String)> {
     SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string())).chain(twins).collect()
 }
 
+/// The text of a device file or twin that comes with Wordline, by its path: devices/NAME.toml, twins/NAME.toml.
+#[pyfunction]
+fn builtin_file(path: &str) -> Option<&'static str> {
+    let (folder, file) = path.split_once('/')?;
+    let name = file.strip_suffix(".toml")?;
+    match folder {
+        "devices" => wordline_device::builtin().iter().find(|d| d.name == name).map(|d| d.text),
+        "twins" => TWINS.iter().find(|t| t.name == name).and_then(|t| t.text()),
+        _ => None,
+    }
+}
+
 /// Trace formats as (name, title).
 #[pyfunction]
 fn formats() -> Vec<(&'static str, &'static str)> {
@@ -384,6 +396,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(life::lifetime_figures, m)?)?;
     m.add_function(wrap_pyfunction!(inspect, m)?)?;
     m.add_function(wrap_pyfunction!(devices, m)?)?;
+    m.add_function(wrap_pyfunction!(builtin_file, m)?)?;
     m.add_function(wrap_pyfunction!(schemes, m)?)?;
     m.add_function(wrap_pyfunction!(workloads, m)?)?;
     m.add_function(wrap_pyfunction!(formats, m)?)?;

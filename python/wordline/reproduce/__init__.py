@@ -1,7 +1,8 @@
 """The evaluation of a paper, run again: ``wordline reproduce``.
 
-`paper` reads the folder of a paper, `wordline.runs` does and keeps its runs, `claims` judges what
-came out, `page` shows it, `overview` the claims of all papers.
+`paper` reads the folder of a paper, with its `sentences` and `readings`, `registration` holds it to
+what was registered, `wordline.runs` does and keeps its runs, `claims` judges what came out,
+`verdicts` over all readings, `page` shows it, `overview` the claims of all papers.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +22,8 @@ from wordline.quantity import duration
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from wordline.reproduce.paper import Figure, Paper, Scope
+    from wordline import Report
+    from wordline.reproduce.paper import Figure, Paper, Scope, Study
 
 
 def main(**arguments: Any) -> int:
@@ -39,6 +42,8 @@ def _main(
     only: Sequence[str],
     scale: int,
     causes: bool = False,
+    reading: Sequence[str] = (),
+    readings: bool = False,
     out: str | None = None,
     jobs: int | None = None,
     on: str | None = None,
@@ -46,7 +51,7 @@ def _main(
     traces: str | None = None,
 ) -> None:
     if paper == ATLAS:
-        if figures or scale > 1 or causes:
+        if figures or scale > 1 or causes or reading or readings:
             raise UserError(
                 "the atlas takes --only, --traces, --jobs, --on, --dry-run and --out alone; "
                 "wordline atlas takes more"
@@ -59,23 +64,24 @@ def _main(
     from wordline.reproduce.paper import Scope
 
     at = cluster.at(on, jobs)
-    scope = Scope(scale, tuple(figures), tuple(only))
+    scope = Scope(scale, tuple(figures), tuple(only), tuple(reading))
+    more = More(causes, readings, traces, dry_run)
     base = Path("out") if scale == 1 else Path(f"out/scale-{scale}")
     if paper not in (ALL, OVERVIEW):
         whole = Path(out) if out else base / paper
         folder = whole if out else whole / scope.folder
-        _one(paper, folder, whole / "runs", scope, causes, at, traces, dry_run)
+        _one(paper, folder, whole / "runs", scope, at, more)
         return
-    if figures or only:
+    if figures or only or reading:
         raise UserError(
-            f"{paper} has no figures or runs of its own; name a paper, or leave them out"
+            f"{paper} has no figures, runs or readings of its own; name a paper, or leave them out"
         )
     folder = Path(out) if out else base
     spent = {}
     for name in papers.papers() if paper == ALL else ():
         print(f"== {name}", flush=True)
         begin = time.perf_counter()
-        _one(name, folder / name, folder / name / "runs", scope, causes, at, traces, dry_run)
+        _one(name, folder / name, folder / name / "runs", scope, at, more)
         spent[name] = time.perf_counter() - begin
         print(f"{name} took {duration(spent[name])}", flush=True)
     if dry_run:
@@ -88,56 +94,113 @@ def _main(
     print(f"the overview is {written}", file=sys.stderr)
 
 
+@dataclass(frozen=True)
+class More:
+    """What is run beyond a scope, and where real traces are."""
+
+    causes: bool = False
+    readings: bool = False
+    traces: str | None = None
+    dry_run: bool = False
+
+
 def _one(
     paper: str,
     folder: Path,
     kept: Path,
     scope: Scope,
-    causes: bool,
     at: tuple[int | None, Executor | None],
-    traces: str | None,
-    dry_run: bool,
+    more: More,
 ) -> None:
     """Do a paper: its page goes to `folder`, its runs to `kept`."""
     from wordline.progress import Bars
-    from wordline.reproduce import claims, page, terminal
+    from wordline.reproduce import claims, page, registration, terminal, verdicts
     from wordline.reproduce import paper as papers
     from wordline.runs import Runner
 
-    read = papers.read(paper, scale=scope.scale, traces=traces)
+    read = papers.read(paper, scale=scope.scale, traces=more.traces, otherwise=scope.reading)
     wanted = _wanted(read, scope.figures)
     page.check_free(folder, read, scope)
+    registered = registration.check(read) if scope.is_full and not more.dry_run else None
     patterns = [pattern for figure in wanted for pattern in figure.runs] if scope.figures else ["*"]
     # Whoever names figures or runs has named causes, too.
-    left_out = [] if causes or not scope.is_whole else read.causes
+    left_out = [] if more.causes or not scope.is_whole else read.causes
     asked = {n: r for n, r in read.runs.items() if _is_asked(n, patterns, scope.only, left_out)}
     _check_only(read, scope, asked)
+    others = _others(read, scope, patterns, more.traces) if more.readings else []
     names = {run: name for name, run in reversed(asked.items())}
+    for other, turned in others:
+        for n, run in turned.items():
+            names.setdefault(run, f"{n} ({other.choice.label})")
 
     def name(run: Run) -> str:
         return names.get(run, f"{run.workload} {run.scheme}")
 
     jobs, executor = at
-    if dry_run:
+    if more.dry_run:
         print(Runner(kept, jobs=jobs, executor=executor).forecast(names))
         return
     with Bars(len(names), name) as bars:
         runner = Runner(kept, jobs=jobs, executor=executor, watch=bars.watch, ended=bars.ended)
         reports, refusals = runner.run(names)
     refused = {n: told(refusals[run]) for n, run in asked.items() if run in refusals}
-    for run, why in refused.items():
-        print(f"{run} was refused: {why}", file=sys.stderr)
+    for n, why in refused.items():
+        print(f"{n} was refused: {why}", file=sys.stderr)
     found = {n: reports[run] for n, run in asked.items() if run in reports}
     study = papers.Study(read, found, scope, left_out, refused)
+    study.others = [_turned(study, other, turned, reports, refusals) for other, turned in others]
     # What was asked for by name and cannot be drawn is told, too.
     named = bool(scope.figures)
     drawn = [f for f in wanted if named or (f.has_any(found) and not (left_out and f.shows_causes))]
     judged = claims.judge(read, study)
-    command = _command(paper, scope, causes)
-    written = page.write(study, drawn, judged, folder, command)
+    counted = {choice.label for choice in read.readings.choices()}
+    judged = verdicts.under_readings(
+        judged,
+        [
+            (other.paper.choice, claims.judge(other.paper, other))
+            for other in study.others
+            if other.paper.choice.label in counted
+        ],
+    )
+    command = _command(paper, scope, more)
+    written = page.write(study, drawn, judged, folder, command, registered)
     terminal.show(study, written, judged, folder, page.hint(study, command))
-    print(bars.summary() + "; " + _cost(list(found.values())))
+    print(bars.summary() + "; " + _cost(list(reports.values())))
     print(f"wrote {len(written.paths)} files; the page is {written.page}", file=sys.stderr)
+
+
+def _others(
+    read: Paper, scope: Scope, patterns: Sequence[str], traces: str | None
+) -> list[tuple[Paper, dict[str, Run]]]:
+    """Return the paper under every other choice of readings, with the runs that it changes."""
+    from wordline.reproduce import paper as papers
+
+    choices = {choice.label: choice for choice in read.readings.choices()}
+    before = read.readings.before
+    if before and not read.readings.missing(before):
+        choices.setdefault(before.label, before)
+    found = []
+    for label in choices:
+        other = papers.read(read.name, scale=scope.scale, traces=traces, otherwise=label.split(","))
+        turned = [n for n in other.turned() if _is_asked(n, patterns, scope.only, [])]
+        found.append((other, {n: other.runs[n] for n in turned}))
+    return found
+
+
+def _turned(
+    study: Study,
+    other: Paper,
+    turned: Mapping[str, Run],
+    reports: Mapping[Run, Report],
+    refusals: Mapping[Run, Exception],
+) -> Study:
+    """Return the study under other readings; runs that these do not change are the main ones."""
+    kept = {n: report for n, report in study.reports.items() if n not in turned}
+    found = {n: reports[run] for n, run in turned.items() if run in reports}
+    refused = {n: told(refusals[run]) for n, run in turned.items() if run in refusals}
+    return replace(
+        study, paper=other, reports=kept | found, refused={**study.refused, **refused}, others=()
+    )
 
 
 def _wanted(read: Paper, asked: Sequence[str]) -> list[Figure]:
@@ -175,13 +238,15 @@ def _check_only(read: Paper, scope: Scope, asked: Mapping[str, Run]) -> None:
         )
 
 
-def _command(paper: str, scope: Scope, causes: bool) -> str:
+def _command(paper: str, scope: Scope, more: More) -> str:
     """Return the command that does a paper to this extent."""
     words = [f"wordline reproduce {paper}"]
     words += [f"--figure {figure}" for figure in scope.figures]
     words += [f"--only '{pattern}'" for pattern in scope.only]
     words += [f"--scale {scope.scale}"] if scope.scale > 1 else []
-    words += ["--causes"] if causes else []
+    words += [f"--reading {reading}" for reading in scope.reading]
+    words += ["--causes"] if more.causes else []
+    words += ["--readings"] if more.readings else []
     return " ".join(words)
 
 

@@ -3,9 +3,11 @@
 Beside ``claims.toml`` a paper's folder has
 
 - ``before.json``: the ``claims.json`` of the page before, and in ``of`` what to call it.
+- ``claims-before.toml``: the claims of that page, which are judged by the runs of today, too.
 - ``changes.toml``: ``[[change]]`` with ``claims``, a pattern of ids, and ``why`` they were
-  dropped, added or bound otherwise; ``[[reading]]`` with ``what`` is read otherwise and what it
-  ``rests_on``, a sentence of the paper or what the original simulator does.
+  dropped, added or bound otherwise; ``into``, the row that now says what a dropped one said.
+
+No result that deviated may vanish, but into another row, and none may be bound more widely.
 """
 
 from __future__ import annotations
@@ -19,25 +21,22 @@ from pathlib import Path
 from typing import Any
 
 from wordline import UserError, page, toml
-from wordline.reproduce.claims import RESULT, TESTED, Claim, Judged, number
+from wordline.reproduce.claims import DEVIATES, RESULT, TESTED, Claim, Judged, number
 from wordline.reproduce.paper import Study
 
-BEFORE, CHANGES = "before.json", "changes.toml"
+BEFORE, CHANGES, CLAIMS = "before.json", "changes.toml", "claims-before.toml"
 
 
 @dataclass(frozen=True)
-class Changes:
-    """What a folder says of changes: pattern and reason, what is read otherwise and why."""
+class Change:
+    """Rows like `claims`, why they changed, and the row `into` which they were merged."""
 
-    changes: Sequence[tuple[str, str]] = ()
-    readings: Sequence[tuple[str, str]] = ()
-
-    def why(self, claim: str) -> str:
-        """Return why a claim was changed; nothing if nobody says."""
-        return next((why for pattern, why in self.changes if fnmatchcase(claim, pattern)), "")
+    claims: str
+    why: str
+    into: str = ""
 
 
-def read(folder: Path) -> Changes:
+def read(folder: Path) -> list[Change]:
     """Read ``changes.toml``, if it is there.
 
     Raises
@@ -47,19 +46,22 @@ def read(folder: Path) -> Changes:
     """
     path = folder / CHANGES
     text = toml.read(path) if path.exists() else {}
-
-    def entries(kind: str, *keys: str) -> list[tuple[str, str]]:
-        for at, entry in enumerate(text.get(kind, []), 1):
-            if set(entry) != set(keys):
-                raise UserError(f"{path}: {kind} {at} has {sorted(entry)}; it needs {sorted(keys)}")
-        return [
-            (" ".join(e[keys[0]].split()), " ".join(e[keys[1]].split())) for e in text.get(kind, [])
-        ]
-
-    unknown = set(text) - {"change", "reading"}
+    unknown = set(text) - {"change"}
     if unknown:
-        raise UserError(f"{path}: unknown table {min(unknown)!r}; there are change and reading")
-    return Changes(entries("change", "claims", "why"), entries("reading", "what", "rests_on"))
+        raise UserError(f"{path}: unknown table {min(unknown)!r}; allowed: change")
+    found = []
+    for at, entry in enumerate(text.get("change", []), 1):
+        if not {"claims", "why"} <= set(entry) <= {"claims", "why", "into"}:
+            raise UserError(
+                f"{path}: change {at} has {sorted(entry)}; needed: claims, why; allowed: into"
+            )
+        found.append(Change(entry["claims"], " ".join(entry["why"].split()), entry.get("into", "")))
+    return found
+
+
+def _of(said: Sequence[Change], claim: str) -> Change | None:
+    """Return what is said of a claim; nothing if nobody says."""
+    return next((change for change in said if fnmatchcase(claim, change.claims)), None)
 
 
 def before(folder: Path) -> dict[str, Any] | None:
@@ -73,32 +75,48 @@ def before(folder: Path) -> dict[str, Any] | None:
 
 def is_bound_otherwise(row: Mapping[str, Any], claim: Claim) -> bool:
     """Whether what must come out, or what a claim counts as, is another than before."""
-    low, high = row["least"], row["most"]
-    was = (-math.inf if low is None else low, math.inf if high is None else high)
+    was = (_bound(row["least"], -1), _bound(row["most"], 1))
     return row["kind"] != claim.kind or was != (claim.least, claim.most)
 
 
-def unexplained(folder: Path, claims: Sequence[Claim]) -> list[str]:
-    """Return what was claimed before and is gone or bound otherwise, and nobody says why."""
+def faults(folder: Path, claims: Sequence[Claim]) -> list[str]:
+    """Return what is wrong: changes without a reason, vanished deviations, wider bounds."""
     was = (before(folder) or {"claims": {}})["claims"]
     now = {claim.id: claim for claim in claims}
     said = read(folder)
-    changed = [i for i, row in was.items() if i not in now or is_bound_otherwise(row, now[i])]
-    return [i for i in changed if not said.why(i)]
+    found = []
+    for i, row in was.items():
+        here = now.get(i)
+        change = _of(said, i)
+        if (here is None or is_bound_otherwise(row, here)) and not change:
+            found.append(f"{i} is {'bound otherwise' if here else 'gone'}, and nobody says why")
+        if row["kind"] != RESULT:
+            continue
+        if here and here.kind == RESULT:
+            if here.least < _bound(row["least"], -1) or here.most > _bound(row["most"], 1):
+                found.append(f"{i} is bound more widely than before: {here.allowed}")
+        elif row["verdict"] == DEVIATES:
+            into = change.into if change else ""
+            if not into:
+                found.append(f"{i} deviated and is no result any more; say into which row it went")
+            elif into not in now or now[into].kind != RESULT:
+                found.append(f"{i} went into {into}, which is no result")
+            elif into in was and was[into]["verdict"] != DEVIATES:
+                found.append(f"{i} deviated and went into {into}, which did not")
+    return found
+
+
+def _bound(value: float | None, side: int) -> float:
+    return side * math.inf if value is None else value
 
 
 def markdown(study: Study, judged: Sequence[Judged]) -> str:
-    """Return the page's parts on it; what came out before is compared only with the whole."""
-    said = read(study.paper.folder)
+    """Return the page's part on it; what came out before is compared only with the whole."""
     was = before(study.paper.folder) if study.scope.is_full else None
-    text = _since(was, judged, said) if was else ""
-    if said.readings:
-        table = page.table(["read as", "rests on"], [list(r) for r in said.readings])
-        text += f"## How the paper is read\n\n{table}\n"
-    return text
+    return _since(was, judged, read(study.paper.folder)) if was else ""
 
 
-def _since(was: Mapping[str, Any], judged: Sequence[Judged], said: Changes) -> str:
+def _since(was: Mapping[str, Any], judged: Sequence[Judged], said: Sequence[Change]) -> str:
     rows = was["claims"]
     now = {j.claim.id: j for j in judged}
     turned = [
@@ -118,15 +136,17 @@ def _since(was: Mapping[str, Any], judged: Sequence[Judged], said: Changes) -> s
         text += page.table(["claim", "says", "before", "now"], turned + new) + "\n"
     else:
         text += "No conclusion changed.\n\n"
-    if not said.changes:
+    if not said:
         return text
     reasons = []
-    for pattern, why in said.changes:
-        old = {i for i in rows if said.why(i) == why and fnmatchcase(i, pattern)}
-        there = {i for i in now if said.why(i) == why and fnmatchcase(i, pattern)}
+    for change in said:
+        old = {i for i in rows if _of(said, i) == change}
+        there = {i for i in now if _of(said, i) == change}
         bound = sum(is_bound_otherwise(rows[i], now[i].claim) for i in old & there)
         counts = [len(old - there), len(there - old), bound]
-        reasons.append([pattern, *(str(n or "") for n in counts), why])
+        into = f" Into {change.into}." if change.into else ""
+        cells = [str(n or "") for n in counts]
+        reasons.append([change.claims, *cells, change.why + into])
     head = ["claims", "dropped", "added", "bound otherwise", "why"]
     return text + f"What changed among the claims:\n\n{page.table(head, reasons)}\n"
 

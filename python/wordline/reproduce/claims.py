@@ -31,15 +31,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from wordline import UserError, toml
+from wordline.interval import mean_and_half_width
 from wordline.reproduce.paper import NotRun, Paper, Study
 
+FILE = "claims.toml"
 KEYS = {
     *("id", "where", "says", "class", "measure", "with", "between", "printed", "within"),
     *("unit", "kind", "no_effect", "equal", "over", "full_scale"),
@@ -49,12 +51,13 @@ CLASSES = ("T0", "T1", "T2", "T3")
 RESULT, MODEL = "result", "model"
 #: The share of an effect that a result's tolerance may take up, and of what is said to be equal.
 OF_EFFECT, OF_EQUAL = 0.5, 0.05
-HOLDS, DEVIATES, CALIBRATION, NOT_RUN = "holds", "deviates", "calibration", "not-run"
+HOLDS, DEPENDS, DEVIATES = "holds", "depends", "deviates"
+CALIBRATION, NOT_RUN = "calibration", "not-run"
 #: The verdict on what only full scale can tell, where the scale is another.
 FULL_SCALE = "full-scale"
 KINDS = (RESULT, MODEL, CALIBRATION)
 #: The verdicts on claims that were put to the test.
-TESTED = (HOLDS, DEVIATES)
+TESTED = (HOLDS, DEPENDS, DEVIATES)
 #: What stands where a claim deviates and nobody has found out why.
 NO_CAUSE = "Its cause is not known yet."
 #: What stands in the place of causes where they were not looked for.
@@ -148,23 +151,61 @@ def number(figure: float, unit: str) -> str:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What comes out under another reading than the main ones."""
+
+    reading: str
+    is_counted: bool
+    figure: float | None
+    is_met: bool
+
+
+@dataclass(frozen=True)
 class Judged:
-    """A claim with what came out."""
+    """A claim with what came out.
+
+    Attributes
+    ----------
+    claim
+        The row.
+    figure
+        What came out under the main readings, the mean where several seeds were run; ``None`` if
+        it was not run, or what it speaks of did not occur.
+    verdict
+        Of all that was run.
+    cause
+        Why it deviates, or was not run.
+    half_width
+        Half of the 95 % interval of the figure over the seeds; 0 with one seed.
+    outcomes
+        What comes out under other readings, of those that change the figure.
+    """
 
     claim: Claim
     figure: float | None
     verdict: str
     cause: str
+    half_width: float = 0.0
+    outcomes: tuple[Outcome, ...] = ()
 
     @property
     def is_tested(self) -> bool:
-        """Whether it holds or deviates."""
+        """Whether it holds, depends on a reading, or deviates."""
         return self.verdict in TESTED
 
     @property
     def is_met(self) -> bool:
-        """Whether the figure is where it must be."""
-        return self.figure is not None and _within(self.claim, self.figure)
+        """Whether the figure, with its interval, is where it must be under the main readings."""
+        return self.figure is not None and all(
+            _within(self.claim, self.figure + side * self.half_width) for side in (-1, 1)
+        )
+
+    def share_of_effect(self) -> float | None:
+        """Return how far the figure is from the printed one, in the effect that is printed."""
+        printed, none = self.claim.printed, self.claim.no_effect
+        if self.figure is None or printed is None or none is None or printed == none:
+            return None
+        return abs(self.figure - printed) / abs(printed - none)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row of ``claims.json``."""
@@ -184,8 +225,13 @@ class Judged:
             "most": finite(claim.most),
             "unit": claim.unit,
             "came_out": self.figure,
+            "half_width": self.half_width or None,
             "verdict": self.verdict,
             "cause": self.cause or None,
+            "readings": {
+                o.reading: {"came_out": o.figure, "met": o.is_met, "counted": o.is_counted}
+                for o in self.outcomes
+            },
         }
 
 
@@ -266,12 +312,35 @@ def _claim(row: Mapping[str, Any], where: str, value: str, varied: Mapping[str, 
     )
 
 
-def judge(paper: Paper, study: Study) -> list[Judged]:
-    """Find what came out of every claim."""
-    if not (paper.folder / "claims.toml").exists():
-        return []
+def judge(paper: Paper, study: Study, rows: Sequence[Claim] | None = None) -> list[Judged]:
+    """Find what came out of every claim under the readings of a study.
+
+    Parameters
+    ----------
+    paper
+        With the readings that its runs were made under.
+    study
+        The reports of its runs.
+    rows
+        Claims in place of those of its folder.
+    """
+    if rows is None:
+        path = paper.folder / FILE
+        rows = read(path) if path.exists() else []
     causes = _causes(paper) if study.is_as_explained else []
-    return [_judge(claim, paper, study, causes) for claim in read(paper.folder / "claims.toml")]
+    taken = [alternative for _, alternative in paper.readings.alternatives(paper.choice)]
+    found = []
+    for claim in rows:
+        more = {
+            key: value
+            for alternative in taken
+            for pattern, arguments in alternative.claims.items()
+            if fnmatchcase(claim.id, pattern)
+            for key, value in arguments.items()
+        }
+        turned = replace(claim, arguments={**claim.arguments, **more})
+        found.append(_judge(turned, paper, study, causes))
+    return found
 
 
 def _judge(claim: Claim, paper: Paper, study: Study, causes: Sequence[tuple[str, str]]) -> Judged:
@@ -279,7 +348,7 @@ def _judge(claim: Claim, paper: Paper, study: Study, causes: Sequence[tuple[str,
     if measure is None:
         raise UserError(f"claim {claim.id}: {paper.module.__name__} has no {claim.measure}")
     try:
-        figure = measure(study, **claim.arguments)
+        figure, half_width = _figure(measure, claim, study)
     except NotRun as e:
         return Judged(claim, None, NOT_RUN, str(e))
     if claim.full_scale and study.scale > 1:
@@ -290,9 +359,24 @@ def _judge(claim: Claim, paper: Paper, study: Study, causes: Sequence[tuple[str,
         )
     if claim.kind == CALIBRATION:
         return Judged(claim, figure, CALIBRATION, "")
-    if _within(claim, figure):
-        return Judged(claim, figure, HOLDS, "")
-    return Judged(claim, figure, DEVIATES, _cause(claim, causes))
+    judged = Judged(claim, figure, HOLDS, "", half_width)
+    if judged.is_met:
+        return judged
+    return replace(judged, verdict=DEVIATES, cause=_cause(claim, causes))
+
+
+def _figure(
+    measure: Callable[..., float | None], claim: Claim, study: Study
+) -> tuple[float | None, float]:
+    """Return a figure and half of its interval over the seeds of the runs that it reads."""
+    first = study.of_seed(1)
+    figures = [measure(first, **claim.arguments)]
+    seeds = min(first.seeds_read, default=1)
+    figures += [measure(study.of_seed(s), **claim.arguments) for s in range(2, seeds + 1)]
+    found = [figure for figure in figures if figure is not None]
+    if len(found) < len(figures) or len(found) == 1:
+        return figures[0] if len(found) == len(figures) else None, 0.0
+    return mean_and_half_width(found)
 
 
 def _within(claim: Claim, figure: float) -> bool:
@@ -310,36 +394,3 @@ def _causes(paper: Paper) -> list[tuple[str, str]]:
 
 def _cause(claim: Claim, causes: Sequence[tuple[str, str]]) -> str:
     return next((why for pattern, why in causes if fnmatchcase(claim.id, pattern)), "")
-
-
-def verdict(judged: Sequence[Judged]) -> str:
-    """Say how many of the paper's results hold of those that were put to the test."""
-    results = [j for j in judged if j.claim.kind == RESULT]
-    tested = [j for j in results if j.is_tested]
-    others = Counter(j.verdict for j in results)
-    whole = len(tested) == len(results)
-    text = f"{_holding(tested)} results {'' if whole else 'put to the test '}hold"
-    said = []
-    for name in CLASSES:
-        here = [j for j in tested if j.claim.tolerance_class == name]
-        if here:
-            said.append(f"{name} {_holding(here)}")
-    text += f" ({', '.join(said)})" if said else ""
-    text += f"; {others[NOT_RUN]} not run" if others[NOT_RUN] else ""
-    return text + (
-        f"; {others[FULL_SCALE]} that only full scale tells" if others[FULL_SCALE] else ""
-    )
-
-
-def model_verdict(judged: Sequence[Judged]) -> str:
-    """Say how far the model is the paper's, and what was calibrated; nothing if nothing was."""
-    model = [j for j in judged if j.claim.kind == MODEL and j.is_tested]
-    checks = [j for j in judged if j.verdict == CALIBRATION]
-    said = [f"the model is the paper's: {_holding(model)}"] if model else []
-    if checks:
-        said.append(f"calibration: {sum(j.is_met for j in checks)} of {len(checks)} met")
-    return "; ".join(said)
-
-
-def _holding(judged: Sequence[Judged]) -> str:
-    return f"{sum(j.verdict == HOLDS for j in judged)} of {len(judged)}"

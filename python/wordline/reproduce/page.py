@@ -14,9 +14,10 @@ from typing import Any
 import wordline
 from wordline import UserError, plotting
 from wordline import page as pages
-from wordline.reproduce import changes, pieces
+from wordline.reproduce import changes, open_points, pieces, sentences
 from wordline.reproduce.claims import (
     CALIBRATION,
+    DEPENDS,
     DEVIATES,
     ELSEWHERE,
     FULL_SCALE,
@@ -25,15 +26,24 @@ from wordline.reproduce.claims import (
     NOT_RUN,
     RESULT,
     Judged,
-    model_verdict,
-    verdict,
 )
 from wordline.reproduce.paper import Figure, NotRun, Paper, Scope, Study
+from wordline.reproduce.registration import SHOWN, Registration
+from wordline.reproduce.verdicts import model_verdict, read_as, sizes, verdict
 from wordline.runs import stand_ins
 
-MARKS = {HOLDS: "✓", DEVIATES: "✗", CALIBRATION: "○", NOT_RUN: "–", FULL_SCALE: "·"}  # noqa: RUF001
+MARKS = {
+    HOLDS: "✓",
+    DEPENDS: "◐",
+    DEVIATES: "✗",
+    CALIBRATION: "○",
+    NOT_RUN: "–",  # noqa: RUF001
+    FULL_SCALE: "·",
+}
 #: The files of a paper's folder by which its page is known.
 PAGE, CLAIMS = "README.md", "claims.json"
+#: The file of its sentences, each with its rows.
+SENTENCES = "sentences.csv"
 
 
 def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
@@ -114,7 +124,12 @@ def scope_of(found: Mapping[str, Any]) -> Scope:
 
 
 def write(
-    study: Study, figures: Sequence[Figure], judged: Sequence[Judged], folder: Path, command: str
+    study: Study,
+    figures: Sequence[Figure],
+    judged: Sequence[Judged],
+    folder: Path,
+    command: str,
+    registered: Registration | None = None,
 ) -> Written:
     """Write page, pictures, data and claims; return what was written."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -126,8 +141,12 @@ def write(
             written.drawn.append((figure, rows))
         except NotRun as e:
             written.not_drawn.append((figure, str(e)))
-    written.paths.append(_claims(study, judged, folder / CLAIMS))
-    text = markdown(study, written, judged, command)
+    written.paths.append(_claims(study, judged, folder / CLAIMS, registered))
+    if study.paper.sentences:
+        verdicts = {j.claim.id: j.verdict for j in judged}
+        rows = sentences.table(study.paper.sentences, verdicts)
+        written.paths.append(_data(rows, folder / SENTENCES))
+    text = markdown(study, written, judged, command, registered)
     (folder / PAGE).write_text(text, encoding="utf-8")
     written.page.write_text(_html(study, judged, text, folder, command), encoding="utf-8")
     written.paths += [folder / PAGE, written.page]
@@ -159,13 +178,15 @@ def _html(study: Study, judged: Sequence[Judged], text: str, folder: Path, comma
     return pages.to_html(
         f"# {study.paper.title}\n{part}{rest}",
         folder,
-        lead=" ".join([*map(_plain, study.findings), *headline(judged)]),
+        lead=" ".join([*headline(study, judged), *map(_plain, study.findings)]),
         facts=[(what, said) for what, said in facts if said],
         command=command,
     )
 
 
-def _claims(study: Study, judged: Sequence[Judged], path: Path) -> Path:
+def _claims(
+    study: Study, judged: Sequence[Judged], path: Path, registered: Registration | None
+) -> Path:
     found = {
         "paper": study.paper.name,
         "version": wordline.__version__,
@@ -175,7 +196,10 @@ def _claims(study: Study, judged: Sequence[Judged], path: Path) -> Path:
         "explained": study.is_as_explained,
         "workloads": sources(study),
         "findings": study.findings,
-        "verdict": verdict(judged) if judged else "",
+        "reading": list(study.scope.reading),
+        "registered": registered.hash if registered else "",
+        "verdict": verdict(judged, read_as(study)) if judged else "",
+        "sizes": sizes(judged),
         "model": model_verdict(judged),
         "claims": [j.to_dict() for j in judged],
     }
@@ -192,34 +216,55 @@ def _data(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
     return path
 
 
-def markdown(study: Study, written: Written, judged: Sequence[Judged], command: str) -> str:
-    """Return the page as Markdown: what was picked out comes first, claims behind it."""
+def markdown(
+    study: Study,
+    written: Written,
+    judged: Sequence[Judged],
+    command: str,
+    registered: Registration | None = None,
+) -> str:
+    """Return the page as Markdown: counts, results, what deviates or depends on what, figures."""
     paper = study.paper
     text = f"# {paper.title}\n\n{paper.source}\n\n"
     if not study.scope.is_full:
         text += f"**{study.scope.words[0].upper() + study.scope.words[1:]}.**\n\n"
+    text += "".join(f"{said}\n\n" for said in headline(study, judged, "**"))
     text += "".join(f"- {finding}\n" for finding in study.findings)
     text += "\n" if study.findings else ""
-    text += "".join(f"{said}\n\n" for said in headline(judged, "**"))
     note = sources(study)
     text += f"Workloads are {note}.\n\n" if note else ""
     text += f"Written by\n\n```\n{command}\n```\n\nwith Wordline {wordline.__version__}.\n\n"
+    if registered:
+        text += f"Claims, readings and runs were registered on {registered.date} as "
+        text += f"`{registered.hash[:SHOWN]}`: {registered.why}\n\n"
     if study.left_out:
         text += hint(study, command) + "\n\n"
+    results, others = _tables(judged)
     changed = changes.markdown(study, judged) if judged else ""
-    parts = [_calibrated(study), changed, _deviating(study, judged)]
+    parts = [
+        results,
+        open_points.depending(judged),
+        _deviating(study, judged),
+        open_points.table(study, judged),
+        open_points.before(study),
+        _calibrated(study),
+        changed,
+    ]
     figures = _figures(written, bool(judged))
     parts = [figures, *parts] if study.scope.figures else [*parts, figures]
-    return text + "".join(parts) + _all_claims(judged)
+    parts += [sentences.markdown(paper.sentences, SENTENCES), others]
+    end = "All of it: [claims.json](claims.json)\n" if judged else ""
+    return text + "".join(parts) + end
 
 
-def headline(judged: Sequence[Judged], mark: str = "") -> list[str]:
-    """Say how many results hold, between marks, and then how far the model is the paper's."""
+def headline(study: Study, judged: Sequence[Judged], mark: str = "") -> list[str]:
+    """Say how many results hold, between marks, then the sizes, and how far the model is theirs."""
     if not judged:
         return []
-    model = model_verdict(judged)
-    below = [f"{model[0].upper()}{model[1:]}."] if model else []
-    return [f"{mark}{verdict(judged)}.{mark}", *below]
+    below = [
+        f"{said[0].upper()}{said[1:]}." for said in (sizes(judged), model_verdict(judged)) if said
+    ]
+    return [f"{mark}{verdict(judged, read_as(study))}.{mark}", *below]
 
 
 def _plain(markdown: str) -> str:
@@ -278,15 +323,13 @@ def _figures(written: Written, has_claims: bool) -> str:
     return text
 
 
-def _all_claims(judged: Sequence[Judged]) -> str:
-    if not judged:
-        return ""
+def _tables(judged: Sequence[Judged]) -> tuple[str, str]:
+    """Return the table of the paper's results, and that of what its model is."""
     results = [j for j in judged if j.claim.kind == RESULT]
     others = [j for j in judged if j.claim.kind != RESULT]
-    text = f"## Results of the paper\n\n{_claims_table(results)}\n"
-    if others:
-        text += f"## The model is the paper's\n\n{_claims_table(others)}\n"
-    return text + "All of it: [claims.json](claims.json)\n"
+    text = f"## Results of the paper\n\n{_claims_table(results)}\n" if results else ""
+    model = f"## The model is the paper's\n\n{_claims_table(others)}\n" if others else ""
+    return text, model
 
 
 def _claims_table(judged: Sequence[Judged]) -> str:
@@ -307,7 +350,10 @@ def _claims_table(judged: Sequence[Judged]) -> str:
 
 
 def _came_out(judged: Judged) -> str:
-    return "–" if judged.figure is None else judged.claim.shown(judged.figure)  # noqa: RUF001
+    if judged.figure is None:
+        return "–"  # noqa: RUF001
+    about = f" ± {judged.claim.shown(judged.half_width)}" if judged.half_width else ""
+    return judged.claim.shown(judged.figure) + about
 
 
 def cell(value: Any) -> str:

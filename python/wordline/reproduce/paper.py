@@ -14,24 +14,20 @@ A folder in `wordline.experiments` holds only what is particular to its paper:
 from __future__ import annotations
 
 import importlib
-import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import wordline
-from wordline import Report, Run, UserError, _wordline, toml
-from wordline.quantity import in_bytes
-from wordline.reproduce import pieces
-
-#: Logical capacities are cut to whole units of this many bytes, which is no smaller than any page.
-UNIT = 1 << 14
+from wordline import Report, Run, UserError, toml
+from wordline.reproduce import groups, pieces, readings, sentences
+from wordline.reproduce.readings import Choice, Readings
+from wordline.reproduce.sentences import Sentence
 
 EXPERIMENTS = Path(__file__).parent.parent / "experiments"
 
@@ -112,10 +108,29 @@ class Paper:
     causes: Sequence[str]
     pieces: Sequence[pieces.Piece]
     module: ModuleType
+    readings: Readings = field(default_factory=Readings)
+    choice: Choice = field(default_factory=lambda: Choice({}))
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    sentences: Sequence[Sentence] = ()
 
     def lacks(self, figure: Figure) -> bool:
         """Whether runs that a figure needs cannot be done yet."""
         return any(pattern.split("/")[0] in self.missing for pattern in figure.runs)
+
+    def turned(self) -> list[str]:
+        """Return the names of the runs that the readings of its choice change."""
+        found = []
+        for reading, alternative in self.readings.alternatives(self.choice):
+            drawn = [f for f in self.module.FIGURES if f.is_asked(reading.figures)]
+            patterns = [pattern for figure in drawn for pattern in figure.runs]
+            found += [
+                name
+                for name in self.runs
+                if (group := name.split("/")[0]) not in self.causes
+                and alternative.changes_group(group)
+                and any(fnmatchcase(name, pattern) for pattern in patterns)
+            ]
+        return list(dict.fromkeys(found))
 
     @property
     def figures(self) -> Sequence[Figure]:
@@ -123,7 +138,9 @@ class Paper:
         return [*self.module.FIGURES, *([_pieces_table(self)] if self.pieces else [])]
 
 
-def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
+def read(
+    name: str, *, scale: int = 1, traces: str | None = None, otherwise: Sequence[str] = ()
+) -> Paper:
     """Read a paper's folder.
 
     Parameters
@@ -134,11 +151,13 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
         Divides the drive's blocks, its capacity, and footprint and length of the workloads.
     traces
         A folder with real traces, which are run beside the twins.
+    otherwise
+        Readings in place of the main ones: ``heat=period``.
 
     Raises
     ------
     UserError
-        There is no such paper, its folder is wrong, or real traces were to be scaled.
+        There is no such paper or reading, its folder is wrong, or real traces were to be scaled.
     """
     known = papers()
     if name not in known:
@@ -147,47 +166,51 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
         raise UserError("--scale divides twins, not traces; leave --scale or --traces out")
     folder = known[name]
     text = toml.read(folder / "experiment.toml")
-    _share_workloads(text["runs"], folder / "experiment.toml")
-    common = dict(text.get("set", {}))
-    workloads, schemes = text["workloads"], text["schemes"]
+    groups.share_workloads(text["runs"], folder / "experiment.toml")
+    known_readings = readings.read(folder)
+    choice = known_readings.chosen(otherwise)
+    turned = [alternative for _, alternative in known_readings.alternatives(choice)]
     runs: dict[str, Run] = {}
     missing = {g["name"]: g["missing"] for g in text["runs"] if "missing" in g}
     if scale > 1:
-        missing |= {g["name"]: "a job file is not scaled" for g in text["runs"] if _has_jobs(g)}
+        unscaled = (g["name"] for g in text["runs"] if groups.has_jobs(g))
+        missing |= dict.fromkeys(unscaled, "a job file is not scaled")
     for group in text["runs"]:
-        if group["name"] in missing:
-            continue
-        device = group.get("device", text["device"])
-        changed = {**common, **(_scaled(device, common, scale) if scale > 1 else {})}
-        runs.update(_group(group, text, folder, device, changed, scale))
+        if group["name"] not in missing:
+            runs.update(groups.expand(group, text, folder, scale, turned))
     found: list[pieces.Piece] = []
     if traces and "pieces" in text:
         table = text["pieces"]
-        groups = {g["name"]: g for g in text["runs"]}
-        if table["beside"] not in groups:
+        by_name = {g["name"]: g for g in text["runs"]}
+        if table["beside"] not in by_name:
             raise UserError(
                 f"{folder / 'experiment.toml'}: pieces.beside: there is no group "
-                f"{table['beside']!r}; there are {', '.join(groups)}"
+                f"{table['beside']!r}; there are {', '.join(by_name)}"
             )
-        group = groups[table["beside"]]
-        found = pieces.find(table, _workloads(group, text), traces)
+        group = by_name[table["beside"]]
+        found = pieces.find(table, groups.workloads(group, text), traces)
         own = {piece.label: piece.spelling for piece in found}
         group = {**group, "name": pieces.GROUP, "workloads": list(own), "own_workloads": own}
-        device = group.get("device", text["device"])
         if found:
-            runs.update(_group(group, text, folder, device, common, scale))
+            runs.update(groups.expand(group, text, folder, scale, turned))
     return Paper(
         name=name,
         folder=folder,
         title=text["title"],
         source=text["source"],
         calibrated=text.get("calibrated", {}),
-        workloads=workloads,
-        schemes=schemes,
+        workloads=text["workloads"],
+        schemes=text["schemes"],
         runs=runs,
         missing=missing,
         causes=[g["name"] for g in text["runs"] if g.get("cause", False)],
         pieces=found,
+        readings=known_readings,
+        choice=choice,
+        seeds={
+            g["name"]: n for g in text["runs"] if (n := g.get("seeds", text.get("seeds", 1))) > 1
+        },
+        sentences=sentences.read(folder),
         module=importlib.import_module(f"wordline.experiments.{folder.name}"),
     )
 
@@ -202,136 +225,6 @@ def _pieces_table(read: Paper) -> Figure:
     )
 
 
-def _share_workloads(groups: Sequence[dict[str, Any]], file: Path) -> None:
-    """Give groups whose ``own_workloads`` is the name of another group those of that group."""
-    tables = {g["name"]: own for g in groups if isinstance(own := g.get("own_workloads"), dict)}
-    for group in groups:
-        named = group.get("own_workloads")
-        if isinstance(named, str):
-            if named not in tables:
-                raise UserError(
-                    f"{file}: {group['name']}.own_workloads: there is no group {named!r} with "
-                    f"workloads of its own; there are {', '.join(tables)}"
-                )
-            group["own_workloads"] = tables[named]
-
-
-def _workloads(group: Mapping[str, Any], text: Mapping[str, Any]) -> dict[str, str]:
-    """Return the spellings of a group's workloads by name."""
-    own = _spread(group, "own_workloads")
-    names = group.get("workloads") or list(own) or list(text["workloads"])
-    return {name: {**text["workloads"], **own}[name] for name in names}
-
-
-def _group(
-    group: Mapping[str, Any],
-    text: Mapping[str, Any],
-    folder: Path,
-    device: str,
-    common: Mapping[str, str],
-    scale: int,
-) -> dict[str, Run]:
-    """Make the runs of a group: ``GROUP/WORKLOAD/SCHEME``, with ``/ROUND`` or ``/SEED`` behind."""
-    name = group["name"]
-    own_schemes = _spread(group, "own_schemes")
-    changed = {**common, **_divided_all(group.get("set", {}), scale)}
-    schemes = {**text["schemes"], **own_schemes}
-    found = {}
-    for workload, spelling in _workloads(group, text).items():
-        spelling = spelling.replace("{folder}", str(folder))
-        if "workload_options" in group:
-            spelling += (":" if ":" not in spelling.removeprefix("twin:") else ",") + group[
-                "workload_options"
-            ]
-        spelling = _divided_in(spelling, scale)
-        more = dict(changed)
-        if scale > 1 and (spelling.startswith("twin:") or spelling.endswith(".toml")):
-            more["workload.scale"] = str(scale)
-        if scale > 1:
-            divided = text.get("divided", {}).items()
-            more.update({key: str(max(1, count // scale)) for key, count in divided})
-        for scheme in group.get("schemes", text["schemes"]) or own_schemes:
-            before: Run | None = None
-            rounds, seeds = group.get("rounds", 1), group.get("seeds", text.get("seeds", 1))
-            for number in range(1, max(rounds, seeds) + 1):
-                run = Run(
-                    device=device,
-                    scheme=_divided_in(schemes[scheme], scale),
-                    workload=spelling,
-                    set=tuple(sorted(more.items())),
-                    initial=group.get("initial", text["initial"]),
-                    after=before,
-                    seed=number if seeds > 1 else _wordline.DEFAULT_SEED,
-                )
-                end = f"/{number}" if max(rounds, seeds) > 1 else ""
-                found[f"{name}/{workload}/{scheme}{end}"] = run
-                before = run if rounds > 1 else None
-    return found
-
-
-def _spread(group: Mapping[str, Any], key: str) -> dict[str, str]:
-    """Spell what a group has of its own out for every value of what it has in braces."""
-    over, left_out = group.get("over", {}), group.get("except", [])
-    found = {}
-    for name, spelling in group.get(key, {}).items():
-        braced = [k for k in over if f"{{{k}}}" in name + spelling]
-        for values in itertools.product(*(over[k] for k in braced)):
-            chosen = dict(zip(braced, values, strict=True))
-            if any(e.items() <= chosen.items() for e in left_out):
-                continue
-            filled = [name, spelling]
-            for k, value in chosen.items():
-                filled = [text.replace(f"{{{k}}}", str(value)) for text in filled]
-            found[filled[0]] = filled[1]
-    return found
-
-
-def _has_jobs(group: Mapping[str, Any]) -> bool:
-    return any(w.endswith(".fio") for w in group.get("own_workloads", {}).values())
-
-
-def _scaled(device: str, changes: Mapping[str, str], scale: int) -> dict[str, str]:
-    """Divide the blocks of a plane, those of its cache, and a logical capacity that is given."""
-    drive = wordline.identity(
-        device=device, scheme="conventional", workload="uniform", set=changes, initial="fresh"
-    )["device"]
-    found = {}
-    for medium in drive["media"]:
-        blocks = medium["blocks_per_plane"]
-        if blocks // scale < 8:
-            raise UserError(
-                f"--scale {scale}: {blocks} blocks a plane would become {blocks // scale}; "
-                f"a plane needs 8, so {blocks // 8} is the most"
-            )
-        found[f"medium.{medium['name']}.blocks_per_plane"] = str(blocks)
-    if cache := drive.get("slc_cache"):
-        found["slc_cache.static_blocks"] = str(cache["static_blocks"])
-    if logical := drive["capacity"].get("logical"):
-        found["capacity.logical"] = logical
-    return _divided_all(found, scale)
-
-
-def _divided(key: str, value: str, scale: int) -> str:
-    """Divide a value that says how large a drive is or how much is written; leave any other."""
-    name = key.rsplit(".", 1)[-1]
-    if scale > 1 and name in ("blocks_per_plane", "static_blocks"):
-        return str(int(value) // scale)
-    if scale > 1 and name in ("logical", "bytes"):
-        return f"{in_bytes(value) // scale // UNIT * UNIT}B"
-    return value
-
-
-def _divided_all(settings: Mapping[str, str], scale: int) -> dict[str, str]:
-    """Divide what settings say of sizes."""
-    return {key: _divided(key, value, scale) for key, value in settings.items()}
-
-
-def _divided_in(spelling: str, scale: int) -> str:
-    """Divide what the options of a workload or scheme say of sizes."""
-    options = r"\b(\w+)=([^,]+)"
-    return re.sub(options, lambda m: f"{m[1]}={_divided(m[1], m[2], scale)}", spelling)
-
-
 @dataclass(frozen=True)
 class Scope:
     """How much of an evaluation is run.
@@ -344,21 +237,24 @@ class Scope:
         The figures and tables asked for; all if none is named.
     only
         Patterns of the names of the runs that may be done; all if there is none.
+    reading
+        Alternatives in place of main readings: ``heat=period``.
     """
 
     scale: int = 1
     figures: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
+    reading: tuple[str, ...] = ()
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing is left out, and nothing divided."""
+        """Whether nothing is left out, divided, or read otherwise."""
         return self.scale == 1 and self.is_whole
 
     @property
     def is_whole(self) -> bool:
-        """Whether no figures or runs were picked out."""
-        return not self.figures and not self.only
+        """Whether no figures, runs or readings were picked out."""
+        return not self.figures and not self.only and not self.reading
 
     @property
     def words(self) -> str:
@@ -368,6 +264,8 @@ class Scope:
             said.append(f"{self.named} only")
         if self.only:
             said.append(f"{_listed('run', self.only)} only")
+        if self.reading:
+            said.append(f"with {_listed('reading', self.reading)}")
         return ", ".join(said)
 
     @property
@@ -380,12 +278,18 @@ class Scope:
         """Where its page goes below that of the whole: nowhere else if it is whole."""
         picked = [f"figure-{'-'.join(self.figures)}"] if self.figures else []
         if self.only:
-            picked.append("only-" + re.sub(r"[^0-9A-Za-z.]+", "-", "-".join(self.only)).strip("-"))
+            picked.append("only-" + _as_name(self.only))
+        if self.reading:
+            picked.append("reading-" + _as_name(self.reading))
         return Path("-".join(picked))
 
     def may_replace(self, page: Scope) -> bool:
         """Whether a page of this scope says no less than that page of the same paper."""
         return self.scale <= page.scale and (self.is_whole or not page.is_whole)
+
+
+def _as_name(words: Sequence[str]) -> str:
+    return re.sub(r"[^0-9A-Za-z.]+", "-", "-".join(words)).strip("-")
 
 
 def _listed(what: str, names: Sequence[str]) -> str:
@@ -409,6 +313,12 @@ class Study:
         Groups of runs that show causes, where those were not asked for.
     refused
         Runs that the drive does not admit, each with the reason.
+    others
+        The same under each other choice of readings that was run.
+    seed
+        Of groups that are run with several seeds, the one whose reports are returned.
+    seeds_read
+        The numbers of seeds of the groups whose reports were returned.
     """
 
     paper: Paper
@@ -416,6 +326,13 @@ class Study:
     scope: Scope = field(default_factory=Scope)
     left_out: Sequence[str] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
+    others: Sequence[Study] = ()
+    seed: int = 1
+    seeds_read: set[int] = field(default_factory=set)
+
+    def of_seed(self, seed: int) -> Study:
+        """Return it with the reports of a seed; what was read of it is its own."""
+        return replace(self, seed=seed, seeds_read=set())
 
     @property
     def scale(self) -> int:
@@ -449,6 +366,9 @@ class Study:
         NotRun
             There is none.
         """
+        if group in self.paper.seeds and not round:
+            self.seeds_read.add(self.paper.seeds[group])
+            round = self.seed
         name = f"{group}/{workload}/{scheme}" + (f"/{round}" if round else "")
         if group in self.paper.missing:
             raise NotRun(f"{name}: {self.paper.missing[group]}")

@@ -14,6 +14,7 @@ from rich.table import Table
 from wordline.reproduce import pieces
 from wordline.reproduce.claims import (
     CALIBRATION,
+    DEPENDS,
     DEVIATES,
     ELSEWHERE,
     FULL_SCALE,
@@ -21,14 +22,19 @@ from wordline.reproduce.claims import (
     NO_CAUSE,
     NOT_RUN,
     Judged,
-    model_verdict,
-    verdict,
 )
 from wordline.reproduce.page import Written, cell, results_first, sources
 from wordline.reproduce.paper import Figure, Study
+from wordline.reproduce.verdicts import model_verdict, read_as, sizes, verdict
 
 Rows = Sequence[Mapping[str, Any]]
-COLOURS = {HOLDS: "green", DEVIATES: "red", CALIBRATION: "cyan", FULL_SCALE: "yellow"}
+COLOURS = {
+    HOLDS: "green",
+    DEPENDS: "magenta",
+    DEVIATES: "red",
+    CALIBRATION: "cyan",
+    FULL_SCALE: "yellow",
+}
 #: Rows of a figure's table that are printed; all are in the file beside it.
 ROWS = 40
 
@@ -54,11 +60,13 @@ def show(study: Study, written: Written, judged: Sequence[Judged], folder: Path,
         _say(console, f"- {finding}")
     if own:
         of = "" if study.scope.is_full else f"; {study.scope.words}"
-        _say(console, verdict(own) + of, "bold")
-        _say(console, model_verdict(own))
+        _say(console, verdict(own, read_as(study)) + of, "bold")
+        for said in filter(None, (sizes(own), model_verdict(own))):
+            _say(console, said)
     others = [j for j in judged if j not in own]
     if any(j.is_tested for j in others):
-        _say(console, f"On other figures, by the same runs: {verdict(others)}; see {written.page}")
+        elsewhere = verdict(others, read_as(study))
+        _say(console, f"On other figures, by the same runs: {elsewhere}; see {written.page}")
     for note in filter(None, (sources(study), hint)):
         _say(console, note)
 

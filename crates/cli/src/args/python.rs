@@ -129,6 +129,14 @@ pub(crate) struct ReproduceArgs {
     /// Do also the runs that no paper has, but that show why a claim deviates
     #[arg(long)]
     pub(crate) causes: bool,
+    /// Take an alternative in place of the main reading of an open point of the paper, such as heat=period; give it
+    /// several times. The page lists readings and alternatives
+    #[arg(long = "reading", value_name = "NAME=ALTERNATIVE", conflicts_with = "readings")]
+    pub(crate) reading: Vec<String>,
+    /// Run every alternative of every reading too, one at a time from the main ones, and say which results hold under
+    /// all of them. Runs that were done before are not repeated
+    #[arg(long)]
+    pub(crate) readings: bool,
     /// Divide the drive, the footprint and the length of the workloads by this
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) scale: u32,

@@ -129,6 +129,8 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
         ("only", Argument::Texts(args.only)),
         ("scale", Argument::Number(args.scale as u64)),
         ("causes", Argument::Flag(args.causes)),
+        ("reading", Argument::Texts(args.reading)),
+        ("readings", Argument::Flag(args.readings)),
     ];
     add_path(&mut arguments, "out", args.out)?;
     add_where(&mut arguments, args.at);
