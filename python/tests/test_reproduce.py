@@ -163,11 +163,12 @@ def test_the_overview_counts_what_the_folders_say(tmp_path):
     page = overview.write(tmp_path).read_text()
     rows = {line.split("](")[1].split("/")[0]: line for line in page.splitlines() if "](" in line}
     assert [c.strip() for c in rows["raro"].split("|")[2:-1]] == [
-        *("1/4", "0 of 2", "2 of 3", ""),
+        *("1/4, main readings", "2", "0", "", "2", "2 of 3", ""),
     ]
     assert [c.strip() for c in rows["ips"].split("|")[2:-1]] == [
-        *("full", "1 of 2", "", "1"),
+        *("full, main readings", "2", "1", "", "1", "", "1"),
     ]
+    assert "| all |  | 4 | 1 |  | 3 | 2 of 3 | 1 |\n" in page
     head = "| deviates | where | says |\n| --- | --- | --- |\n"
     assert (
         f"the bus\n\n{head}| c2 | Fig. 1 | so |\n| c4 | Fig. 1 | so |\n\nthe die\n\n{head}" in page

@@ -6,12 +6,14 @@ It is made from the ``claims.json`` of each paper's folder, and from nothing els
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from wordline import UserError, page, toml
 from wordline.reproduce.claims import (
+    DEPENDS,
     DEVIATES,
     ELSEWHERE,
     FULL_SCALE,
@@ -24,6 +26,7 @@ from wordline.reproduce.claims import (
 )
 from wordline.reproduce.page import scope_of
 from wordline.reproduce.paper import papers
+from wordline.reproduce.verdicts import ALL
 
 #: The page, beside the folders of the papers.
 PAGE = "papers.md"
@@ -53,18 +56,21 @@ def _found(folder: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _counts(claims: list[Mapping[str, Any]]) -> dict[str, str]:
+def _counts(claims: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return how many claims hold of those that were put to the test, the paper's results first."""
-
-    def of(kind: str) -> str:
-        some = [c for c in claims if c["kind"] == kind and c["verdict"] in TESTED]
-        holding = sum(c["verdict"] == HOLDS for c in some)
-        return f"{holding} of {len(some)}" if some else ""
-
+    results = Counter(c["verdict"] for c in claims if c["kind"] == RESULT)
+    model = Counter(c["verdict"] for c in claims if c["kind"] == MODEL)
     missing = sum(c["verdict"] in (NOT_RUN, FULL_SCALE) for c in claims)
+
+    def tested(of: Counter[str]) -> int:
+        return sum(of[verdict] for verdict in TESTED)
+
     return {
-        "results that hold": of(RESULT),
-        "the model is the paper's": of(MODEL),
+        "results": str(tested(results) or ""),
+        "hold": str(results[HOLDS]) if tested(results) else "",
+        "depend on a reading": str(results[DEPENDS] or ""),
+        "deviate": str(results[DEVIATES] or ""),
+        "the model is the paper's": f"{model[HOLDS]} of {tested(model)}" if tested(model) else "",
         "not tested": str(missing or ""),
     }
 
@@ -74,6 +80,7 @@ def _head(name: str, found: Mapping[str, Any]) -> list[str]:
     scope = scope_of(found)
     scale = "full" if scope.scale == 1 else f"1/{scope.scale}"
     scale += "" if scope.is_whole else ", a part"
+    scale += "" if found.get("read_as") == ALL else ", main readings"
     return [f"[{title}]({name}/README.md)", scale, *_counts(found["claims"]).values()]
 
 
@@ -98,13 +105,20 @@ def write(folder: Path) -> Path:
     text += "`claims.json` of each\nfolder by\n\n"
     text += f"```\nwordline reproduce overview --out {folder.name}\n```\n\n"
     text += (
-        "Results are what a paper measured, numbers and comparing sentences. Configuration, "
-        "arithmetic, closed forms and\nechoes of inputs stand apart: the model is the paper's. "
-        "Claims whose runs were not made, or that only full scale\ncan tell, are counted as not "
-        "tested; those on which something was calibrated are not counted.\n\n"
+        "Results are what a paper measured, numbers and comparing sentences. A result holds if it\n"
+        "holds under every reading of what the paper leaves open, as far as its page has run them;\n"
+        "it depends on a reading if it holds under some of them. Configuration, arithmetic, closed\n"
+        "forms and echoes of inputs are the model, and are counted apart. Claims whose runs were\n"
+        "not made, or that only full scale can tell, are not tested; those on which something was\n"
+        "calibrated are not counted.\n\n"
     )
     head = ["paper", "scale", *_counts([])]
-    text += page.table(head, [_head(name, f) for name, f in found.items()], right=3)
+    everything = [claim for judged in found.values() for claim in judged["claims"]]
+    rows = [
+        *(_head(name, f) for name, f in found.items()),
+        ["all", "", *_counts(everything).values()],
+    ]
+    text += page.table(head, rows, right=6)
     left = [name for name in papers() if name not in found]
     if left:
         text += f"\nNot there: {', '.join(left)}.\n"
@@ -117,8 +131,8 @@ def write(folder: Path) -> Path:
         text += f"{_verdict(judged)}.\n\n"
         text += f"Workloads are {judged['workloads']}.\n\n" if judged["workloads"] else ""
         none = NO_CAUSE if judged.get("explained", judged["scale"] == 1) else ELSEWHERE
-        rows = [(c["cause"] or none, [c["id"], c["where"], c["says"]]) for c in deviating]
-        text += page.tables_by_reason(["deviates", "where", "says"], rows) or "None deviates.\n"
+        causes = [(c["cause"] or none, [c["id"], c["where"], c["says"]]) for c in deviating]
+        text += page.tables_by_reason(["deviates", "where", "says"], causes) or "None deviates.\n"
     path = folder / PAGE
     path.write_text(text, encoding="utf-8")
     return path

@@ -197,6 +197,7 @@ def _claims(
         "workloads": sources(study),
         "findings": study.findings,
         "reading": list(study.scope.reading),
+        "read_as": read_as(study),
         "registered": registered.hash if registered else "",
         "verdict": verdict(judged, read_as(study)) if judged else "",
         "sizes": sizes(judged),
