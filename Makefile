@@ -26,7 +26,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo atlas kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
+.PHONY: help demo atlas kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture papers register validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -133,8 +133,13 @@ validate: $(INSTALLED) $(TOOLS) ## Hold the engine to theory and to MQSim, and w
 	@$(BIN)/wordline validate --out docs
 
 PAPERS ?= hierarchy hyssd ips pa-ssd raro
-papers: $(INSTALLED) $(TOOLS) ## Reproduce all papers, or PAPERS="ips raro", at full scale with the causes (some two hours of two cores for all), and write docs/PAPER
-	@for p in $(PAPERS); do $(BIN)/wordline reproduce $$p --causes --out docs/$$p || exit 1; done
+papers: $(INSTALLED) $(TOOLS) ## Reproduce all papers, or PAPERS="ips raro", at full scale with causes and readings (some hours of two cores for all), and write docs/PAPER
+	@for p in $(PAPERS); do $(BIN)/wordline reproduce $$p --causes --readings --out docs/$$p || exit 1; done
+
+WHY ?=
+register: $(INSTALLED) $(TOOLS) ## Register claims, readings, sentences and runs of PAPERS before their full runs; WHY="what changed, and why"
+	@test -n "$(WHY)" || { echo 'make register needs WHY="what changed since the last registration, and why"'; exit 1; }
+	@for p in $(PAPERS); do $(BIN)/python -m wordline.reproduce.registration $$p "$(WHY)" --into python/wordline/experiments || exit 1; done
 
 closed-forms: ## Hold In-place Switch to its closed forms on the whole 384 GiB drive (some minutes)
 	@WORDLINE_WHOLE_DRIVE=1 cargo test --release --package wordline-sim --test it -- --nocapture closed_forms

@@ -106,8 +106,8 @@ def write(folder: Path) -> Path:
     text += f"```\nwordline reproduce overview --out {folder.name}\n```\n\n"
     text += (
         "Results are what a paper measured, numbers and comparing sentences. A result holds if it\n"
-        "holds under every reading of what the paper leaves open, as far as its page has run them;\n"
-        "it depends on a reading if it holds under some of them. Configuration, arithmetic, closed\n"
+        "holds under every reading of what the paper leaves open, as far as its page ran them,\n"
+        "and depends on a reading if it holds under some. Configuration, arithmetic, closed\n"
         "forms and echoes of inputs are the model, and are counted apart. Claims whose runs were\n"
         "not made, or that only full scale can tell, are not tested; those on which something was\n"
         "calibrated are not counted.\n\n"
