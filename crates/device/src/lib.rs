@@ -24,7 +24,9 @@ pub use make::import::{Imported, import};
 pub use spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer};
 pub use spec::drive::{Capacity, DeviceSpec, HostLink};
 pub use spec::gc::{GcClass, GcSpec, Recheck, SlcCache, Trigger, Victim, WhenFull};
-pub use spec::parallel::{Allocation, Level, Multiplane, MultiplanePages, ParallelUnit, Superblock};
+pub use spec::parallel::{
+    Allocation, Level, Multiplane, MultiplanePages, ParallelUnit, PartialPages, Superblock,
+};
 pub use tables::dram::{Dram, JOURNAL_ENTRY, MAP_ENTRY, map_pages};
 pub use tables::queues::{Arbitration, ArbitrationOrder, HostQueue};
 pub use tables::service::{Service, ServiceOrder, Shares, Suspension};

@@ -149,7 +149,11 @@ impl<M: Media> Ftl<M> {
         };
         let splits_writes = layout.merges.is_some() || layout.enabled_hooks.contains(Hooks::SPLIT_WRITE);
         if drive.spec.flush.is_some() && (layout.map != MapKind::Page || splits_writes) {
-            let what = "it packs parts of pages in RAM itself, and ack.flush keeps whole pages back";
+            let what = if layout.map == MapKind::ValidSectors {
+                "mapping.partial = \"valid-sectors\" programs parts of pages, and ack.flush keeps whole pages back"
+            } else {
+                "it packs parts of pages in RAM itself, and ack.flush keeps whole pages back"
+            };
             return Err(refuse(format!("{what}; set ack.flush = \"at-once\"")));
         }
         let state = State::new(drive, &layout, refuse)?;

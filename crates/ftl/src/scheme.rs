@@ -7,11 +7,13 @@ use crate::file::saved::{Loader, Memory, Saved, Saver};
 use crate::file::state_file::StateError;
 use crate::plan::decision::{Collect, Command, IdleWork, Move, Need, Parcel, Place, ReadSeen, Tag};
 use crate::plan::layout::{Answers, DriveInfo, Layout, Refusal};
+use crate::plan::map_kind::MapKind;
 use crate::plan::span::Span;
 use crate::view::View;
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::io;
+use wordline_device::PartialPages;
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
 
 /// What a scheme has followed: names, and host page writes with the value from then on.
@@ -113,7 +115,11 @@ impl dyn Scheme {
     pub fn laid_out(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let layout = self.layout(drive)?;
         let enabled_hooks = layout.enabled_hooks.intersection(self.answers().hooks());
-        Ok(Layout { enabled_hooks, ..layout })
+        let map = match (layout.map, drive.spec.partial) {
+            (MapKind::Page, PartialPages::ValidSectors) => MapKind::ValidSectors,
+            (map, _) => map,
+        };
+        Ok(Layout { enabled_hooks, map, ..layout })
     }
 }
 

@@ -10,8 +10,8 @@ use std::io;
 use std::ops::Range;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
-    Collect, Command, DriveInfo, Hooks, IdleWork, Layout, MapKind, Memory, Metrics, Move, Need, Origin,
-    Parcel, Place, Pool, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Span, Tag, View,
+    Collect, Command, DriveInfo, Hooks, IdleWork, Layout, Memory, Metrics, Move, Need, Origin, Parcel, Place,
+    Pool, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Span, Tag, View,
 };
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
 
@@ -75,7 +75,7 @@ impl Stacked {
                 "{over} programs its dense region by a rule of its own, {:?}, which {under} would replace",
                 ours.rule
             ))
-        } else if dense.pools.len() != 1 || dense.map != MapKind::Page {
+        } else if dense.pools.len() != 1 || !dense.map.is_by_page() {
             Some(format!("{under} divides a drive up by itself, and so cannot stand behind {over}"))
         } else if ours.mode != theirs.mode {
             Some(format!(

@@ -7,7 +7,9 @@ use crate::file::check::{check_sizes, check_whole};
 use crate::file::controller::{ack, capacity, gc, host, merge, padding, slc_cache};
 use crate::file::medium::{Read, media};
 use crate::spec::drive::DeviceSpec;
-use crate::spec::parallel::{Allocation, Multiplane, MultiplanePages, ParallelUnit, Superblock};
+use crate::spec::parallel::{
+    Allocation, Multiplane, MultiplanePages, ParallelUnit, PartialPages, Superblock,
+};
 use crate::tables::wear::WearSpec;
 use wordline_config::{ConfigErrors, Problems, Section};
 use wordline_units::Bytes;
@@ -54,6 +56,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let smallest = media.iter().flatten().map(|m| m.medium.page).min().unwrap_or(Bytes(16 << 10));
     let unit = mapping.take_or("unit", smallest);
     let sector = mapping.take_or("sector", Bytes(unit.0.clamp(512, 4096)));
+    let partial = mapping.choice("partial", PartialPages::WORDS, PartialPages::Whole);
     check_sizes(&mapping, unit, sector, &media, problems);
     mapping.finish();
 
@@ -111,6 +114,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         description,
         unit,
         sector,
+        partial,
         capacity: capacity?,
         host,
         arbitration,

@@ -67,6 +67,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         }
     }
     writeln!(out, "\n[mapping]\nunit = \"{}\"\nsector = \"{}\"", spec.unit, spec.sector)?;
+    if !spec.partial.are_whole() {
+        writeln!(out, "partial = \"{}\"", spec.partial.key())?;
+    }
     match spec.capacity {
         Capacity::OverProvisioning(f) => writeln!(out, "\n[capacity]\nover_provisioning = \"{f}\"")?,
         Capacity::Logical(b) => writeln!(out, "\n[capacity]\nlogical = \"{b}\"")?,

@@ -3,7 +3,9 @@
 
 use crate::spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer, pad_host_after};
 use crate::spec::gc::{GcSpec, SlcCache};
-use crate::spec::parallel::{Allocation, Multiplane, MultiplanePages, ParallelUnit, Superblock};
+use crate::spec::parallel::{
+    Allocation, Multiplane, MultiplanePages, ParallelUnit, PartialPages, Superblock,
+};
 use crate::tables::dram::Dram;
 use crate::tables::queues::Arbitration;
 use crate::tables::service::Service;
@@ -25,6 +27,9 @@ pub struct DeviceSpec {
     pub unit: Bytes,
     /// The smallest unit that masks, bus and map know.
     pub sector: Bytes,
+    /// What a page map knows of a page that was written in part.
+    #[serde(default, skip_serializing_if = "PartialPages::are_whole")]
+    pub partial: PartialPages,
     /// What the host sees.
     pub capacity: Capacity,
     /// The link to the host.

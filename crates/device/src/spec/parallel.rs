@@ -45,6 +45,23 @@ impl MultiplanePages {
     }
 }
 
+/// What a page map knows of a page that was written in part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartialPages {
+    /// That it is mapped: all of it counts as data.
+    #[default]
+    Whole,
+    /// The sectors that were written: only these are read to complete a later part.
+    ValidSectors,
+}
+
+impl PartialPages {
+    pub(crate) fn are_whole(&self) -> bool {
+        *self == PartialPages::Whole
+    }
+}
+
 impl Multiplane {
     pub(crate) fn is_off(&self) -> bool {
         *self == Multiplane::Off
@@ -161,5 +178,6 @@ words! {
     ParallelUnit { Die = "die", Plane = "plane" }
     Multiplane { Off = "off", Opportunistic = "opportunistic" }
     MultiplanePages { Any = "any", Same = "same" }
+    PartialPages { Whole = "whole", ValidSectors = "valid-sectors" }
     Superblock { Off = "off", Die = "die", Chip = "chip", Channel = "channel", Drive = "drive" }
 }

@@ -55,7 +55,7 @@ impl Map {
         Ok(match kind {
             MapKind::Page => Map::Page(PageMap::new(geometry, logical_pages)?),
             MapKind::Sector => Map::Sector(SectorMap::new(geometry)),
-            MapKind::Overlay(..) | MapKind::Extent => {
+            MapKind::Overlay(..) | MapKind::Extent | MapKind::ValidSectors => {
                 Map::Overlay(Overlay::new(kind, geometry, logical_pages)?)
             }
         })

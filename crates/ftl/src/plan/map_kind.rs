@@ -29,6 +29,8 @@ impl RegionSet {
 pub enum MapKind {
     /// One place for each logical page; a partial update is a read-modify-write.
     Page,
+    /// The same, with the sectors that were written there: a partial update reads only what it lacks of these.
+    ValidSectors,
     /// One place for each sector.
     Sector,
     /// A page map, and over it runs of sectors: those that lie in the regions of the set, where several
@@ -43,6 +45,12 @@ impl MapKind {
     #[inline]
     pub fn shares_slots(self) -> bool {
         matches!(self, MapKind::Overlay(..) | MapKind::Extent)
+    }
+
+    /// Whether a page has one place, and that to itself.
+    #[inline]
+    pub fn is_by_page(self) -> bool {
+        matches!(self, MapKind::Page | MapKind::ValidSectors)
     }
 
     /// Whether sectors of a page are written, trimmed and lost one by one.
@@ -64,6 +72,10 @@ impl MapKind {
         let within = sectors + bits_for(sectors as u64);
         match self {
             MapKind::Page | MapKind::Sector => vec![],
+            MapKind::ValidSectors => {
+                let entries = logical_pages as u64;
+                vec![MapTable { name: "valid sectors", entries, entry_bits: sectors }]
+            }
             MapKind::Overlay(_, slots) => {
                 let tables = (slots as u64).div_ceil((cache_slots / 2).max(1));
                 let slot_bits = bits_for((slots as u64).div_ceil(tables.max(1)));

@@ -189,3 +189,63 @@ fn two_programs_are_alike_if_they_are_on_like_pages() {
         b.verify();
     }
 }
+
+/// A page whose sectors are known, as under `mapping.partial = "valid-sectors"`.
+fn by_valid_sectors() -> Bench {
+    Bench::new(bench::one(CellMode::Slc), &[("mapping.partial", "valid-sectors")])
+}
+
+#[test]
+fn only_valid_sectors_are_read_before_a_partial_write() {
+    let mut b = by_valid_sectors();
+    // The same sectors again need nothing of the page.
+    for _ in 0..2 {
+        b.write(0, 1, 2);
+        assert!(b.queued(OpKind::Read, Cause::Rmw).is_none());
+        b.run();
+    }
+    assert_eq!(programs(&b), 2);
+    // Others do: those that were written, and no more.
+    b.write(0, 2, 2);
+    let read = b.queued(OpKind::Read, Cause::Rmw).unwrap();
+    assert_eq!(b.ftl.transfer_sectors(read), 1);
+    b.run();
+    b.verify();
+    assert_eq!(b.ftl.locate(Lpn(0)).iter().map(|at| at.mask.count()).sum::<u32>(), 3);
+    // A page map without them reads in both cases.
+    let mut whole = one();
+    whole.write(0, 1, 2);
+    whole.run();
+    whole.write(0, 1, 2);
+    let read = whole.queued(OpKind::Read, Cause::Rmw).unwrap();
+    assert_eq!(whole.ftl.transfer_sectors(read), 2);
+}
+
+#[test]
+fn sectors_that_were_never_written_are_not_read_from_flash() {
+    let mut b = by_valid_sectors();
+    b.write(0, 1, 2);
+    b.run();
+    let never = b.read(0, 3, 1);
+    assert!(b.has_ended(never) && b.queue.is_empty());
+    let some = b.read(0, 0, 4);
+    let read = b.queued(OpKind::Read, Cause::Host).unwrap();
+    assert_eq!(b.ftl.transfer_sectors(read), 2);
+    b.run();
+    assert!(b.has_ended(some));
+    b.verify();
+}
+
+#[test]
+fn parts_of_a_page_leave_by_trim_and_move_as_one() {
+    let mut b = by_valid_sectors();
+    b.fill([0, 1]);
+    b.trim(0, 0, 3);
+    assert_eq!(b.ftl.locate(Lpn(0)).iter().map(|at| at.mask.count()).sum::<u32>(), 1);
+    b.write(0, 3, 1);
+    assert!(b.queued(OpKind::Read, Cause::Rmw).is_none());
+    b.run();
+    b.verify();
+    let mut again = b.cut();
+    again.verify();
+}

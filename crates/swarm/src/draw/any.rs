@@ -4,8 +4,8 @@ use crate::draw::{flash, settings};
 use crate::drive::{Drive, Room, Wanted, give_room};
 use crate::rng::Rng;
 use wordline_device::{
-    Capacity, DeviceSpec, Dram, HostLink, Multiplane, MultiplanePages, ParallelUnit, ProgramBuffer, Service,
-    Superblock, WearSpec,
+    Capacity, DeviceSpec, Dram, HostLink, Multiplane, MultiplanePages, ParallelUnit, PartialPages,
+    ProgramBuffer, Service, Superblock, WearSpec,
 };
 use wordline_flash::Medium;
 use wordline_units::{Bytes, CellMode, Rate, SimDuration};
@@ -57,6 +57,7 @@ fn device(rng: &mut Rng, sector: Bytes, unit: Bytes, media: Vec<Medium>) -> Devi
         description: String::new(),
         unit,
         sector,
+        partial: PartialPages::Whole,
         capacity: Capacity::Logical(unit),
         host: HostLink {
             rate: Rate::OFF,

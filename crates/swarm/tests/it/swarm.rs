@@ -7,6 +7,8 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, Once, mpsc};
 use std::time::{Duration, Instant};
+use wordline_device::PartialPages;
+use wordline_ftl::MapKind;
 use wordline_schemes::Registry;
 use wordline_swarm::{Failure, Outcome, Swarm, stress};
 
@@ -148,6 +150,27 @@ fn no_case_fails(swarm: &Swarm, usually: u64) {
         let smallest = quietly(|| swarm.smallest(first)).map_or_else(|f| f.to_string(), |s| s.to_string());
         panic!("{}\nthe first of them with less: {smallest}", shown.join("\n"));
     }
+}
+
+/// Drives that map pages, with the sectors of each page known: what a partial write lacks is read, and no more.
+#[test]
+fn every_read_and_every_count_by_valid_sectors() {
+    let swarm = swarm();
+    let run = AtomicU64::new(0);
+    each(&swarm, 0..number("WORDLINE_CASES", 300), |seed| {
+        let Ok(mut case) = swarm.draw(seed, Swarm::length(seed)) else { return };
+        if !case.drive.by_page() {
+            return;
+        }
+        case.drive = case.drive.changed(|spec| spec.partial = PartialPages::ValidSectors);
+        if case.drive.layout.map != MapKind::ValidSectors {
+            return; // its scheme or another setting does not take it
+        }
+        quietly(|| case.run()).unwrap_or_else(|failure| panic!("seed {seed}, by valid sectors: {failure}"));
+        run.fetch_add(1, Ordering::Relaxed);
+    });
+    let run = run.into_inner();
+    assert!(run >= 60, "only {run} cases were run");
 }
 
 #[test]

@@ -15,8 +15,7 @@ impl<M: Media> Ftl<M> {
     /// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a
     /// read is on its way.
     pub(crate) fn gather(&mut self, id: OpId, stage: u32, in_ram: SectorMask, gather: Gather) -> bool {
-        let by_sector = self.state.map_kind().knows_sectors();
-        if by_sector && gather != Gather::Fill {
+        if !self.state.map_kind().is_by_page() && gather != Gather::Fill {
             return false;
         }
         let op = &mut self.state.ops[id];

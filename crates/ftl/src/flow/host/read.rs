@@ -4,7 +4,6 @@ use crate::ftl::Ftl;
 use crate::media::seam::Media;
 use crate::plan::decision::ReadSeen;
 use crate::plan::layout::Hooks;
-use crate::plan::map_kind::MapKind;
 use crate::plan::span::Located;
 use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
@@ -111,7 +110,7 @@ impl<M: Media> Ftl<M> {
             let shift = used.max(self.state.geometry.sectors_per_unit);
             return (shift + self.state.geometry.sectors_per_unit <= u32::BITS).then_some((*op, shift));
         }
-        if last.is_none() || self.state.map_kind() != MapKind::Page {
+        if last.is_none() || !self.state.map_kind().is_by_page() {
             return None;
         }
         let op = &self.state.ops[last];

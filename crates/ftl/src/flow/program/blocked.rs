@@ -3,7 +3,6 @@
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
 use crate::plan::decision::{PlanePick, Route, Target};
-use crate::plan::map_kind::MapKind;
 use crate::plan::region::{PoolId, RegionId};
 use crate::state::admission::Claim;
 use crate::state::cause::Cause;
@@ -157,7 +156,7 @@ impl<M: Media> Ftl<M> {
     /// A region of the same pool that has a slot for a program in its plane: one that programs as much at once, or else one
     /// that programs less.
     fn region_with_room(&self, id: OpId) -> Option<Target> {
-        if self.state.map_kind() != MapKind::Page {
+        if !self.state.map_kind().is_by_page() {
             return None; // maps by sectors know of some regions that they hold parts of pages
         }
         let op = &self.state.ops[id];
