@@ -399,11 +399,12 @@ impl BaseImage {
         })
     }
 
-    /// Each block with the slots that are programmed, and the sectors that live there.
-    pub fn live_sectors(&self, per_slot: u32) -> Vec<(BlockId, u32, u32)> {
+    /// Each block with the slots that are programmed, and the sectors that live there: of a page that lacks
+    /// some all, where a map counts by pages.
+    pub fn live_sectors(&self, per_slot: u32, by_page: bool) -> Vec<(BlockId, u32, u32)> {
         let mut missing: FxHashMap<u32, u32> = FxHashMap::default();
         for (lpn, mask) in &self.lacking {
-            if let Some(ppn) = self.place_of(*lpn) {
+            if !by_page && let Some(ppn) = self.place_of(*lpn) {
                 *missing.entry(ppn.0 >> self.slot_shift).or_default() += mask.count();
             }
         }

@@ -133,7 +133,8 @@ impl Map {
     pub fn weight(&self, keep: SectorMask) -> u32 {
         match self {
             Map::Page(m) => m.geometry.sectors_per_unit,
-            _ => keep.count(),
+            Map::Overlay(m) => m.weight(keep),
+            Map::Sector(_) => keep.count(),
         }
     }
 
@@ -234,15 +235,15 @@ impl Map {
         }
     }
 
-    /// Sectors that are mapped, counted from the map itself; slow, for checks.
-    pub fn count_mapped_sectors(&mut self, logical_pages: u32) -> u64 {
+    /// Sectors that live on flash, counted from the map itself; slow, for checks.
+    pub fn count_live_sectors(&mut self, logical_pages: u32) -> u64 {
         match self {
             Map::Page(m) => {
                 let pages = (0..logical_pages).filter(|l| !m.lookup(Lpn(*l)).is_none()).count();
                 pages as u64 * m.geometry.sectors_per_unit as u64
             }
             Map::Sector(m) => m.mapped(),
-            Map::Overlay(m) => m.count_mapped_sectors(logical_pages),
+            Map::Overlay(m) => m.count_live_sectors(logical_pages),
         }
     }
 
@@ -251,7 +252,7 @@ impl Map {
         if let Map::Overlay(m) = self { m.contradiction() } else { None }
     }
 
-    /// Logical pages (page map) or sectors (other maps) that are mapped.
+    /// Logical pages (where each has a place to itself) or sectors (other maps) that are mapped.
     pub fn mapped(&self) -> u64 {
         match self {
             Map::Page(m) => m.mapped as u64,

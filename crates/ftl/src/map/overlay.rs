@@ -121,36 +121,40 @@ impl Overlay {
         in_run.union(in_page).and(span.mask)
     }
 
+    /// Sectors that so many of a slot weigh: all of it, where a page has the slot to itself until the last is gone.
+    pub fn weight(&self, keep: SectorMask) -> u32 {
+        if self.kind.is_by_page() { self.sectors() } else { keep.count() }
+    }
+
+    /// What leaves a place with sectors, the last of it or not.
+    fn death(&self, ppn: Ppn, lost: SectorMask, is_last: bool) -> Invalidated {
+        let weighs = !self.kind.is_by_page() || is_last;
+        Invalidated { ppn, sectors: if weighs { self.weight(lost) } else { 0 } }
+    }
+
     /// Sectors leave wherever they are.
     pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Invalidated>) {
-        let before = dead.len();
-        if let Some(runs) = self.runs.of.get_mut(&lpn.0) {
+        if let Some(mut runs) = self.runs.of.remove(&lpn.0) {
             for (ppn, run) in runs.iter_mut() {
                 let lost = run.and(mask);
                 if lost.is_empty() {
                     continue;
                 }
                 *run = run.minus(lost);
-                dead.push(Invalidated { ppn: Ppn(*ppn), sectors: lost.count() });
-                let Some(spans) = self.runs.at.get_mut(ppn) else { continue };
-                for span in spans.iter_mut().filter(|span| span.lpn == lpn) {
-                    span.mask = span.mask.minus(lost);
-                }
-                spans.retain(|span| !span.mask.is_empty());
-                if spans.is_empty() {
-                    self.runs.at.remove(ppn);
-                    self.pages.vacate(Ppn(*ppn));
-                }
+                self.mapped -= lost.count() as u64;
+                let is_last = self.leaves_run(lpn, Ppn(*ppn), lost);
+                dead.push(self.death(Ppn(*ppn), lost, is_last));
             }
             runs.retain(|(_, run)| !run.is_empty());
-            if runs.is_empty() {
-                self.runs.of.remove(&lpn.0);
+            if !runs.is_empty() {
+                self.runs.of.insert(lpn.0, runs);
             }
         }
         if let Some((ppn, there)) = self.page(lpn) {
             let lost = there.and(mask);
             if !lost.is_empty() {
-                dead.push(Invalidated { ppn, sectors: lost.count() });
+                self.mapped -= lost.count() as u64;
+                dead.push(self.death(ppn, lost, lost == there));
                 let at = self.pages.owner_index(ppn);
                 self.gone[at] |= lost.0;
                 if lost == there {
@@ -159,7 +163,21 @@ impl Overlay {
                 }
             }
         }
-        self.mapped -= dead[before..].iter().map(|k| k.sectors as u64).sum::<u64>();
+    }
+
+    /// Sectors of a page leave a place of runs. Returns whether nothing lives there any more.
+    fn leaves_run(&mut self, lpn: Lpn, ppn: Ppn, lost: SectorMask) -> bool {
+        let Some(spans) = self.runs.at.get_mut(&ppn.0) else { return false };
+        for span in spans.iter_mut().filter(|span| span.lpn == lpn) {
+            span.mask = span.mask.minus(lost);
+        }
+        spans.retain(|span| !span.mask.is_empty());
+        let is_last = spans.is_empty();
+        if is_last {
+            self.runs.at.remove(&ppn.0);
+            self.pages.vacate(ppn);
+        }
+        is_last
     }
 
     /// Where a page comes to lie in a slot of its own that takes in all that its old place still had, the
@@ -234,11 +252,21 @@ impl Overlay {
         }
     }
 
+    /// Sectors that are mapped, or pages where each has a slot to itself.
     pub fn mapped(&self) -> u64 {
-        self.mapped
+        if self.kind.is_by_page() { self.pages.mapped as u64 } else { self.mapped }
     }
 
-    pub fn count_mapped_sectors(&mut self, logical_pages: u32) -> u64 {
+    /// What lives in the slots, in sectors, each as [`Self::weight`] has it.
+    pub fn count_live_sectors(&mut self, logical_pages: u32) -> u64 {
+        if !self.kind.is_by_page() {
+            return self.count_mapped_sectors(logical_pages);
+        }
+        let runs: usize = self.runs.of.values().map(SmallVec::len).sum();
+        (self.pages.mapped as u64 + runs as u64) * self.sectors() as u64
+    }
+
+    fn count_mapped_sectors(&mut self, logical_pages: u32) -> u64 {
         let in_pages: u32 =
             (0..logical_pages).filter_map(|l| self.page(Lpn(l))).map(|(_, mask)| mask.count()).sum();
         let in_runs: u32 = self.runs.of.values().flatten().map(|(_, run)| run.count()).sum();

@@ -50,6 +50,9 @@ impl IdleGcCopies {
         if self.copies.is_empty() {
             return 0;
         }
-        dead.iter().map(|k| std::mem::take(&mut self.copies[k.ppn.0 as usize]) as u64).sum()
+        dead.iter()
+            .filter(|k| k.sectors > 0)
+            .map(|k| std::mem::take(&mut self.copies[k.ppn.0 as usize]) as u64)
+            .sum()
     }
 }

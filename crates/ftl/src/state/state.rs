@@ -244,7 +244,8 @@ impl State {
 
     /// Logical pages (page map) or sectors (sector map) that hold the host's data.
     pub(crate) fn mapped(&self) -> u64 {
-        let tables = self.trims.mapped() + self.demand.as_ref().map_or(0, |map| map.mapped());
+        let each = if self.map_kind().is_by_page() { 1 } else { self.geometry.sectors_per_unit as u64 };
+        let tables = self.trims.pages() * each + self.demand.as_ref().map_or(0, |map| map.mapped());
         // Pages of these may be on their way through a protected program buffer, and not mapped.
         self.map.mapped().saturating_sub(tables)
     }

@@ -106,9 +106,9 @@ impl TrimLog {
         (self.first..self.end()).contains(&lpn.0)
     }
 
-    /// Pages of the log that are mapped, in the unit that the map counts.
-    pub fn mapped(&self) -> u64 {
-        self.logged.len() as u64 * self.grain as u64
+    /// Pages of the log that are mapped.
+    pub fn pages(&self) -> u64 {
+        self.logged.len() as u64
     }
 
     pub fn note(&mut self, lpn: Lpn) {
@@ -327,6 +327,6 @@ mod tests {
         log.merge(log.page(4), &record);
         assert_eq!(log.version(1030), 7);
         log.set_logged(log.page(4));
-        assert_eq!(log.mapped(), 4);
+        assert_eq!(log.pages(), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::fill::outcome::Outcome;
 use std::collections::BTreeMap;
-use wordline_ftl::{Counters, MapKind, Media};
+use wordline_ftl::{Counters, Media};
 use wordline_report::{
     Capacity, ChangingCapacity, Lifetime, LostBlocks, ModeLifetime, RegionCapacity, Wear, WearHistogram,
     WornOut,
@@ -13,7 +13,7 @@ pub(crate) fn capacity<M: Media>(run: &Outcome<M>) -> Capacity {
     let (spec, ftl, geometry) = (&run.setup.device, &run.device.ftl, &run.setup.geometry);
     let layout = ftl.layout();
     let (logical, physical) = (spec.logical_bytes(), layout.resting_bytes(geometry));
-    let granule = if layout.map == MapKind::Page { spec.unit.0 } else { spec.sector.0 };
+    let granule = if layout.map.is_by_page() { spec.unit.0 } else { spec.sector.0 };
     let regions = layout.regions.iter().enumerate().map(|(i, r)| {
         let pool = layout.pools[r.pool.0 as usize];
         let medium = &geometry.media[pool.medium];

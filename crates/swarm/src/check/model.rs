@@ -70,6 +70,12 @@ impl Model {
         }
     }
 
+    /// Pages, where each has a place to itself, or sectors that the host gave.
+    pub(crate) fn mapped(&self, by_page: bool) -> u64 {
+        let each = if by_page && !self.by_page { self.per_unit as usize } else { 1 };
+        self.held.chunks(each).filter(|sectors| sectors.contains(&true)).count() as u64
+    }
+
     pub(crate) fn hold(&mut self, sector: u64, holds: bool) {
         let granule = if self.by_page { self.per_unit } else { 1 };
         self.held[(sector / granule) as usize] = holds;

@@ -140,7 +140,7 @@ impl<'a> Run<'a> {
         if counted != written && !refused {
             return Err(format!("{counted} bytes of written units are counted, {written} were"));
         }
-        let held = self.host.model.held.iter().filter(|h| **h).count() as u64;
+        let held = self.host.model.mapped(self.device.ftl.layout().map.is_by_page());
         let settled = self.host.model.failed.is_empty() && self.device.ftl.is_quiet();
         if settled && self.device.ftl.mapped() != held {
             return Err(format!("{} are mapped, and the host gave {held}", self.device.ftl.mapped()));

@@ -97,7 +97,8 @@ impl<M: Media> Ftl<M> {
     /// Take an image as the contents of the home region.
     pub(crate) fn adopt_image(&mut self, image: BaseImage) {
         let spu = self.state.geometry.sectors_per_unit;
-        let placed = image.live_sectors(spu);
+        let by_page = self.state.map_kind().is_by_page();
+        let placed = image.live_sectors(spu, by_page);
         if M::METADATA {
             self.base = Some(std::sync::Arc::new(image.clone()));
         }

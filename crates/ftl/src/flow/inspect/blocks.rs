@@ -2,7 +2,7 @@
 
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
-use crate::plan::map_kind::{MapKind, MapTable};
+use crate::plan::map_kind::MapTable;
 use crate::plan::region::RegionId;
 use crate::plan::span::Located;
 use crate::state::aging::lives;
@@ -257,7 +257,7 @@ impl<M: Media> Ftl<M> {
     /// Bytes of the logical pages or sectors that hold data.
     pub fn live_bytes(&self) -> u64 {
         let g = &self.state.geometry;
-        self.mapped() * if self.layout.map == MapKind::Page { g.unit } else { g.sector }
+        self.mapped() * if self.layout.map.is_by_page() { g.unit } else { g.sector }
     }
 
     /// Whether any operation, staged page or job is left.

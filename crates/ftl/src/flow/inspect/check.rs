@@ -95,7 +95,7 @@ impl<M: Media> Ftl<M> {
         if let Some(what) = self.state.map.contradiction() {
             return broken(what);
         }
-        let mapped = self.state.map.count_mapped_sectors(self.state.end_of_pages());
+        let mapped = self.state.map.count_live_sectors(self.state.end_of_pages());
         if mapped != live_total {
             return broken(format!("{mapped} sectors are mapped, and {live_total} are live on flash"));
         }

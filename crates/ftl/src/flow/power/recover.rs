@@ -164,7 +164,7 @@ impl<M: Recorded> Ftl<M> {
         let mut dead = vec![];
         if let Some(base) = self.base.clone() {
             self.state.map.adopt((*base).clone());
-            for (block, programmed, live) in base.live_sectors(spu) {
+            for (block, programmed, live) in base.live_sectors(spu, self.state.map_kind().is_by_page()) {
                 if programmed == 0 {
                     continue;
                 }
