@@ -24,7 +24,7 @@ def _command() -> int:
     try:
         return _wordline.main(["wordline", *sys.argv[1:]])
     except _wordline.UserError as e:
-        print(f"error: {e}", file=sys.stderr)
+        _wordline.show_error(["wordline", *sys.argv[1:]], str(e))
         return 2
 
 

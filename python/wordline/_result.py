@@ -159,12 +159,19 @@ class Report(_Read, Parts, _Shown):
         The run in bins of ``bin_s`` seconds; arrays of shape ``(bins,)``.
     followed : Followed
         What the scheme has followed, by name; arrays of shape ``(n, 2)``.
+    hints : list of str
+        Advice, a sentence each, with options as keyword arguments of `run`; the JSON has them as
+        options of the command.
     replicas : Replicas or None
         The run repeated with other seeds, if it was. All other figures are of its own seed alone.
     """
 
     def _runs(self) -> list[Report]:
         return [self]
+
+    @cached_property
+    def hints(self) -> list[str]:
+        return [_wordline.in_python(hint) for hint in self._data["hints"]]
 
     @cached_property
     def requests(self) -> Table:

@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Sequence
 
-from wordline import Fault, Refused, UserError
+from wordline import Fault, Refused, UserError, _wordline
 
 #: Of everything that runs grids and draws.
 SWEEP = ("scipy", "rich", "matplotlib", "pyarrow", "markdown_it")
@@ -34,14 +34,19 @@ def perform(name: str, modules: Sequence[str], work: Callable[[], int | None]) -
         need(name, modules)
         return work() or 0
     except UserError as e:
-        print(f"error: {told(e)}", file=sys.stderr)
+        show(e)
         return 2
     except KeyboardInterrupt:
         # The command line says what is kept.
         return 130
     except (Fault, Refused, OSError) as e:
-        print(f"error: {told(e)}", file=sys.stderr)
+        show(e)
         return 1
+
+
+def show(error: Exception) -> None:
+    """Print an error of a command on standard error, as the command line prints all of them."""
+    _wordline.show_error(["wordline", *sys.argv[1:]], told(error))
 
 
 def told(error: Exception) -> str:

@@ -1,12 +1,13 @@
 //! The terminal: what may be coloured, how wide it is, and the progress of a run.
 
+use crate::advice::{Record, Source};
 use crate::error::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
-use wordline_report::TerminalStyle;
+use wordline_report::{Report, TerminalStyle};
 use wordline_run::{Elsewhere, Progress, Setup};
 use wordline_schemes::Registry;
 
@@ -20,10 +21,11 @@ pub(crate) struct Console {
     watched: bool,
     registry: Registry,
     elsewhere: Option<Elsewhere>,
+    record: Record,
 }
 
 impl Console {
-    pub(crate) fn new(registry: Registry, elsewhere: Option<Elsewhere>) -> Console {
+    pub(crate) fn new(registry: Registry, elsewhere: Option<Elsewhere>, record: Record) -> Console {
         let allowed = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
             && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
@@ -34,6 +36,7 @@ impl Console {
             watched: err,
             registry,
             elsewhere,
+            record,
         }
     }
 
@@ -72,6 +75,14 @@ impl Console {
     #[expect(clippy::print_stderr, reason = "this is where standard error is written")]
     pub(crate) fn note(&self, text: &str) {
         eprintln!("{text}");
+        self.record.add(Source::Note, text);
+    }
+
+    /// Take down what reports advise, which stands in the table or summary that is their text.
+    pub(crate) fn advised(&self, reports: &[Report]) {
+        for text in wordline_report::advice(reports) {
+            self.record.add(Source::Report, &text);
+        }
     }
 
     /// Report a failure.
@@ -82,6 +93,7 @@ impl Console {
         } else {
             eprintln!("error: {failure}");
         }
+        self.record.add(Source::Error, &failure.to_string());
     }
 
     /// A bar on a terminal, nothing in a pipe.

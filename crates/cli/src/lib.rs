@@ -5,6 +5,7 @@
 //! This is the one crate that prints. `args` is the tree, one module a command does the work,
 //! `console` knows the terminal, `output` writes files so that none is ever half there.
 
+mod advice;
 mod args;
 mod commands;
 mod console;
@@ -12,6 +13,7 @@ mod error;
 mod interrupt;
 mod output;
 
+use advice::{Record, Source};
 use args::run::LifetimeArgs;
 use args::scheme::SchemeCommand;
 use args::tree::{Cli, Command};
@@ -47,17 +49,21 @@ pub fn main_with_schemes(
     python: Option<Interpreter<'_>>,
 ) -> i32 {
     let args: Vec<OsString> = args.collect();
+    let record = Record::of(&args);
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(e) => {
             // Help and version come this way too; nothing is left to do if even they cannot be shown.
             let _ = e.print();
+            if e.use_stderr() {
+                record.add(Source::Error, &e.to_string());
+            }
             return e.exit_code();
         }
     };
     interrupt::listen();
     let (python, elsewhere) = python.map_or((None, None), |p| (Some(p.call), p.elsewhere));
-    let console = Console::new(registry, elsewhere);
+    let console = Console::new(registry, elsewhere, record);
     let mut code = 0;
     let mut in_python = |call: Result<Call, Failure>| {
         let call = call?;
@@ -117,6 +123,11 @@ pub fn main_with_schemes(
             e.exit_code()
         }
     }
+}
+
+/// Print the error of a command that is done in Python, as all errors are printed.
+pub fn show_error(args: &[OsString], text: &str) {
+    Console::new(Registry::standard(), None, Record::of(args)).error(&Failure::Input(text.to_string()));
 }
 
 /// What a command that is done in Python keeps when it is stopped, and how it goes on.

@@ -305,6 +305,18 @@ fn formats() -> Vec<(&'static str, &'static str)> {
     wordline_workload::FORMATS.iter().map(|f| (f.name, f.title)).collect()
 }
 
+/// A text that a report has kept, with its options spelled as keyword arguments.
+#[pyfunction]
+fn in_python(text: &str) -> String {
+    wordline_units::Message::typed(text).on(wordline_units::Face::Python)
+}
+
+/// Print the error of a command, as all errors are printed.
+#[pyfunction]
+fn show_error(args: Vec<OsString>, text: &str) {
+    wordline_cli::show_error(&args, text);
+}
+
 /// The command line; returns its exit code. A scheme in it may be a class of Python.
 #[pyfunction]
 fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
@@ -369,6 +381,8 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("Fault", py.get_type::<Fault>())?;
     m.add_function(wrap_pyfunction!(compare, m)?)?;
     m.add_function(wrap_pyfunction!(identity, m)?)?;
+    m.add_function(wrap_pyfunction!(in_python, m)?)?;
+    m.add_function(wrap_pyfunction!(show_error, m)?)?;
     m.add_function(wrap_pyfunction!(model, m)?)?;
     m.add_function(wrap_pyfunction!(page_write_cost, m)?)?;
     m.add_function(wrap_pyfunction!(record, m)?)?;

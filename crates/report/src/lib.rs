@@ -54,4 +54,5 @@ pub use terminal::summary::summary;
 pub use terminal::table::table;
 pub use terminal::text::TerminalStyle;
 pub use terminal::why::why_text;
+pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};

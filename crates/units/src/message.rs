@@ -73,7 +73,38 @@ pub enum Listed {
     Workloads,
 }
 
+/// All options, as a text that has them is read.
+const OPTIONS: [Opt; 21] = [
+    Opt::Device,
+    Opt::Scheme,
+    Opt::Workload,
+    Opt::Set,
+    Opt::Replicas,
+    Opt::Requests,
+    Opt::Fit,
+    Opt::Initial,
+    Opt::FromState,
+    Opt::SaveState,
+    Opt::Traces,
+    Opt::Log,
+    Opt::Completions,
+    Opt::Timeline,
+    Opt::Window,
+    Opt::Around,
+    Opt::Acceleration,
+    Opt::Shelf,
+    Opt::End,
+    Opt::Op,
+    Opt::Slowest,
+];
+
 impl Opt {
+    /// The option that a word of a command line names.
+    fn named(word: &str) -> Option<Opt> {
+        let name = word.strip_prefix("--")?.replace('-', "_");
+        OPTIONS.into_iter().find(|option| option.keyword() == name)
+    }
+
     /// Its name in Python; on a command line it has hyphens.
     const fn keyword(self) -> &'static str {
         match self {
@@ -124,10 +155,8 @@ impl Opt {
             }
             (Face::Python, None) => format!("{keyword}="),
             (Face::Python, Some(value)) if self.is_number() => format!("{keyword}={value}"),
-            (Face::Python, Some(value)) => match (self, value.split_once('=')) {
-                (Opt::Set, Some((key, value))) => format!("{keyword}={{{key:?}: {value:?}}}"),
-                _ => format!("{keyword}={value:?}"),
-            },
+            (Face::Python, Some(value)) if self == Opt::Set => settings_in_python(&[value.to_string()]),
+            (Face::Python, Some(value)) => format!("{keyword}={value:?}"),
         }
     }
 }
@@ -155,7 +184,28 @@ impl Listed {
 enum Piece {
     Text(String),
     Option(Opt, Option<String>),
+    /// Changes of keys that are made together.
+    Settings(Vec<String>),
     Listed(Listed),
+}
+
+/// Where a value of a command line ends: the full stop, comma or bracket of the sentence is no part of it.
+fn value_of(word: &str) -> &str {
+    word.trim_end_matches(['.', ',', ';', ')', ':'])
+}
+
+/// A dictionary of changes, as Python has it.
+fn settings_in_python(pairs: &[String]) -> String {
+    let entry = |pair: &String| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        format!("{key:?}: {value:?}")
+    };
+    format!("set={{{}}}", pairs.iter().map(entry).collect::<Vec<_>>().join(", "))
+}
+
+/// The same as a command line has them.
+fn settings_in_command(pairs: &[String]) -> String {
+    pairs.iter().map(|pair| format!("--set {pair}")).collect::<Vec<_>>().join(" ")
 }
 
 /// A text that may speak of options. Shown without more it spells them as a command line has them.
@@ -163,11 +213,35 @@ enum Piece {
 pub struct Message(Vec<Piece>);
 
 impl Message {
+    /// A text with options as a command line has them, `--set` with its neighbors as one change: for a text that was
+    /// kept, as those of a report are.
+    pub fn typed(text: &str) -> Message {
+        let mut pieces: Vec<Piece> = vec![];
+        let mut rest = text;
+        while let Some((before, option, value, after)) = next_option(rest) {
+            match pieces.last_mut() {
+                Some(Piece::Settings(pairs)) if option == Opt::Set && before == " " => pairs.push(value.to_string()),
+                _ => {
+                    pieces.push(Piece::Text(before.to_string()));
+                    pieces.push(match option {
+                        Opt::Set => Piece::Settings(vec![value.to_string()]),
+                        _ => Piece::Option(option, Some(value.to_string())),
+                    });
+                }
+            }
+            rest = after;
+        }
+        pieces.push(Piece::Text(rest.to_string()));
+        Message(pieces)
+    }
+
     /// The text as one face shows it.
     pub fn on(&self, face: Face) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
             Piece::Option(option, value) => option.spelled(value.as_deref(), face),
+            Piece::Settings(pairs) if face == Face::Python => settings_in_python(pairs),
+            Piece::Settings(pairs) => settings_in_command(pairs),
             Piece::Listed(listed) => listed.spelled(face),
         };
         self.0.iter().map(piece).collect()
@@ -177,6 +251,20 @@ impl Message {
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|piece| matches!(piece, Piece::Text(text) if text.is_empty()))
     }
+}
+
+/// The first option with a value in a text: what is before it, the two, and what follows.
+fn next_option(text: &str) -> Option<(&str, Opt, &str, &str)> {
+    let mut from = 0;
+    while let Some(at) = text[from..].find("--").map(|at| from + at) {
+        let (name, behind) = text[at..].split_once(' ').unwrap_or((&text[at..], ""));
+        let value = value_of(behind.split(' ').next().unwrap_or(""));
+        match Opt::named(name).filter(|_| !value.is_empty()) {
+            Some(option) => return Some((&text[..at], option, value, &behind[value.len()..])),
+            None => from = at + 2,
+        }
+    }
+    None
 }
 
 impl Display for Message {
@@ -243,5 +331,22 @@ mod tests {
             "workload=\"zipf\": nothing ends it; give requests=N or set={\"workload.bytes\": \"1GiB\"} \
              (save_state=); `wordline.workloads()`"
         );
+    }
+
+    #[test]
+    fn kept_text_is_spelled_for_python() {
+        for (kept, in_python) in [
+            ("--initial fill:97%,valid=95% begins full.", "initial=\"fill:97%,valid=95%\" begins full."),
+            (
+                "fills it (--set ack.mode=buffer --set ack.pages=64).",
+                "fills it (set={\"ack.mode\": \"buffer\", \"ack.pages\": \"64\"}).",
+            ),
+            ("collected: --requests 3600 is enough.", "collected: requests=3600 is enough."),
+            ("with --requests 3600.", "with requests=3600."),
+            ("a -- b --no-such x --fit", "a -- b --no-such x --fit"),
+        ] {
+            assert_eq!(Message::typed(kept).on(Face::Python), in_python);
+            assert_eq!(Message::typed(kept).to_string(), kept);
+        }
     }
 }

@@ -36,6 +36,7 @@ impl Outputs {
         if !self.json.as_ref().is_some_and(Sink::is_stdout) {
             console.say(text)?;
         }
+        console.advised(&comparison.reports);
         if let Some(folder) = self.folder {
             folder.fill(json, comparison, console)?;
         }

@@ -131,11 +131,12 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::advice::Record;
 
     #[test]
     fn a_life_is_told_with_where_it_heads_and_how_long_all_may_take() {
         let (schemes, console) =
-            (["raro".to_string()], Console::new(wordline_schemes::Registry::standard(), None));
+            (["raro".to_string()], Console::new(wordline_schemes::Registry::standard(), None, Record::of(&[])));
         let told = Told::new(&schemes, &console);
         let p = LifeProgress {
             scheme: 0,

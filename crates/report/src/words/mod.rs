@@ -1,5 +1,6 @@
 //! What is said of the data: numbers with their units, the rows of a comparison, sentences.
 
+pub(crate) mod advice;
 pub(crate) mod begun;
 pub(crate) mod command;
 pub(crate) mod conditions;
