@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from advice import pieces, shape, shapes_known
+
+import wordline as wl
 
 ROOT = Path(__file__).resolve().parents[2]
 # A drive so small that it is worn out in no time.
@@ -46,6 +49,44 @@ def call(program, *args, cwd=None, stdin=None, env=None, timeout=120) -> Done:
         env={**os.environ, **(env or {})},
     )
     return Done(process)
+
+
+def _recording(error: type, record: Path):
+    """Have errors of a class append what they say to a file."""
+
+    def begun(self, *args) -> None:
+        with record.open("a") as file:
+            file.write(json.dumps({"source": "python", "text": str(args[0]) if args else ""}) + "\n")
+
+    error.__init__ = begun
+
+
+@pytest.fixture(scope="session", autouse=True)
+def advice(tmp_path_factory):
+    """Hold what commands and the package advise against the advice that `test_advice.py` follows."""
+    record = tmp_path_factory.mktemp("advice") / "said.jsonl"
+    os.environ["WORDLINE_ADVICE"] = str(record)
+    for error in (wl.UserError, wl.Refused):
+        _recording(error, record)
+    yield
+    for error in (wl.UserError, wl.Refused):
+        del error.__init__
+    del os.environ["WORDLINE_ADVICE"]
+    lines = record.read_text().splitlines() if record.exists() else []
+    said = [json.loads(line) for line in lines]
+    new = {
+        shape(piece): piece
+        for line in said
+        if line["source"] in ("error", "python")
+        for piece in pieces(line["text"])
+        if shape(piece) not in shapes_known()
+    }
+    if kept := os.environ.get("WORDLINE_ADVICE_NEW"):
+        Path(kept).write_text("".join(f"{piece}\n" for piece in new.values()))
+    assert not new, (
+        "this advice is in no line of tests/advice.jsonl: add one with a command that leads to it, "
+        "then `BLESS=1 pytest python/tests/test_advice.py`:\n" + "\n".join(new.values())
+    )
 
 
 @pytest.fixture

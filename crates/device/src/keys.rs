@@ -37,6 +37,11 @@ pub fn keys_of(name: &str) -> Vec<KeyTable> {
 }
 
 impl KeyTable {
+    /// The names of its keys.
+    pub fn keys(&self) -> Vec<&'static str> {
+        self.sentences.iter().flat_map(|sentence| subjects(sentence)).collect()
+    }
+
     /// All of it if `asked` leads to it or to a table around it, the sentences of a key if it leads into it.
     fn within(self, asked: &[&str]) -> Option<KeyTable> {
         let alike =

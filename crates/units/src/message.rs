@@ -71,6 +71,8 @@ pub enum Listed {
     Schemes,
     /// Built-in workloads and twins.
     Workloads,
+    /// Trace formats.
+    Formats,
 }
 
 /// All options, as a text that has them is read.
@@ -172,6 +174,7 @@ impl Listed {
             Listed::Devices => "devices",
             Listed::Schemes => "schemes",
             Listed::Workloads => "workloads",
+            Listed::Formats => "formats",
         };
         match face {
             Face::CommandLine => format!("`wordline list {what}`"),
@@ -220,7 +223,9 @@ impl Message {
         let mut rest = text;
         while let Some((before, option, value, after)) = next_option(rest) {
             match pieces.last_mut() {
-                Some(Piece::Settings(pairs)) if option == Opt::Set && before == " " => pairs.push(value.to_string()),
+                Some(Piece::Settings(pairs)) if option == Opt::Set && before == " " => {
+                    pairs.push(value.to_string())
+                }
                 _ => {
                     pieces.push(Piece::Text(before.to_string()));
                     pieces.push(match option {

@@ -89,8 +89,9 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     if fio.is_some() && setup.pacing().is_some() {
         return Err(Failure::Input(format!(
             "--fio-json: {} has no jobs, so there is nothing to say of them\n  allowed: a fio job file as \
-             --workload\n  hint: --json writes the report of any run",
-            args.what.workload
+             the workload\n  hint: the report of any run is written by --json {}, in its place",
+            args.what.workload,
+            args.fio_json.as_deref().unwrap_or("-")
         )));
     }
     setup.spelling(&args.scheme)?;

@@ -67,10 +67,15 @@ pub(crate) fn names(schemes: &Registry) -> Vec<String> {
 
 fn unknown(name: &str, schemes: &Registry) -> String {
     let names = names(schemes);
-    let near = wordline_device::config::closest(name, names.iter().map(String::as_str));
+    let keys = keys::paths();
+    let known = names.iter().chain(&keys).map(String::as_str);
+    let near = wordline_device::config::closest(name, known);
     let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
     let what = "device, scheme, workload, format or key of a device file";
-    format!("there is no {what} {name:?}{hint}\n  allowed: {}", names.join(", "))
+    let lists = "`wordline list devices`, `wordline list schemes`, `wordline list workloads` and `wordline list formats`";
+    format!(
+        "there is no {what} {name:?}{hint}\n  hint: {lists} have the names, and `wordline explain device-files` has the keys"
+    )
 }
 
 /// What a twin is made of, what it is held to, and what it comes to.

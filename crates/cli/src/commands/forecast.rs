@@ -57,7 +57,7 @@ fn verdict(setup: &Setup, length: RunLength, writes: f64) -> String {
     let size = 10f64.powf((requests.log10().floor() - 1.0).max(0.0));
     let requests = ((requests / size).ceil() * size) as u64;
     let how = match setup.workload.recorded_requests() {
-        Some(recorded) if recorded < requests => {
+        Some(recorded) if recorded < requests && setup.workload.is_whole() => {
             "the trace is shorter; --initial steady needs fewer".to_string()
         }
         _ => format!("--requests {requests}"),

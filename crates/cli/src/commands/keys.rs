@@ -21,6 +21,15 @@ pub(crate) fn names() -> Vec<String> {
     names
 }
 
+/// All keys with their tables, as `--set` takes them.
+pub(crate) fn paths() -> Vec<String> {
+    let of = |table: &KeyTable| -> Vec<String> {
+        let paths = table.paths.iter();
+        paths.flat_map(|path| table.keys().into_iter().map(move |key| format!("{path}.{key}"))).collect()
+    };
+    key_tables().iter().flat_map(of).collect()
+}
+
 fn table(table: &KeyTable, console: &Console) -> String {
     let heads: Vec<String> = table.paths.iter().map(|p| console.bold(&format!("[{p}]"))).collect();
     let first = table.paths.first().map_or("", String::as_str);

@@ -135,8 +135,10 @@ mod tests {
 
     #[test]
     fn a_life_is_told_with_where_it_heads_and_how_long_all_may_take() {
-        let (schemes, console) =
-            (["raro".to_string()], Console::new(wordline_schemes::Registry::standard(), None, Record::of(&[])));
+        let (schemes, console) = (
+            ["raro".to_string()],
+            Console::new(wordline_schemes::Registry::standard(), None, Record::of(&[])),
+        );
         let told = Told::new(&schemes, &console);
         let p = LifeProgress {
             scheme: 0,

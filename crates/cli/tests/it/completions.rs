@@ -5,7 +5,7 @@
 use std::process::{Command, Output};
 
 fn wordline(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wordline")).args(args).output().unwrap()
+    crate::support::wordline(&std::env::current_dir().unwrap(), args)
 }
 
 fn script(shell: &str) -> String {

@@ -1,12 +1,7 @@
 //! A drive of one's own, as a user makes and looks at it.
 
+use crate::support::wordline;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-
-fn wordline(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wordline"));
-    command.current_dir(folder).args(args).stdin(Stdio::null()).output().unwrap()
-}
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()

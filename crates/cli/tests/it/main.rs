@@ -5,6 +5,7 @@
 mod completions;
 mod device;
 mod interrupt;
+mod support;
 mod trace;
 mod tree;
 mod twin;

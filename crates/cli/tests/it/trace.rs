@@ -1,12 +1,7 @@
 //! Traces made of traces, as a user meets them: what is written, what is refused, and that no file is
 //! ever half there.
 
-use std::path::Path;
-use std::process::{Command, Output};
-
-fn wordline(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wordline")).current_dir(folder).args(args).output().unwrap()
-}
+use crate::support::wordline;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
@@ -112,7 +107,7 @@ fn trace_commands_refuse_built_in_workloads_by_name() {
             let said = text(&done.stderr);
             assert_eq!(done.status.code(), Some(2), "{said}");
             assert!(said.contains("a built-in workload, which draws its requests, and no trace"), "{said}");
-            assert!(said.contains(&format!("--workload {name} runs it")), "{said}");
+            assert!(said.contains("`wordline list workloads` names all of them"), "{said}");
             assert!(!said.contains("did you mean"), "{said}");
         }
     }

@@ -2,10 +2,11 @@
 
 #![allow(clippy::print_stdout)]
 
-use std::process::{Command, Output};
+use crate::support;
+use std::process::Output;
 
 fn wordline(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wordline")).args(args).env_remove("NO_COLOR").output().unwrap()
+    support::wordline(&std::env::current_dir().unwrap(), args)
 }
 
 fn text(bytes: &[u8]) -> String {

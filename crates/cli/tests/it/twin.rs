@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 /// Exit code, standard output and standard error.
 fn wordline(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let done = Command::new(env!("CARGO_BIN_EXE_wordline")).args(args).current_dir(folder).output().unwrap();
+    let done = crate::support::wordline(folder, args);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (done.status.code().unwrap_or(-1), text(&done.stdout), text(&done.stderr))
 }

@@ -5,6 +5,11 @@ use crate::words::labels::labels;
 use crate::words::number;
 use crate::words::said::{self, Said};
 
+/// Whether a hint proposes an initial state.
+fn begins(hint: &str) -> bool {
+    hint.contains("--initial ")
+}
+
 /// Advice of all runs and our own warnings, each once, with the runs that it is about.
 pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
     let mut hints: Vec<(usize, String)> = Vec::new();
@@ -35,8 +40,10 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
             add(text, run);
         }
     }
+    // What one run could begin with, another may have no room for.
+    let all_begin_so = reports.iter().all(|r| r.hints.iter().any(|hint| begins(hint)));
     for (run, r) in reports.iter().enumerate() {
-        for hint in &r.hints {
+        for hint in r.hints.iter().filter(|hint| all_begin_so || !begins(hint)) {
             add(hint.clone(), run);
         }
         if let Some(replicas) = r.replicas.as_ref().filter(|r| r.are_alike()) {

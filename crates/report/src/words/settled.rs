@@ -70,7 +70,8 @@ pub(crate) fn advice(reports: &[Report]) -> String {
 
 /// The same for where the command of the runs stands below; `None` where an answer may rest on them.
 pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
-    if stands(reports) {
+    // Runs that write nothing have no steady state to come to.
+    if stands(reports) || reports.iter().all(|r| r.host.write_bytes == 0) {
         return None;
     }
     let command = longer(reports);

@@ -232,7 +232,7 @@ pub(crate) fn table_hint(sample: &Sample) -> Option<String> {
         .filter(|spellings| !spellings.is_empty())
         .collect();
     let quoted = |spelling: &String| format!("--format 'csv:{}'", spelling.replace('\'', "'\\''"));
-    let explained = "wordline explain csv says how columns and units are named";
+    let explained = "`wordline explain csv` says how columns and units are named";
     Some(match passed.as_slice() {
         [only] => match only.as_slice() {
             [spelling] => format!("{columns}; perhaps {} ({explained})", quoted(spelling)),

@@ -225,7 +225,14 @@ impl Table<'_> {
 
     /// What the title of a column says; nothing where it has no known word, or there are no titles.
     pub fn titled(&self, n: usize) -> Option<Role> {
-        let words = self.words(n);
+        let mut words = self.words(n);
+        // `t_us` is a time, where `T` alone may be what is asked; and `nr_sectors` counts sectors.
+        if words.first().is_some_and(|w| w == "t") && self.time_unit(n).is_some() {
+            return Some(Role::Time);
+        }
+        if words.len() > 1 {
+            words.retain(|w| w != "nr");
+        }
         TITLES.iter().find(|(_, known)| words.iter().any(|w| known.contains(&w.as_str()))).map(|t| t.0)
     }
 

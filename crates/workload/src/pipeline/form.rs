@@ -50,9 +50,9 @@ impl Form {
             let mut problem =
                 Problem::new(ErrorKind::Option, format!("--to {}", self.format.name), miss.reason);
             if let Some(fault) = miss.option {
-                problem = problem.allowed(format!("{}={}", fault.key, fault.allowed));
+                problem = problem.allowed(fault.allowed.clone());
             }
-            problem.hint(format!("wordline explain {} has the whole grammar", self.format.name)).into()
+            problem.hint(format!("`wordline explain {}` has the whole grammar", self.format.name)).into()
         })
     }
 }
@@ -98,9 +98,7 @@ fn by_ending(name: &str, stem: &str) -> Result<&'static Format, WorkloadError> {
     };
     let names = FORMATS.iter().filter(|f| f.is_written()).map(|f| f.name).collect::<Vec<_>>().join(", ");
     Err(Problem::new(ErrorKind::Option, name, what)
-        .allowed(format!(
-            "a name that ends in .wl, .iolog or in a format's name, or --to with one of {names}"
-        ))
+        .allowed(format!("a name that ends in .wl, .iolog or in a format's name ({names})"))
         .hint("--to wordline keeps everything and reads fastest; --to csv is for other programs")
         .into())
 }

@@ -85,7 +85,10 @@ impl Pipeline {
                 "no request is left to be written",
             )
             .allowed("at least one request")
-            .hint("wordline trace inspect shows span, volumes and number of what is there")
+            .hint(format!(
+                "`wordline trace inspect {}` shows span, volumes and number of what is there",
+                self.flow.label()
+            ))
             .into());
         }
         encoder.write_all(&buffer).map_err(failed)?;

@@ -5,6 +5,7 @@
 use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
 use serde::Serialize;
 use std::str::FromStr;
+use wordline_units::Message;
 
 /// One option or parameter, as `explain` shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -127,7 +128,7 @@ impl Options {
     }
 
     /// Records a problem with the value of `key`.
-    pub fn reject(&mut self, key: &str, what: String, allowed: &str, hint: &str) {
+    pub fn reject(&mut self, key: &str, what: String, allowed: &str, hint: impl Into<Message>) {
         let place = match self.text(key) {
             Some(value) => format!("{}:{key}={value}", self.place),
             None => self.place.clone(),

@@ -11,6 +11,7 @@ use crate::formats::registry::FORMATS;
 use crate::source::source::{Part, STANDARD_INPUT, Source};
 use crate::text::numbers::{excerpt, grouped};
 use std::io::Read;
+use wordline_units::{Listed, Message};
 
 /// Bytes of content that are looked at, and of the further files of a trace.
 const SAMPLE: u64 = 2 << 20;
@@ -102,12 +103,12 @@ pub(crate) fn identify(
 fn not_that_format(label: &str, format: &Format, miss: &Miss) -> WorkloadError {
     if let Some(fault) = &miss.option {
         return Problem::new(ErrorKind::Option, label, miss.reason.clone())
-            .allowed(format!("{}={}", fault.key, fault.allowed))
-            .hint(format!("wordline explain {} has the whole grammar", format.name))
+            .allowed(format!("{}: {}", fault.key, fault.allowed))
+            .hint(format!("`wordline explain {}` has the whole grammar", format.name))
             .into();
     }
     let hint = if format.must_be_told() {
-        format!("wordline explain {} has the whole grammar", format.name)
+        format!("`wordline explain {}` has the whole grammar", format.name)
     } else {
         "leave format out to have it detected".to_string()
     };
@@ -186,14 +187,11 @@ fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Mis
     let nearest = misses.first().filter(|(_, m)| m.fits > 0).map_or(String::new(), |(f, m)| {
         format!("; nearest is {} ({} % of it fits; {})", f.name, m.fits / 10, m.reason)
     });
-    let names = FORMATS.iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
     let begins = excerpt(sample.bytes, 48);
-    let hint = archive_hint(sample.bytes).map(str::to_string).or_else(|| table_hint(sample));
+    let hint =
+        archive_hint(sample.bytes).map(str::to_string).or_else(|| table_hint(sample)).map(Message::from);
     Problem::new(ErrorKind::Format, label, format!("no trace format fits; it begins \"{begins}\"{nearest}"))
-        .allowed(names)
-        .hint(hint.unwrap_or_else(|| {
-            "wordline list formats shows each grammar; --format NAME insists on one".to_string()
-        }))
+        .hint(hint.unwrap_or_else(|| Listed::Formats.by() + " has the grammar of each"))
         .into()
 }
 
@@ -241,17 +239,13 @@ pub(crate) fn ambiguous(
     // One that is left is proposed; of several none.
     let hint = match (plausible.as_slice(), guess) {
         ([], Some(guess)) => format!("the columns may stand in another order: {guess}"),
-        ([], None) => format!("to insist on a reading, say it behind the name: {file}:OPTIONS, as allowed"),
+        ([], None) => "to insist on a reading, add it behind the name, after a colon".to_string(),
         ([only], _) if format.must_be_told() => format!("say it: {}{}", only.options, instead(&only.options)),
         ([only], _) => format!("say it: {file}:{0} or --format '{name}:{0}'", only.options),
         ([first, ..], _) if format.must_be_told() => {
             format!("say which of them it is, which only you know{}", instead(&first.options))
         }
-        (_, _) => {
-            format!(
-                "say which of them it is, which only you know: behind the name, {file}:OPTIONS, as allowed"
-            )
-        }
+        (_, _) => "say which of them it is, which only you know: behind the name, after a colon".to_string(),
     };
     Problem::new(ErrorKind::Ambiguous, label, what)
         .allowed(shown.iter().map(|r| r.options.as_str()).collect::<Vec<_>>().join(" | "))

@@ -98,21 +98,20 @@ impl Trace {
             beyond.unwrap_or_default()
         );
         let label = self.source.label();
-        let hint = if touched <= drive.logical_bytes {
-            format!(
+        let (allowed, hint) = if touched <= drive.logical_bytes {
+            let hint = format!(
                 "fit=compact renumbers the {} touched pages densely into {} of the drive; fit=wrap takes addresses modulo the drive",
                 grouped(pages.count()),
                 readable_bytes(touched)
-            )
+            );
+            ("fit=wrap, fit=compact", hint)
         } else {
-            format!(
-                "fit=compact would need {}, more than the drive has; fit=wrap takes addresses modulo the drive, which overlays data",
+            let hint = format!(
+                "fit=wrap takes addresses modulo the drive, which overlays data; renumbered densely they need {}, more than the drive has",
                 readable_bytes(touched)
-            )
+            );
+            ("fit=wrap", hint)
         };
-        Ok(Problem::new(ErrorKind::Fit, label, what)
-            .allowed("fit=error, fit=wrap, fit=compact")
-            .hint(hint)
-            .into())
+        Ok(Problem::new(ErrorKind::Fit, label, what).allowed(allowed).hint(hint).into())
     }
 }

@@ -26,7 +26,7 @@ use crate::trace::scan::{Ask, Scan, place, place_in};
 use crate::trace::sorted::Sorted;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use wordline_units::{Count, HostOp, SimDuration};
+use wordline_units::{Count, HostOp, Listed, Message, SimDuration};
 
 /// How a trace without a clock is replayed: as deep as an SATA drive's queue.
 const WITHOUT_CLOCK: Pacing = Pacing::Closed { queue_depth: 32, threads: 1 };
@@ -89,9 +89,12 @@ impl Trace {
                 let found = format_named(&name);
                 if found.is_none() {
                     let names = FORMATS.iter().map(|f| f.name);
-                    let hint = crate::error::did_you_mean(&name, names.clone());
-                    let allowed = names.collect::<Vec<_>>().join(", ");
-                    o.reject("format", format!("{name:?} is not a format"), &allowed, &hint);
+                    let near = Message::from(crate::error::did_you_mean(&name, names));
+                    let known = Message::from("leave it out to have it detected; ")
+                        + Listed::Formats.by()
+                        + " names all";
+                    let hint = if near.is_empty() { known } else { near };
+                    o.reject("format", format!("{name:?} is not a format"), "", hint);
                 }
                 found
             }
@@ -140,7 +143,7 @@ impl Trace {
         for key in told.keys().filter(|k| !identified.format.parameters.iter().any(|p| p.key == **k)) {
             let what =
                 format!("{} has no option {key}; the content is in that format", identified.format.name);
-            o.reject(key, what, "options of the format found", "leave it out, or insist with format=NAME");
+            o.reject(key, what, "", "leave it out");
         }
         o.finish()?;
         let backwards = told_backwards.unwrap_or(match identified.format.order {
@@ -223,7 +226,10 @@ impl Trace {
             problems.push(
                 Problem::new(ErrorKind::Content, first, what)
                     .allowed(format!("lines in {} format", self.identified.format.name))
-                    .hint(format!("{}:skip=bad leaves them out; trace inspect shows them", typed(label))),
+                    .hint(format!(
+                        "{0}:skip=bad leaves them out; `wordline trace inspect {0}` shows them",
+                        typed(label)
+                    )),
             );
         } else if bad > scan.requests {
             let what =
@@ -231,7 +237,7 @@ impl Trace {
             problems.push(
                 Problem::new(ErrorKind::Content, label, what)
                     .allowed("with skip=bad, fewer unusable lines than usable ones")
-                    .hint("the format may be another, or the file damaged; trace inspect shows the reasons"),
+                    .hint("the format may be another, or the file damaged"),
             );
         }
         if let Some(first) = scan.backwards.first.as_ref().filter(|_| self.backwards == Backwards::Refuse) {

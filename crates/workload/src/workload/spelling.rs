@@ -6,7 +6,7 @@ use crate::generators::twin::named::is_known;
 use crate::source::source::is_there;
 use crate::text::parameter::unquoted_parts;
 use std::path::Path;
-use wordline_units::{Listed, Opt};
+use wordline_units::{Listed, Message};
 
 /// A workload's text taken apart.
 pub(crate) struct Parts<'a> {
@@ -86,8 +86,9 @@ pub(crate) fn check_is_trace(head: &str) -> Result<(), WorkloadError> {
     let drawn = synthetic_named(head).is_some() || is_known(head);
     if drawn && !Path::new(head).exists() {
         let what = "this is a built-in workload, which draws its requests, and no trace";
-        let hint =
-            Opt::Workload.of(head) + " runs it; " + Listed::Workloads.by() + " names the built-in ones";
+        let hint = Message::from("run and compare take it as their workload; ")
+            + Listed::Workloads.by()
+            + " names all of them";
         return Err(Problem::new(ErrorKind::Format, head, what).allowed(TRACES).hint(hint).into());
     }
     check_files(head)?;

@@ -176,6 +176,14 @@ impl Workload {
         }
     }
 
+    /// Whether a trace is read to its end, and not cut after a number of requests.
+    pub fn is_whole(&self) -> bool {
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => t.requests.is_none_or(|most| most > t.scan.requests),
+            Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Twin(_) => false,
+        }
+    }
+
     /// What stands in for what the input does not say, a sentence each; a report has them beside its figures.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = match &self.kind {

@@ -269,7 +269,7 @@ fn a_hint_for_a_job_beyond_the_drive_makes_it_fit() {
         "[a]\nrw=write\noffset=1023m\nsize=2m\n",
     ] {
         let refused = workload(text, "").unwrap().open(DRIVE, 1).err().unwrap().to_string();
-        let (_, hint) = refused.split_once("FILE:").unwrap_or_else(|| panic!("{refused}"));
+        let (_, hint) = refused.rsplit_once(": ").unwrap_or_else(|| panic!("{refused}"));
         let options = hint.split([';', ' ', '\n']).next().unwrap();
         let requests = workload(text, options).unwrap().open(DRIVE, 1);
         assert_eq!(requests.unwrap_or_else(|e| panic!("{options}: {e}")).take(8).count(), 8, "{options}");

@@ -162,13 +162,10 @@ fn fitting(job: &Job, start: u64, drive: u64) -> String {
         (0, _) if job.clones > 1 => {
             let each = drive.saturating_sub(job.offset.of(drive)) / job.clones as u64;
             let each = each - each % (1 << 20);
-            format!("a larger drive, or the copies closer together: FILE:offset_increment={each},size={each}")
+            format!("a larger drive, or the copies closer together: offset_increment={each},size={each}")
         }
-        (0, _) => {
-            "a larger drive (--set capacity.logical=SIZE), or jobs closer to its beginning: FILE:offset=0"
-                .into()
-        }
-        (_, Some(_)) => format!("a smaller file: FILE:filesize={}", drive - drive % (1 << 20).min(drive)),
-        (_, None) => format!("a smaller size: FILE:size={room}; a share of the drive is such as size=50%"),
+        (0, _) => "a larger drive, or jobs closer to its beginning: offset=0".into(),
+        (_, Some(_)) => format!("a smaller file: filesize={}", drive - drive % (1 << 20).min(drive)),
+        (_, None) => format!("a smaller size, behind the file's name: size={room}"),
     }
 }

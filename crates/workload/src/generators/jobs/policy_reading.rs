@@ -57,7 +57,13 @@ impl Reading<'_> {
         let Some(line) = self.lines.get("ioengine") else { return };
         let problem = Problem::new(ErrorKind::Option, &line.place, format!("ioengine: {name} {what}"))
             .allowed(usable().join(", "))
-            .hint("choose the jobs that ask a drive: FILE:section=NAME+NAME");
+            .hint(match self.asking {
+                [] => String::new(),
+                jobs => format!(
+                    "choose jobs that ask a drive, behind the file's name: section={}",
+                    jobs.join("+")
+                ),
+            });
         self.problems.push(problem);
     }
 
@@ -236,7 +242,10 @@ impl Reading<'_> {
             let given: Vec<&str> = ZONE_KEYS.into_iter().filter(|k| self.has(k)).collect();
             let line = self.lines.get("zonemode")?;
             let what = "zonemode: zbd writes zones in order, and the drive has no zones";
-            let hint = format!("leave the zones out for one run: FILE:ignore={}", given.join("+"));
+            let hint = format!(
+                "leave the zones out for one run, behind the file's name: ignore={}",
+                given.join("+")
+            );
             self.problems
                 .push(Problem::new(ErrorKind::Option, &line.place, what).allowed("strided, none").hint(hint));
             return None;

@@ -1,6 +1,7 @@
 //! The keys of a job file, read into jobs: every value, and every key that cannot be honoured.
 
 use crate::error::{ErrorKind, Problem, did_you_mean};
+use crate::generators::jobs::engines::{Engine, engine};
 use crate::generators::jobs::ini::{JobText, Line, Section};
 use crate::generators::jobs::job::Job;
 use crate::generators::jobs::keys::{Standing, names, standing};
@@ -12,7 +13,10 @@ use std::collections::BTreeMap;
 pub(crate) fn jobs_of(file: &JobText, problems: &mut Vec<Problem>) -> (Vec<Job>, Vec<String>) {
     // A line of [global] is wrong once, however many jobs it goes to.
     let (mut seen, mut remarks, mut unseen) = (vec![], vec![], vec![]);
-    let jobs = file.sections.iter().map(|s| Reading::of(s, &mut seen, &mut remarks, &mut unseen)).collect();
+    let asking: Vec<&str> =
+        file.sections.iter().filter(|s| asks_a_drive(s)).map(|s| s.name.as_str()).collect();
+    let of = |s| Reading::of(s, &asking, &mut seen, &mut remarks, &mut unseen);
+    let jobs = file.sections.iter().map(of).collect();
     let mut unique: Vec<Problem> = vec![];
     for problem in seen {
         if !unique.contains(&problem) {
@@ -27,11 +31,20 @@ pub(crate) fn jobs_of(file: &JobText, problems: &mut Vec<Problem>) -> (Vec<Job>,
     (jobs, remarks)
 }
 
+/// Whether the engine of a job reaches a block device.
+fn asks_a_drive(section: &Section) -> bool {
+    let named = section.lines.iter().rev().find(|line| line.key == "ioengine");
+    let engine = named.and_then(|line| line.value.as_deref()).and_then(engine);
+    !matches!(engine, Some(Engine::Refused(_)))
+}
+
 pub(crate) struct Reading<'a> {
     pub lines: BTreeMap<&'static str, &'a Line>,
     /// Place of each key among the lines.
     pub order: BTreeMap<&'static str, usize>,
     pub kilo: KiloBase,
+    /// The jobs of the file whose engines reach a block device.
+    pub asking: &'a [&'a str],
     pub problems: &'a mut Vec<Problem>,
     remarks: &'a mut Vec<String>,
 }
@@ -39,12 +52,13 @@ pub(crate) struct Reading<'a> {
 impl<'a> Reading<'a> {
     fn of(
         section: &'a Section,
+        asking: &'a [&'a str],
         problems: &'a mut Vec<Problem>,
         remarks: &'a mut Vec<String>,
         unseen: &mut Vec<&'static str>,
     ) -> Job {
         let (lines, order, kilo) = (BTreeMap::new(), BTreeMap::new(), KiloBase::Binary);
-        let mut reading = Reading { lines, order, kilo, problems, remarks };
+        let mut reading = Reading { lines, order, kilo, asking, problems, remarks };
         for (at, line) in section.lines.iter().enumerate() {
             match standing(&line.key) {
                 Some((name, standing @ (Standing::Honoured(_) | Standing::Unseen))) => {
@@ -56,7 +70,8 @@ impl<'a> Reading<'a> {
                 }
                 Some((_, Standing::Refused(why))) if !harmless(line) => {
                     let what = format!("{} cannot be honoured: {why}", line.key);
-                    let hint = format!("or leave it out for one run: FILE:ignore={}", line.key);
+                    let hint =
+                        format!("or leave it out for one run, behind the file's name: ignore={}", line.key);
                     reading.problems.push(Problem::new(ErrorKind::Option, &line.place, what).hint(hint));
                 }
                 Some(_) => {}

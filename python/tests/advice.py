@@ -1,0 +1,167 @@
+"""Advice as users get it: what of a text is advice, what of that can be typed, and what is the same but for its values."""
+
+import ast
+import json
+import re
+import shlex
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+#: All advice that is known, each with a command that leads to it.
+KNOWN = ROOT / "tests" / "advice.jsonl"
+
+_OPTION = re.compile(r"(?<![\w'-])--([a-z][a-z-]*)")
+_PAIR = re.compile(r"(?<![\w.\[-])((?:[^\s`()\"']+:)?)([a-z][a-z0-9_.]*)=([^\s|`()\]]+)")
+_COMMAND = re.compile(r"`wordline ([^`]+)`")
+_MEANT = re.compile(r"did you mean \"([^\"]+)\"\?")
+_TIP = re.compile(r"similar (?:argument|value|subcommand)s? exists?: '([^']+)'")
+_KEYWORD = re.compile(r"(?<![\w.])([a-z_]+)=(\{[^}]*\}|\"[^\"]*\"|\d+(?![\w.%]))")
+_STOPS = ".,;:)?"
+#: Options without a value.
+_FLAGS = ("force", "lossy", "steady-state", "check")
+
+
+def pieces(text: str) -> list[str]:
+    """Return the advice in a text: each `allowed`, each `hint`, and each line with something to type."""
+    found = []
+    for line in text.splitlines():
+        said = line.strip()
+        if said.startswith(("allowed: ", "hint: ")):
+            found.append(said)
+        elif said.startswith("[possible values: "):
+            found.append("allowed: " + said[18:].rstrip("]"))
+        elif said.startswith(("Usage: ", "For more", "replay: ", "stopped: ", "tip: to pass ")):
+            continue
+        else:
+            said = _without_place(said)
+            if any(kind.search(said) for kind in (_OPTION, _COMMAND, _MEANT, _TIP)):
+                found.append(said)
+    return found
+
+
+def _without_place(line: str) -> str:
+    """Return a line without the option that it is about."""
+    line = re.sub(r"^error: ", "", line)
+    line = re.sub(r"^(--|scheme )?\S+( \S+)?: ", "", line) if re.match(r"(--|scheme |\S+=)", line) else line
+    return re.sub(r"'--[^']*'", "", line)
+
+
+def _options(text: str) -> tuple[list[tuple[str, str | None]], str]:
+    """Return the options in a text, with their values, and the text without them."""
+    found, rest = [], text
+    while match := _OPTION.search(rest):
+        before, name, behind = rest[: match.start()], match[1], rest[match.end() :]
+        value = None
+        if name not in _FLAGS and behind.startswith(" "):
+            word = behind[1:].split(" ")[0]
+            if behind[1:].startswith("'"):
+                word = "'" + behind[2:].split("'")[0] + "'"
+            value = word.strip("'").rstrip(_STOPS)
+            behind = behind[1 + len(word) :]
+        found.append((name, value))
+        rest = before + behind
+    return found, rest
+
+
+def shape(piece: str) -> str:
+    """Return a piece of advice without what it takes from the case: names, paths and numbers."""
+    piece = re.sub(r"\"[^\"]*\"|'[^']*'", '"…"', piece)
+    words = (re.sub(r"[^\s:=]*/[^\s:=]*|[\w.-]+\.[a-z]{2,8}(?=[:\s,;]|$)", "…", w) for w in piece.split())
+    return re.sub(r"\d[\d.,]*", "0", " ".join(words))
+
+
+class Entry:
+    """A command that leads to advice, and how its advice is followed."""
+
+    def __init__(self, data: dict) -> None:
+        self.data = data
+        self.words = shlex.split(data["command"]) if "command" in data else []
+
+    @property
+    def name(self) -> str:
+        return self.data.get("command") or f"{self.data['call']}({self.data['with']})"
+
+    def changed(self, wrong: str, right: str) -> list[str]:
+        """Return the command with one word, or a part of it, replaced."""
+        assert any(wrong in w for w in self.words), f"{wrong} is not in {self.name}"
+        return [right if w == wrong else re.sub(rf"(?<![\w-]){re.escape(wrong)}(?![\w-])", right, w) for w in self.words]
+
+    def with_options(self, options: list[tuple[str, str | None]]) -> list[str]:
+        """Return the command with options, each in place of its like."""
+        words = list(self.words)
+        for name, value in options:
+            at = words.index(f"--{name}") if f"--{name}" in words and name != "set" else None
+            if at is not None:
+                words[at : at + 2] = []
+            words += [f"--{name}", *([] if value is None else [value])]
+        return words
+
+    def with_pair(self, head: str, key: str, value: str) -> list[str]:
+        """Return the command with `KEY=VALUE` behind its file or workload."""
+        words = list(self.words)
+        at = self._subject()
+        name = head.rstrip(":") or words[at].split(":")[0]
+        rest = words[at][len(name) + 1 :] if words[at].startswith(name) else ""
+        kept = [p for p in rest.split(",") if p and p.split("=")[0] != key]
+        words[at] = f"{name}:{','.join([*kept, f'{key}={value}'])}"
+        return words
+
+    def _subject(self) -> int:
+        if "--workload" in self.words:
+            return self.words.index("--workload") + 1
+        return 2
+
+    def typed(self, piece: str) -> tuple[list[list[str]], str]:
+        """Return the commands that a piece of advice comes to, and what of it is left as prose."""
+        fill = self.data.get("fill", {})
+        for word, value in fill.items():
+            piece = re.sub(rf"\b{word}\b", value, piece)
+        commands, rest = [], piece
+        wrong = self.data.get("wrong")
+        if piece in self.data.get("by_hand", {}):
+            return [shlex.split(typed) for typed in self.data["by_hand"][piece]], ""
+        for meant in _MEANT.findall(rest) + _TIP.findall(rest):
+            commands.append(self.changed(wrong or "", meant))
+        rest = _TIP.sub("", _MEANT.sub("", rest))
+        for command in _COMMAND.findall(rest):
+            commands.append(shlex.split(command))
+        rest = _COMMAND.sub("", rest)
+        if piece.startswith("allowed: ") and self.data.get("names"):
+            return commands, ""
+        if piece.startswith("allowed: ") and wrong:
+            values = re.split(r", | \| | or ", rest[9:])
+            if all(re.fullmatch(r"[\w.:+%#@/-]+", v) for v in values):
+                return commands + [self.changed(wrong, v) for v in values], ""
+        options, rest = _options(rest)
+        if options:
+            each = [[o] for o in options] if self.data.get("each") else [options]
+            commands += [self.with_options(o) for o in each]
+        for head, key, value in _PAIR.findall(rest):
+            if not value.strip(_STOPS):
+                continue
+            commands.append(self.with_pair(head, key, value.rstrip(_STOPS)))
+        return commands, _PAIR.sub("", rest)
+
+    def typed_in_python(self, piece: str) -> list[dict]:
+        """Return the arguments that a piece of advice comes to, given to a function of the package."""
+        given = dict(self.data["with"])
+        proposed = {k: ast.literal_eval(v) for k, v in _KEYWORD.findall(piece)}
+        for meant in _MEANT.findall(piece):
+            wrong = self.data["wrong"]
+            return [json.loads(json.dumps(given).replace(wrong, meant))]
+        if not proposed:
+            return []
+        if "set" in proposed:
+            proposed["set"] = {**given.get("set", {}), **proposed["set"]}
+        return [{**given, **proposed}]
+
+
+def known() -> tuple[dict[str, str], list[Entry]]:
+    """Return the files that the commands read, and the commands."""
+    lines = [json.loads(line) for line in KNOWN.read_text(encoding="utf-8").splitlines()]
+    return lines[0]["files"], [Entry(line) for line in lines[1:]]
+
+
+def shapes_known() -> set[str]:
+    """Return the shapes of all advice that is known."""
+    return {shape(piece) for entry in known()[1] for piece in entry.data["advice"]}
