@@ -1,4 +1,4 @@
-"""Advice as users get it: what of a text is advice, what of that can be typed, and what is the same but for its values."""
+"""Advice as users get it: which of a text it is, what of it can be typed, and its shape."""
 
 import ast
 import json
@@ -22,7 +22,7 @@ _FLAGS = ("force", "lossy", "steady-state", "check")
 
 
 def pieces(text: str) -> list[str]:
-    """Return the advice in a text: each `allowed`, each `hint`, and each line with something to type."""
+    """Return the advice in a text: each `allowed` and `hint`, and what else can be typed."""
     found = []
     for line in text.splitlines():
         said = line.strip()
@@ -42,7 +42,11 @@ def pieces(text: str) -> list[str]:
 def _without_place(line: str) -> str:
     """Return a line without the option that it is about."""
     line = re.sub(r"^error: ", "", line)
-    line = re.sub(r"^(--|scheme )?\S+( \S+)?: ", "", line) if re.match(r"(--|scheme |\S+=)", line) else line
+    line = (
+        re.sub(r"^(--|scheme )?\S+( \S+)?: ", "", line)
+        if re.match(r"(--|scheme |\S+=)", line)
+        else line
+    )
     return re.sub(r"'--[^']*'", "", line)
 
 
@@ -66,7 +70,9 @@ def _options(text: str) -> tuple[list[tuple[str, str | None]], str]:
 def shape(piece: str) -> str:
     """Return a piece of advice without what it takes from the case: names, paths and numbers."""
     piece = re.sub(r"\"[^\"]*\"|'[^']*'", '"…"', piece)
-    words = (re.sub(r"[^\s:=]*/[^\s:=]*|[\w.-]+\.[a-z]{2,8}(?=[:\s,;]|$)", "…", w) for w in piece.split())
+    words = (
+        re.sub(r"[^\s:=]*/[^\s:=]*|[\w.-]+\.[a-z]{2,8}(?=[:\s,;]|$)", "…", w) for w in piece.split()
+    )
     return re.sub(r"\d[\d.,]*", "0", " ".join(words))
 
 
@@ -79,12 +85,17 @@ class Entry:
 
     @property
     def name(self) -> str:
+        if "seen" in self.data:
+            return "seen"
         return self.data.get("command") or f"{self.data['call']}({self.data['with']})"
 
     def changed(self, wrong: str, right: str) -> list[str]:
         """Return the command with one word, or a part of it, replaced."""
         assert any(wrong in w for w in self.words), f"{wrong} is not in {self.name}"
-        return [right if w == wrong else re.sub(rf"(?<![\w-]){re.escape(wrong)}(?![\w-])", right, w) for w in self.words]
+        return [
+            right if w == wrong else re.sub(rf"(?<![\w-]){re.escape(wrong)}(?![\w-])", right, w)
+            for w in self.words
+        ]
 
     def with_options(self, options: list[tuple[str, str | None]]) -> list[str]:
         """Return the command with options, each in place of its like."""
@@ -143,7 +154,7 @@ class Entry:
         return commands, _PAIR.sub("", rest)
 
     def typed_in_python(self, piece: str) -> list[dict]:
-        """Return the arguments that a piece of advice comes to, given to a function of the package."""
+        """Return the arguments of a function that a piece of advice comes to."""
         given = dict(self.data["with"])
         proposed = {k: ast.literal_eval(v) for k, v in _KEYWORD.findall(piece)}
         for meant in _MEANT.findall(piece):
@@ -164,4 +175,8 @@ def known() -> tuple[dict[str, str], list[Entry]]:
 
 def shapes_known() -> set[str]:
     """Return the shapes of all advice that is known."""
-    return {shape(piece) for entry in known()[1] for piece in entry.data["advice"]}
+    return {
+        shape(piece)
+        for entry in known()[1]
+        for piece in [*entry.data.get("advice", []), *entry.data.get("seen", [])]
+    }

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from advice import pieces, shape, shapes_known
+from advice import KNOWN, pieces, shape, shapes_known
 
 import wordline as wl
 
@@ -56,14 +56,16 @@ def _recording(error: type, record: Path):
 
     def begun(self, *args) -> None:
         with record.open("a") as file:
-            file.write(json.dumps({"source": "python", "text": str(args[0]) if args else ""}) + "\n")
+            file.write(
+                json.dumps({"source": "python", "text": str(args[0]) if args else ""}) + "\n"
+            )
 
     error.__init__ = begun
 
 
 @pytest.fixture(scope="session", autouse=True)
-def advice(tmp_path_factory):
-    """Hold what commands and the package advise against the advice that `test_advice.py` follows."""
+def advice_is_known(tmp_path_factory):
+    """Hold what commands and the package advise against what `test_advice.py` follows."""
     record = tmp_path_factory.mktemp("advice") / "said.jsonl"
     os.environ["WORDLINE_ADVICE"] = str(record)
     for error in (wl.UserError, wl.Refused):
@@ -81,11 +83,15 @@ def advice(tmp_path_factory):
         for piece in pieces(line["text"])
         if shape(piece) not in shapes_known()
     }
-    if kept := os.environ.get("WORDLINE_ADVICE_NEW"):
-        Path(kept).write_text("".join(f"{piece}\n" for piece in new.values()))
+    if os.environ.get("BLESS"):
+        with KNOWN.open("a", encoding="utf-8") as file:
+            file.writelines(
+                json.dumps({"seen": [piece]}, ensure_ascii=False) + "\n" for piece in new.values()
+            )
+        return
     assert not new, (
-        "this advice is in no line of tests/advice.jsonl: add one with a command that leads to it, "
-        "then `BLESS=1 pytest python/tests/test_advice.py`:\n" + "\n".join(new.values())
+        "this advice is in no line of tests/advice.jsonl (`BLESS=1 pytest` adds it):\n"
+        + "\n".join(new.values())
     )
 
 

@@ -217,6 +217,9 @@ def _show(atlas: Atlas, folder: Path, command: str, section: str = "") -> None:
     written = report.write(atlas, folder, command, section)
     for number, sentence in enumerate(report.sentences(atlas), 1):
         print(f"{number}. {sentence.replace('`', '')}")
+    if command := report.longer(atlas, command):
+        print("longer runs:")
+        print(command)
     page = next(path for path in written if path.name == "index.html")
     print(f"wrote {len(written)} files; the page is {page}", file=sys.stderr)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -74,7 +75,9 @@ def to_html(
         lead=findings[0].replace("`", "") if findings else "",
         facts=facts,
         command=command,
-        body=_body(atlas, findings[1:], of_papers, sections, longer(command, atlas)),
+        body=_body(
+            atlas, findings[1:], of_papers, sections, longer(command, atlas).replace("\n", " && ")
+        ),
         footer=[f"Wordline {wordline.__version__}"],
     )
 
@@ -106,12 +109,41 @@ def longer(command: str, atlas: Atlas) -> str:
     words = shlex.split(command)
     if words[:2] == ["wordline", "reproduce"] or len(words) < 2:
         words = ["wordline", "atlas"]
-    requests = str(_LONGER * max(atlas.requests.values(), default=1))
+    requests = _LONGER * max(atlas.requests.values(), default=1)
+    before = ""
+    if "--workload" in words:
+        at = words.index("--workload") + 1
+        before, words[at] = _repeated(words[at], requests)
     if "--requests" in words:
-        words[words.index("--requests") + 1] = requests
+        words[words.index("--requests") + 1] = str(requests)
     else:
-        words += ["--requests", requests]
-    return shlex.join(words)
+        words += ["--requests", str(requests)]
+    return before + shlex.join(words)
+
+
+#: Options of a trace that say how it is run, not how its file is read.
+_OF_RUNS = ("fit", "closed", "speedup", "requests", "duration", "bytes", "think", "burst", "rest")
+
+
+def _repeated(workload: str, requests: int) -> tuple[str, str]:
+    """Return the command that repeats a trace of fewer requests, and the workload that results."""
+    try:
+        recorded = json.loads(_wordline.inspect(workload))["requests"]
+    except (UserError, OSError, ValueError):
+        # No trace, so that it has as many requests as it is asked for.
+        return "", workload
+    if recorded >= requests:
+        return "", workload
+    name, _, options = workload.partition(":")
+    given = [option for option in options.split(",") if option]
+    of_runs = [option for option in given if option.partition("=")[0] in _OF_RUNS]
+    read = [option for option in given if option not in of_runs]
+    times = str(-(-requests // recorded))
+    file = ":".join([name, *([",".join(read)] if read else [])])
+    loop = ["wordline", "trace", "loop", file, "longer.wl", "--times", times]
+    return shlex.join(loop) + "\n", ":".join(
+        ["longer.wl", *([",".join(of_runs)] if of_runs else [])]
+    )
 
 
 def _select(key: str, label: str) -> str:

@@ -93,7 +93,15 @@ def write(atlas: Atlas, folder: Path, command: str, section: str = "") -> list[P
     else:
         design = _OF_TWINS
     tuning = brings.section(atlas)
-    words = _Words(sentences(atlas), f.papers(real), section, tuning, design, _why(real))
+    words = _Words(
+        sentences(atlas),
+        f.papers(real),
+        section,
+        tuning,
+        design,
+        _why(real),
+        longer(atlas, command),
+    )
     written = []
 
     def put(name: str, text: str) -> None:
@@ -122,6 +130,12 @@ def sentences(atlas: Atlas) -> list[str]:
     return beside.sentences(atlas) if atlas.beside else f.sentences(atlas)
 
 
+def longer(atlas: Atlas, command: str) -> str:
+    """Return the command of runs long enough for an answer; nothing where each answer is known."""
+    unknown = any("run longer" in sentence for sentence in sentences(atlas))
+    return page.longer(command, atlas) if unknown else ""
+
+
 @dataclass(frozen=True)
 class _Words:
     """What is said of an atlas: sentences, sections of traces and tuning, its design, and why."""
@@ -132,6 +146,7 @@ class _Words:
     tuning: str
     design: str
     why: str
+    longer: str
 
 
 def _of_traces(atlas: Atlas) -> str:
@@ -157,20 +172,18 @@ def _readme(
         f"Written by\n\n```\n{command}\n```",
         "## What came out",
         "\n".join(f"{i}. {sentence}" for i, sentence in enumerate(words.sentences, 1)),
+        f"Longer runs\n\n```\n{words.longer}\n```" if words.longer else "",
         f"## {brings.TITLE}" if words.tuning else "",
         words.tuning,
         f"## {beside.TITLE}" if words.beside else "",
         words.beside,
-        "## Where each paper's scheme is the best choice",
+        "## Where each paper's scheme is the best choice" if words.of_papers else "",
         "\n".join(f"- {sentence}" for sentence in words.of_papers),
         f"## The best choice by {atlas.by}",
         *[_choices(drive, atlas.by) for drive in atlas.drives],
         f"## By {atlas.by}",
         *[f"![{MEASURES[KEYS[m]].label}, {d.title}]({name})" for d, m, name in pictures],
-        "## Why",
-        "The largest wins and losses of mean write latency, one of each front and drive, and what "
-        "differs most from the plain drive: parts of the mean latency of writes and of reads in "
-        "microseconds, and programs by cause for each page that the host wrote.",
+        f"## Why\n\n{_WHY}" if words.why else "",
         words.why,
         "## How it was done",
         _HOW.format(conditions=conditions, seeds=atlas.seeds, few=FEWEST_P999, design=words.design),
@@ -211,6 +224,13 @@ def _choices(drive: DriveCells, factor: str) -> str:
     return "\n".join(rows)
 
 
+_WHY = (
+    "The largest wins and losses of mean write latency, one of each front and drive, and what "
+    "differs most from the plain drive: parts of the mean latency of writes and of reads in "
+    "microseconds, and programs by cause for each page that the host wrote."
+)
+
+
 def _why(atlas: Atlas) -> str:
     rows = [
         "| scheme | drive and conditions | write latency | what differs: plain drive, scheme |",
@@ -226,7 +246,7 @@ def _why(atlas: Atlas) -> str:
             f"| `{scheme}` | {drive.title}; {', '.join(place.at)} | {_figure(found.ratio)} "
             f"({_figure(low)} to {_figure(high)}) | {parts} |"
         )
-    return "\n".join(rows)
+    return "\n".join(rows) if len(rows) > 2 else ""
 
 
 def _figure(value: float) -> str:

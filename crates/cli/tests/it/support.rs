@@ -11,7 +11,8 @@ static KNOWN: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/advice.jsonl");
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    let advice = lines.flat_map(|line| line["advice"].as_array().cloned().unwrap_or_default());
+    let of = |line: &serde_json::Value, key: &str| line[key].as_array().cloned().unwrap_or_default();
+    let advice = lines.flat_map(|line| [of(&line, "advice"), of(&line, "seen")].concat());
     advice.map(|piece| shape(piece.as_str().unwrap())).collect()
 });
 
