@@ -121,7 +121,7 @@ fn spent(s: &Story, stretch: &Stretch) -> String {
             Some(beside) => format!("before the drive, whose queue was full: {}", beside.words()),
             None => "before the drive: as many requests as it admits were outstanding".into(),
         },
-        Spent::BufferFull => "before the write buffer, which had no room".into(),
+        Spent::BufferFull => "waiting for room in the write buffer".into(),
         Spent::MapMiss => "its page of the map was not in RAM, and was read".into(),
         Spent::InRam if s.last.is_none() => "in the drive's RAM, which sufficed".into(),
         Spent::InRam if s.last.as_ref().is_some_and(|last| !last.own) => {

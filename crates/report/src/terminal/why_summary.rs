@@ -143,7 +143,7 @@ impl WayShare {
                 format!("behind {}s {}", self.kind.as_deref().unwrap_or("operation"), of(cause))
             }
             "queue_full" => "before the drive, whose queue was full".into(),
-            "buffer_full" => "before the write buffer, which had no room".into(),
+            "buffer_full" => "waiting for room in the write buffer".into(),
             "map_miss" => "for a page of the map".into(),
             "in_ram" => "in the drive's RAM, for other pages or requests".into(),
             "no_space" => "as no page was free".into(),
