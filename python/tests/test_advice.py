@@ -71,9 +71,9 @@ def wrong_of(entry: Entry, number: int, folder: Path, binary: Path) -> tuple[lis
         if TYPABLE.search(prose) or PLACEHOLDER.search(prose):
             wrong.append(f"looks as if it could be typed: {piece}")
         if names := entry.data.get("names"):
-            page = Followed(["explain", names], folder, binary, f"{number}-names").out
+            page = Followed(names.split(), folder, binary, f"{number}-names").out
             listed = piece[9:].split(", ") if piece.startswith("allowed: ") else []
-            wrong += [f"{name} is not explained: {piece}" for name in listed if name not in page]
+            wrong += [f"{name} is not there: {piece}" for name in listed if name not in page]
         for n, words in enumerate(commands):
             done = Followed(words, folder, binary, f"{number}-{at}-{n}")
             typed = " ".join(words)
