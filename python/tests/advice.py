@@ -30,7 +30,9 @@ def pieces(text: str) -> list[str]:
             found.append(said)
         elif said.startswith("[possible values: "):
             found.append("allowed: " + said[18:].rstrip("]"))
-        elif said.startswith(("Usage: ", "For more", "replay: ", "stopped: ", "tip: to pass ")):
+        elif said.startswith(("Usage: ", "For more", "replay: ", "stopped: ", "tip: to pass ")) or (
+            said.startswith("--") and "<" in said
+        ):
             continue
         else:
             said = _without_place(said)
@@ -70,6 +72,11 @@ def _options(text: str) -> tuple[list[tuple[str, str | None]], str]:
 def shape(piece: str) -> str:
     """Return a piece of advice without what it takes from the case: names, paths and numbers."""
     piece = re.sub(r"\"[^\"]*\"|'[^']*'", '"…"', piece)
+    first, *rest = piece.split(", ")
+    # Which names are listed depends on the case, too.
+    if sum(" " not in item for item in rest) > 1:
+        said = ", ".join(item for item in rest if " " in item)
+        piece = f"{first.rpartition(' ')[0]} … {said}"
     words = (
         re.sub(r"[^\s:=]*/[^\s:=]*|[\w.-]+\.[a-z]{2,8}(?=[:\s,;]|$)", "…", w) for w in piece.split()
     )

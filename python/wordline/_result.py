@@ -170,7 +170,8 @@ class Report(_Read, Parts, _Shown):
         return [self]
 
     @cached_property
-    def hints(self) -> list[str]:
+    def hints(self) -> list[str]:  # type: ignore[override]  # no part can be set
+        """Advice, a sentence each, with options as keyword arguments of `run`."""
         return [_wordline.in_python(hint) for hint in self._data["hints"]]
 
     @cached_property

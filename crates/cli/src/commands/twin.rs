@@ -187,22 +187,14 @@ impl Drive {
         let fit = args.fit.unwrap_or(Fit::Compact);
         let set = args.set.clone();
         let needs = readable_bytes(room);
-        let larger = || {
-            let gib = (room + room / 4).div_ceil(1 << 30);
-            format!(
-                "`wordline device new large.toml --capacity {gib}GiB --cell tlc --channels 8 --interface pcie4x4` and \
-                 then --device large.toml"
-            )
-        };
         if let Some(device) = &args.device {
             let has = wordline_run::device(device, &set)?.logical_bytes();
             if room > has && fit != Fit::Wrap {
                 return Ok(Err(format!(
                     "--device {device}: trace and twin need {needs} and it has {}; the twin is fitted, but was not run\n  \
-                     allowed: a larger drive, or --fit wrap, which lays addresses over one another\n  hint: {}, or leave \
-                     --device out for a drive of fitting size",
-                    readable_bytes(has),
-                    larger()
+                     allowed: a larger drive, or --fit wrap, which lays addresses over one another\n  hint: without \
+                     --device a drive of fitting size is made",
+                    readable_bytes(has)
                 )));
             }
             return Ok(Ok(Drive { device: device.clone(), set, fit, words: device.clone() }));
@@ -213,9 +205,8 @@ impl Drive {
         if capacity.saturating_mul(times) > LARGEST {
             return Ok(Err(format!(
                 "trace and twin need {needs}, more than the largest drive that is made for them ({}): they were not run. \
-                 To run them on the default drive all the same, --fit wrap; for a drive of your own, {}",
-                readable_bytes(LARGEST),
-                larger()
+                 To run them on the default drive all the same, --fit wrap",
+                readable_bytes(LARGEST)
             )));
         }
         let mut words = DRIVE.to_string();

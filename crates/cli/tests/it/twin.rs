@@ -50,7 +50,7 @@ fn a_drive_grows_with_the_trace_and_one_that_is_named_and_too_small_is_refused()
     let named = ["twin", "fit", "t.csv", "--device", "demo-8gb", "--out", "my.toml"];
     let (code, out, err) = wordline(folder.path(), &named);
     assert_eq!(code, 2, "{err}");
-    for word in ["--device demo-8gb", "--fit wrap", "wordline device new large.toml --capacity"] {
+    for word in ["--device demo-8gb", "--fit wrap", "without --device a drive of fitting size is made"] {
         assert!(err.contains(word), "{word}: {err}");
     }
     assert!(out.contains("it was not run on a drive"), "{out}");
