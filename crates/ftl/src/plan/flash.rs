@@ -17,6 +17,11 @@ pub struct OutOfReach {
     pub reachable: f64,
 }
 
+/// Blocks that the data of a plane take at least, where each holds so much of it at most.
+pub(crate) fn fewest_blocks(data: u64, each: u64) -> u64 {
+    data.div_ceil(each.max(1))
+}
+
 impl Layout {
     /// Bytes of the layout's blocks by [`CellMode::index`], each block in the densest mode of its pool.
     pub fn flash_bytes(&self, geometry: &Geometry) -> [u64; 4] {
@@ -45,7 +50,7 @@ impl Layout {
         let block = medium.block_bytes(self.densest_in(r.pool)).max(1);
         let used = match r.trigger {
             Trigger::FreeSlots(_) => plane as f64 / block as f64,
-            _ => plane.div_ceil(block) as f64,
+            _ => fewest_blocks(plane, block) as f64,
         };
         // What its own data leave of its blocks, or those of others of the pool.
         let of = if self.is_home(region) { total } else { blocks };

@@ -20,6 +20,7 @@ use crate::initial::steady_types::{
 use crate::initial::untimed::{Shape, UntimedPlane};
 use crate::initial::windows::Windows;
 use crate::media::seam::Media;
+use crate::plan::flash::fewest_blocks;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
 use std::ops::Range;
@@ -132,24 +133,27 @@ impl<M: Media> Ftl<M> {
         self.state.total_blocks(self.state.home) as f64 - free
     }
 
-    /// Whether so many blocks hold so many pages with more than a program's worth of dead slots in each.
-    fn holds(&self, blocks: f64, pages: u32) -> bool {
+    /// Blocks that so many pages take at least with more than a program's worth of dead slots in each; `None` where blocks
+    /// have no more.
+    fn fewest_blocks(&self, pages: u32) -> Option<u32> {
         let r = &self.state.regions[self.state.home.index()];
-        let lost = r.units_per_page * r.pages_per_program;
-        blocks >= 2.0 && pages as f64 <= blocks * r.slots_per_block.saturating_sub(lost + 1) as f64
+        let each = r.slots_per_block.checked_sub(r.units_per_page * r.pages_per_program + 2)? + 1;
+        Some(fewest_blocks(pages.into(), each.into()).max(2) as u32)
     }
 
     /// Whether the data leave as many free blocks as the trigger asks for.
     fn trigger_is_reached(&self, pages: &[PlanePages]) -> Result<(), SteadyError> {
         let (home, data) = (self.state.home, pages.iter().map(|p| p.count).max().unwrap_or(0));
         let (held, total) = (self.state.held_back(home), self.state.total_blocks(home));
-        let reached = |erased: u32| self.holds(self.holding_blocks(erased as f64 + 1.0), data);
-        // A plane that is too full for any collection is for the caller to refuse.
-        if reached(held) || !reached(self.state.hard_reserve(home)) {
-            return Ok(());
+        // One more is open.
+        let reachable = self.fewest_blocks(data).and_then(|blocks| total.checked_sub(blocks + 1));
+        match reachable {
+            Some(reachable) if (self.state.hard_reserve(home)..held).contains(&reachable) => {
+                Err(SteadyError::Unreachable { asked: held + 1, total, reachable })
+            }
+            // A plane that is too full for any collection is for the caller to refuse.
+            _ => Ok(()),
         }
-        let reachable = (0..held).rev().find(|erased| reached(*erased)).unwrap_or(0);
-        Err(SteadyError::Unreachable { asked: held + 1, total, reachable })
     }
 
     fn is_plain(&self) -> Result<(), SteadyError> {
@@ -206,7 +210,7 @@ impl<M: Media> Ftl<M> {
             dead_first: self.state.gc.dead_first,
             padding: regime.padding,
         };
-        if !self.holds(closed, pages.count) {
+        if self.fewest_blocks(pages.count).is_none_or(|blocks| shape.closed < blocks) {
             let (plane, blocks) = (pages.plane, shape.closed);
             return Err(SteadyError::Full { plane, pages: pages.count, blocks, slots: shape.slots });
         }
