@@ -16,7 +16,8 @@ fn spec(device: &str, scheme: &str, workload: &str, set: &[(&str, &str)]) -> Lif
         run: RunSpec { set: pairs.collect(), check: true, ..RunSpec::new(device, scheme, workload) },
         schemes: vec![scheme.to_string()],
         acceleration: Some(100),
-        checks_acceleration: true,
+        // A second life at half the acceleration, at twice the cost of the first.
+        checks_acceleration: false,
         shelf: SimDuration::ZERO,
         end: EndOfLife::default(),
         threads: 2,
@@ -90,8 +91,9 @@ fn every_scheme_comes_to_an_end() {
         set.push(("wear.spread", "10%"));
         set.dedup_by_key(|(k, _)| *k);
         let spec = spec(device, &entry.name, "zipf:bs=16KiB,requests=20k", &set);
-        let spec = LifetimeSpec { acceleration: Some(20), ..spec };
+        let spec = LifetimeSpec { acceleration: Some(40), checks_acceleration: true, ..spec };
         let found = run(&spec).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+        assert!(found.schemes[0].check.is_some(), "{}", entry.name);
         for life in found.schemes[0].lives.iter().chain(&found.schemes[0].check) {
             assert!(life.total_bytes_written > 0.0 && life.retired_blocks > 0, "{}", entry.name);
             let grows = life
@@ -154,8 +156,11 @@ fn time_on_the_shelf_costs_retries() {
 #[test]
 fn what_cannot_be_lived_is_refused_with_its_reason() {
     let set = [&SMALL[..], &[("wear.acceleration", "7")]].concat();
-    let odd =
-        LifetimeSpec { acceleration: None, ..spec("raro-16gb", "conventional", "zipf:requests=1k", &set) };
+    let odd = LifetimeSpec {
+        acceleration: None,
+        checks_acceleration: true,
+        ..spec("raro-16gb", "conventional", "zipf:requests=1k", &set)
+    };
     assert!(run(&odd).unwrap_err().to_string().contains("even number"));
     let reads = spec("raro-16gb", "conventional", "zipf:read=100%,requests=1k", &SMALL);
     assert!(run(&reads).unwrap_err().to_string().contains("writes nothing"));
@@ -195,7 +200,7 @@ fn a_drive_is_over_at_the_end_that_is_asked_for() {
 #[test]
 fn a_life_that_is_stopped_keeps_what_was_lived() {
     let spec = spec("raro-16gb", "conventional", "zipf:bs=16KiB,requests=20k", &SMALL);
-    let spec = LifetimeSpec { threads: 1, ..spec };
+    let spec = LifetimeSpec { threads: 1, checks_acceleration: true, ..spec };
     let stop = |after: u64| {
         lifetime(&spec, &|p| {
             if p.passes >= after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
