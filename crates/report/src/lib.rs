@@ -56,3 +56,4 @@ pub use terminal::text::TerminalStyle;
 pub use terminal::why::why_text;
 pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
+pub use words::number::significant;

@@ -1,9 +1,10 @@
 //! What is told of a run before it begins: requests, drive writes, about how long it takes, and whether that can be
 //! enough to judge its steady state.
 
-use crate::commands::figures::{duration, significant};
+use crate::commands::figures::duration;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
+use wordline_report::significant;
 use wordline_run::{Filled, RunLength, RunSpec, Setup, compare};
 use wordline_units::grouped;
 

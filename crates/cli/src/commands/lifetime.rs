@@ -3,7 +3,7 @@
 use crate::args::run::{LifetimeArgs, What};
 use crate::args::values::Schemes;
 use crate::commands::experiment::{json_of, spec, threads};
-use crate::commands::figures::{duration, significant};
+use crate::commands::figures::duration;
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use wordline_report::{lifetime_figures, lifetime_html, lifetime_table};
+use wordline_report::{lifetime_figures, lifetime_html, lifetime_table, significant};
 use wordline_run::{LifeProgress, LifetimeSpec};
 
 pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Failure> {

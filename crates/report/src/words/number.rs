@@ -10,7 +10,7 @@ pub(crate) const NONE: &str = "–";
 pub(crate) const NO_BREAK: char = '\u{a0}';
 
 /// Three significant digits, with commas in long integers: `0.412`, `43.2`, `12,700`.
-pub(crate) fn significant(x: f64) -> String {
+pub fn significant(x: f64) -> String {
     if !x.is_finite() {
         return NONE.to_string();
     }

@@ -12,7 +12,9 @@
 
 use crate::fill::outcome::{Outcome, plane_erases};
 use wordline_ftl::{Media, Settling};
-use wordline_report::{AfterWarmUp, Estimate, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
+use wordline_report::{
+    AfterWarmUp, Estimate, Reached, STEADY_CRITERION, SteadyFrom, SteadyState, significant,
+};
 use wordline_sim::{Checkpoint, Pacing};
 use wordline_stats::{NOISE_MAX, Role, Series, Steadiness, interval, judge};
 
@@ -35,7 +37,7 @@ const FREE_BLOCKS_MAX: f64 = 1.0;
 const LAW_MAX: f64 = 0.05;
 
 const READ: usize = 0;
-const WRITE: usize = 1;
+pub(crate) const WRITE: usize = 1;
 
 /// A measure in the words of the report, and how it comes from two totals: what is divided, and
 /// what divides it.
@@ -283,15 +285,4 @@ fn list(names: &[&str]) -> String {
 fn percent(share: f64) -> String {
     let x = share * 100.0;
     if x < 10.0 { format!("{x:.1} %") } else { format!("{x:.0} %") }
-}
-
-/// Three digits.
-fn significant(x: f64) -> String {
-    if x >= 100.0 {
-        format!("{x:.0}")
-    } else if x >= 10.0 {
-        format!("{x:.1}")
-    } else {
-        format!("{x:.2}")
-    }
 }
