@@ -4,7 +4,7 @@ use crate::ask::saved::SaveTo;
 use crate::ask::setup::Setup;
 use crate::begin::Start;
 use crate::error::RunError;
-use crate::fill::outcome::{Measured, Outcome, plane_erases};
+use crate::fill::outcome::{Ended, Outcome, plane_erases};
 use crate::fill::report::report;
 use crate::fill::run_end::{after_last_request, holdings};
 use crate::host::load::{Bounds, Driven, StreamError, drive_workload, failure, fault};
@@ -119,10 +119,9 @@ pub(crate) fn perform<P: Probe, M: Media>(
         return Err(RunError::Interrupted);
     }
     let wall_s = begin.elapsed().as_secs_f64();
-    let mut report = report(&Outcome {
+    let ended = Ended {
         setup,
         scheme: spelling,
-        device: Measured { ftl: &device.ftl, metrics: &device.metrics },
         summary,
         jobs,
         queues,
@@ -131,22 +130,11 @@ pub(crate) fn perform<P: Probe, M: Media>(
         held,
         plane_erases,
         start,
-    });
+    };
+    let mut report = report(&Outcome::of(&ended, device));
     let before = device.ftl.counters().clone();
     device.drain().map_err(|e| fault(setup, spelling, e.to_string()))?;
-    let rested = Outcome {
-        setup,
-        scheme: spelling,
-        device: Measured { ftl: &device.ftl, metrics: &device.metrics },
-        summary,
-        jobs: vec![],
-        queues: vec![],
-        first_arrival,
-        wall_s,
-        held,
-        plane_erases: vec![],
-        start,
-    };
+    let rested = Outcome::of(&ended, device);
     report.after_last_request = Some(after_last_request(&rested, &before, device.now()));
     report.host.unplaced_bytes = device.ftl.unplaced_bytes();
     report.result_hash = device.metrics.result_hash(&device.ftl.counters().integers());

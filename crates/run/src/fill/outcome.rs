@@ -2,9 +2,10 @@
 
 use crate::ask::setup::Setup;
 use crate::begin::Start;
+use std::ops::Deref;
 use wordline_ftl::{Ftl, Media};
 use wordline_report::{Holdings, JobActivity, QueueActivity};
-use wordline_sim::{Metrics, Summary};
+use wordline_sim::{Device, Metrics, Probe, Summary};
 use wordline_units::{BlockId, SimTime};
 
 /// What of a drive goes into its report, whatever watched it.
@@ -13,11 +14,30 @@ pub(crate) struct Measured<'a, M: Media> {
     pub metrics: &'a Metrics,
 }
 
-/// A run that has ended.
+/// A run that has ended, beside its drive: at its last completion, or at rest after that.
 pub(crate) struct Outcome<'a, M: Media> {
+    pub ended: &'a Ended<'a>,
+    pub device: Measured<'a, M>,
+}
+
+impl<'a, M: Media> Outcome<'a, M> {
+    pub(crate) fn of<P: Probe>(ended: &'a Ended, device: &'a Device<P, M>) -> Outcome<'a, M> {
+        Outcome { ended, device: Measured { ftl: &device.ftl, metrics: &device.metrics } }
+    }
+}
+
+impl<'a, M: Media> Deref for Outcome<'a, M> {
+    type Target = Ended<'a>;
+
+    fn deref(&self) -> &Ended<'a> {
+        self.ended
+    }
+}
+
+/// What is known of a run that has ended, but for its drive.
+pub(crate) struct Ended<'a> {
     pub setup: &'a Setup,
     pub scheme: &'a str,
-    pub device: Measured<'a, M>,
     pub summary: Summary,
     pub jobs: Vec<JobActivity>,
     pub queues: Vec<QueueActivity>,
