@@ -17,6 +17,5 @@ pub use mser::{Cut, MSER_BATCH, mser5};
 pub use series::Series;
 pub use steady::{
     BATCHES, DRIFT_MAX, NOISE_MAX, OBSERVATIONS_MIN, Role, Steadiness, UNBALANCE_MAX, drift, interval, judge,
-    known,
 };
 pub use trend::{SIGNIFICANCE, Trend, trend};

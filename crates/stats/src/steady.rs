@@ -95,22 +95,17 @@ pub fn drift(series: &Series) -> f64 {
     }
 }
 
-/// The mean from an observation on, with its interval by the means of [`BATCHES`] batches.
-pub fn known(series: &Series, from: usize) -> Option<Estimate> {
-    let batches = Estimate::of(&series.batches(from, BATCHES)?)?;
-    Some(Estimate { mean: series.mean(from, series.len())?, ..batches })
-}
-
-/// The same with an interval that no tenth of the stretch lies outside of, and that is no narrower than what drifts
-/// unseen ([`DRIFT_MAX`]), unless nothing scatters at all. So it holds where the run goes on otherwise than its batches
-/// let expect.
+/// The mean from an observation on, with an interval: that of the means of [`BATCHES`] batches, but no tenth of the stretch
+/// lies outside of it, and it is no narrower than what drifts unseen ([`DRIFT_MAX`]), unless nothing scatters at all. So
+/// it holds where the run goes on otherwise than its batches let expect.
 pub fn interval(series: &Series, from: usize) -> Option<Estimate> {
-    let known = known(series, from)?;
+    let batches = Estimate::of(&series.batches(from, BATCHES)?)?;
+    let mean = series.mean(from, series.len())?;
+    let unseen = if batches.sd > 0.0 { DRIFT_MAX * mean.abs() } else { 0.0 };
     let tenths = series.batches(from, TENTHS)?;
-    let unseen = if known.sd > 0.0 { DRIFT_MAX * known.mean.abs() } else { 0.0 };
-    let off = tenths.iter().map(|t| (t - known.mean).abs());
-    let half_width = off.fold(known.half_width.max(unseen), f64::max);
-    Some(Estimate { half_width, ..known })
+    let off = tenths.iter().map(|t| (t - mean).abs());
+    let half_width = off.fold(batches.half_width.max(unseen), f64::max);
+    Some(Estimate { mean, half_width, ..batches })
 }
 
 /// From where on the series, all of one length, are steady.

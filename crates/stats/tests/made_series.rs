@@ -1,6 +1,8 @@
 //! Made series, of which it is known whether and from where on they are steady.
 
-use wordline_stats::{Cut, Role, Series, Steadiness, drift, interval, judge, known, mser5, trend};
+use wordline_stats::{
+    BATCHES, Cut, Estimate, Role, Series, Steadiness, drift, interval, judge, mser5, trend,
+};
 
 const N: usize = 400;
 
@@ -195,12 +197,18 @@ fn uneven_work_is_weighed_by_what_divides() {
     assert_eq!(s.mean(1, 1), None);
 }
 
+/// The interval by batch means alone.
+fn by_batches(series: &Series) -> Option<Estimate> {
+    let batches = Estimate::of(&series.batches(0, BATCHES)?)?;
+    Some(Estimate { mean: series.mean(0, series.len())?, ..batches })
+}
+
 #[test]
 fn the_interval_of_the_rest_holds_the_true_mean_as_often_as_it_says() {
     let held = (0..1000)
         .filter(|seed| {
             let s = Series::of_values(&made(*seed, |_| 1.0));
-            known(&s, 0).is_some_and(|e| e.holds(100.0))
+            by_batches(&s).is_some_and(|e| e.holds(100.0))
         })
         .count();
     // 950 expected; the binomial's standard deviation is 6.9.
@@ -227,6 +235,6 @@ fn interval_holds_every_tenth_of_the_run() {
     let waves = Series::of_values(&made(5, |x| 1.0 + 0.3 * (25.0 * x).sin()));
     let e = interval(&waves, 0).unwrap();
     assert!(waves.batches(0, 10).unwrap().into_iter().all(|tenth| e.holds(tenth)), "{e:?}");
-    assert!(e.half_width > known(&waves, 0).unwrap().half_width);
+    assert!(e.half_width > by_batches(&waves).unwrap().half_width);
     assert_eq!(interval(&Series::of_values(&[7.0; N]), 0).unwrap().half_width, 0.0);
 }
