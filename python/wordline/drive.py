@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wordline import _bar, _wordline
 from wordline._api import AnyScheme, _described
@@ -254,13 +254,9 @@ class Drive:
         Fault
             As for `wordline.run`.
         """
-        files = (None, traces)
-        run = _described(
-            self._scheme, self._device, workload, seed, requests, None,
-            _wordline.DEFAULT_INITIAL, files, fit, check,
-        )  # fmt: skip
+        run = self._run(workload, seed, requests, fit, traces, check)
         with _bar.of_requests(progress, requests) as see:
-            report, after = self._native.play(asked(run), see)
+            report, after = self._native.play(run, see)
         if keep:
             self._native = after
         return Report(report)
@@ -299,11 +295,24 @@ class Drive:
         ...     ended = feed.step(1000)
         ...     print(drive.now_ns, drive.look().regions[0]["free_share"])
         """
-        run = _described(
+        run = self._run(workload, seed, requests, fit, traces)
+        return Feed(self, _wordline.Feed(self._native, run))
+
+    def _run(
+        self,
+        workload: str | os.PathLike[str],
+        seed: int,
+        requests: int | None,
+        fit: str | None,
+        traces: str | os.PathLike[str] | None,
+        check: bool = False,
+    ) -> dict[str, Any]:
+        """Return a workload on this drive as the native library takes it."""
+        described = _described(
             self._scheme, self._device, workload, seed, requests, None,
-            _wordline.DEFAULT_INITIAL, (None, traces), fit, False,
+            _wordline.DEFAULT_INITIAL, (None, traces), fit, check,
         )  # fmt: skip
-        return Feed(self, _wordline.Feed(self._native, asked(run)))
+        return asked(described)
 
     def look(self) -> Figures:
         """Return how the drive stands.
