@@ -39,7 +39,7 @@ pub struct BegunSteady {
     pub sampled_pages: u64,
     /// Requests of the first tenth of the run.
     pub first_requests: u64,
-    /// Write amplification over them, with padding; null where the host wrote nothing.
+    /// Write amplification over them, with padding; null where the host wrote less than a hundredth of the drive.
     pub first_waf: Option<f64>,
     /// `first_waf` over `expected_waf`, less one: what the steady state misses, padding included.
     pub residual: Option<f64>,

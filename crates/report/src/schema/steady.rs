@@ -47,8 +47,8 @@ pub struct SteadyFrom {
     pub share: f64,
 }
 
-/// What was measured after the warm-up. Means are exact; their intervals are those of twenty batch
-/// means, and null where there are too few requests for them.
+/// What was measured after the warm-up. Means are exact. Their intervals hold the mean of the same run if it went on, with
+/// the same hot addresses; they are null where there are too few requests. Repeats show what another seed makes of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AfterWarmUp {
     /// Requests that ended.

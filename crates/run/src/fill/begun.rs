@@ -2,14 +2,21 @@
 
 use crate::begin::Start;
 use crate::fill::outcome::Outcome;
+use crate::fill::steady::WRITE;
 use wordline_ftl::{Begun, Media, Settling};
 use wordline_report::BegunSteady;
 use wordline_sim::Checkpoint;
 
+/// Drive writes that the first tenth of a run must have for its write amplification to say something: in less the drive
+/// programs what it has just been given, or empties its buffer.
+const FIRST_TENTH_MIN: f64 = 0.01;
+
 /// What a report says of a steady beginning.
 pub(crate) fn begun_steady<M: Media>(run: &Outcome<M>, start: &Start) -> BegunSteady {
     let first = first_tenth(run);
-    let waf = (first.host_page_bytes > 0).then(|| first.programmed as f64 / first.host_page_bytes as f64);
+    let drive_writes = first.bytes[WRITE] as f64 / run.setup.device.logical_bytes() as f64;
+    let is_enough = drive_writes >= FIRST_TENTH_MIN && first.host_page_bytes > 0;
+    let waf = is_enough.then(|| first.programmed as f64 / first.host_page_bytes as f64);
     let Begun { waf: expected, drift, drive_writes, sampled_pages, settling, regime } = start.begun;
     BegunSteady {
         by: start.by.to_string(),
