@@ -67,12 +67,13 @@ fn more_space_to_spare_lowers_write_amplification() {
 fn no_rule_for_victims_beats_greedy_under_uniform_writes() {
     let of = |rule| waf(&collecting(&[TIGHT, &[("gc.victim", rule)]]));
     let greedy = of("greedy");
-    for rule in ["fifo", "d-choices:4", "windowed-greedy:30", "cost-benefit"] {
-        assert!(of(rule) > 0.99 * greedy, "{rule}");
-    }
     // A random victim is as live as the plane: the most that a rule without malice costs.
     let random = of("random");
-    assert!(["fifo", "d-choices:4", "cost-benefit"].into_iter().all(|rule| of(rule) < random));
+    for rule in ["fifo", "d-choices:4", "windowed-greedy:30", "cost-benefit"] {
+        let waf = of(rule);
+        assert!(waf > 0.99 * greedy, "{rule}");
+        assert!(rule == "windowed-greedy:30" || waf < random, "{rule}");
+    }
 }
 
 #[test]
