@@ -26,7 +26,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo atlas kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture papers register validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
+.PHONY: help demo atlas kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture papers register validate closed-forms fio twins twin-fits twin-classes steady verdicts errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -214,6 +214,11 @@ steady: ## Write docs/steady-state-table.md: drives begun steady beside drives w
 	@{ printf '%s\n' '# Drives begun steady beside drives warmed up' '' \
 		'Written by `make steady`; [what it says](steady-state.md#against-a-warm-up).' ''; \
 	cargo run --quiet --release --package wordline-run --example steady; } > docs/steady-state-table.md
+
+verdicts: ## Write docs/steady-verdicts.md: sixty runs and their steady-state verdicts, each held to long runs
+	@{ printf '%s\n' '# Sixty steady-state verdicts' '' \
+		'Written by `make verdicts`; [what it says](steady-state.md#what-a-verdict-is-worth).'; \
+	cargo run --quiet --release --package wordline-run --example verdicts; } > docs/steady-verdicts.md
 
 WORN := --device raro-16gb --set slc_cache.static_blocks=8 --set slc_cache.trigger=free_blocks:50% \
 	--initial fill:100%,order=seq+pe:slc=30000,tlc=2700,qlc=900+retention:30d \
