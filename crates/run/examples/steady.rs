@@ -9,10 +9,27 @@ use std::ops::ControlFlow;
 use wordline_report::Report;
 use wordline_run::{RunError, RunSpec, run};
 
-/// Drives above 64 GiB are warmed up with fewer blocks in each plane and as much less capacity; all else is as shipped.
+/// Drives above 64 GiB have fewer and smaller blocks in each plane, and as much less capacity and cache; all else is as
+/// shipped.
 const SMALLER: [(&str, &[(&str, &str)]); 2] = [
-    ("ips-384gb", &[("medium.flash.blocks_per_plane", "64"), ("slc_cache.static_blocks", "2")]),
-    ("consumer-qlc", &[("medium.flash.blocks_per_plane", "43"), ("capacity.logical", "62512805376B")]),
+    (
+        "ips-384gb",
+        &[
+            ("medium.flash.blocks_per_plane", "128"),
+            ("medium.flash.wordlines_per_block", "16"),
+            ("slc_cache.static_blocks", "4"),
+        ],
+    ),
+    (
+        "consumer-qlc",
+        &[
+            ("medium.flash.blocks_per_plane", "172"),
+            ("medium.flash.wordlines_per_block", "24"),
+            ("slc_cache.static_blocks", "8"),
+            ("slc_cache.dynamic_blocks", "79"),
+            ("capacity.logical", "7814086656B"),
+        ],
+    ),
 ];
 
 const DEPTHS: [u32; 4] = [1, 4, 32, 128];
