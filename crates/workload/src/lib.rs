@@ -35,7 +35,7 @@ pub use formats::record::Position;
 pub use formats::registry::{FORMATS, format_named};
 pub use generators::jobs::keys::{JOB_OPTIONS, JobKey, Standing, job_keys};
 pub use generators::jobs::script::{JobScript, Turn};
-pub use generators::jobs::worker::JobWindow;
+pub use generators::jobs::step::JobWindow;
 pub use generators::synthetic::catalogue::{SYNTHETICS, synthetic_named};
 pub use generators::synthetic::registry::Synthetic;
 pub use inspect::inspect::{CacheInfo, Inspection, SizeClass, VolumeInfo, inspect, inspect_profiled};

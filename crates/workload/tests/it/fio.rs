@@ -326,12 +326,12 @@ fn parsed(text: &str, options: &str) -> Result<Vec<HostRequest>, String> {
 #[test]
 fn every_problem_of_a_job_file_is_said_at_once_with_its_line() {
     let e =
-        parsed("[a]\nbs=0\ntrim_percentage=9\niodepht=4\nrw=randred\nioengine=net\nsize=${WL_SIZE}\n", "")
+        parsed("[a]\nbs=0\nsync_file_range=9\niodepht=4\nrw=randred\nioengine=net\nsize=${WL_SIZE}\n", "")
             .unwrap_err();
     for said in [
         ":2: bs: \"0\" is no size of a request",
-        ":3: trim_percentage cannot be honoured",
-        "ignore=trim_percentage",
+        ":3: sync_file_range cannot be honoured",
+        "ignore=sync_file_range",
         "did you mean \"iodepth\"?",
         ":5: rw: \"randred\" is no kind of I/O; did you mean \"randread\"?",
         ":6: ioengine: net sends over a network",
@@ -354,8 +354,8 @@ fn a_job_file_is_no_trace_to_inspect() {
 
 #[test]
 fn options_behind_the_name_choose_jobs_and_set_keys() {
-    let text = "[global]\nbs=4k ; a comment\nsize=${SIZE}\n[a]\nrw=write\n[b]\nrw=read\ntrim_backlog=8\n";
-    let requests = parsed(text, ":section=b,SIZE=64k,ignore=trim_backlog,bs=\"8k,16k\"").unwrap();
+    let text = "[global]\nbs=4k ; a comment\nsize=${SIZE}\n[a]\nrw=write\n[b]\nrw=read\nbs_unaligned=1\n";
+    let requests = parsed(text, ":section=b,SIZE=64k,ignore=bs_unaligned,bs=\"8k,16k\"").unwrap();
     assert_eq!(requests.len(), 8);
     assert!(requests.iter().all(|r| r.op == HostOp::Read && r.bytes() == 8192));
 }

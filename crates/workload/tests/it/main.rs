@@ -5,6 +5,7 @@
 mod bad_input;
 mod fio;
 mod fio_examples;
+mod fio_keys;
 mod hints;
 mod hostile;
 mod jobs;

@@ -6,8 +6,8 @@
 use crate::generators::jobs::blocks::UsedBlocks;
 use crate::generators::jobs::job::{Between, Kinds, Spread};
 use crate::generators::jobs::placed::Placed;
-use crate::generators::jobs::policy::Stride;
 use crate::generators::jobs::spell::DIRECTIONS;
+use crate::generators::jobs::zones::Zones;
 use crate::random::permutation::Permutation;
 use crate::random::stream::RandomStream;
 use crate::random::zipf_law::ZipfLaw;
@@ -26,6 +26,29 @@ pub(crate) struct Drawn {
     pub direction: usize,
     pub at: u64,
     pub bytes: u64,
+    /// Whether all others of the job must have ended first.
+    pub alone: bool,
+}
+
+/// What comes of a draw.
+pub(crate) enum Next {
+    Request(Drawn),
+    /// Its zone is another job's: again, when requests have ended.
+    Wait,
+    /// This loop has no more.
+    Over,
+}
+
+/// A request as it is drawn, before it has its zone.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub direction: usize,
+    pub at: u64,
+    pub bytes: u64,
+    /// Its offset in the map, where that notes it.
+    pub noted: Option<u64>,
+    /// The zone behind which another one is sought.
+    pub behind: Option<usize>,
 }
 
 /// Where random requests go.
@@ -48,15 +71,18 @@ pub(crate) struct Draw {
     /// Blocks that ranks are drawn from, and by how much the scattered ranks are turned.
     ranks: u64,
     turned: u64,
-    map: Option<UsedBlocks>,
+    pub(super) map: Option<UsedBlocks>,
     /// Bytes of a block of the map and of a rank.
     unit: u64,
     /// Where the addresses of the job begin, which goes on from zone to zone where it has some, and the
     /// bytes moved in this one.
-    base: u64,
-    zone_bytes: u64,
+    pub(super) base: u64,
+    pub(super) zone_bytes: u64,
     order: Option<(Permutation, u64)>,
-    last_end: [u64; DIRECTIONS],
+    /// The number of its job, and what it has drawn that waits for a zone.
+    pub(super) number: u16,
+    pub(super) stalled: Option<Candidate>,
+    pub(super) last_end: [u64; DIRECTIONS],
     last_start: [Option<u64>; DIRECTIONS],
     until_random: u64,
     issued: [u64; DIRECTIONS],
@@ -131,6 +157,8 @@ impl Draw {
             base: placed.start,
             zone_bytes: 0,
             order: None,
+            number: number as u16,
+            stalled: None,
             last_end: [placed.start; DIRECTIONS],
             last_start: [None; DIRECTIONS],
             until_random: job.every,
@@ -154,7 +182,7 @@ impl Draw {
         size.saturating_sub(smallest.saturating_sub(align)) / align
     }
 
-    fn begin_order(&mut self) {
+    pub(super) fn begin_order(&mut self) {
         if self.placed.job.random && self.placed.job.shuffled {
             let blocks = self.placed.job.stride.map_or(self.placed.size, |s| s.range) / self.unit;
             self.order = Some((Permutation::new(blocks, &mut self.random.offset), 0));
@@ -202,65 +230,76 @@ impl Draw {
         self.direction = direction;
     }
 
-    /// The next request of a direction; `None` when this loop has no more.
-    pub fn next(&mut self, direction: usize) -> Option<Drawn> {
-        let job = std::sync::Arc::clone(&self.placed.job);
-        let end = self.placed.start + self.placed.size;
-        let follows_trim = job.kinds == Kinds::TrimWrite && direction == WRITE && job.random;
-        let (at, bytes) = if follows_trim {
-            let at = self.last_start[TRIM]?;
-            (at, self.last_end[TRIM] - at)
-        } else {
-            if let Some(stride) = job.stride {
-                self.enter_zone(stride, direction);
-            }
-            let (offset, is_random, marks) = self.offset(direction)?;
-            let at = self.base + offset;
-            if at >= end {
-                return None;
-            }
-            let bytes = self.bytes(direction, at, end, is_random)?;
-            if at + bytes > end {
-                return None;
-            }
-            match &mut self.map {
-                Some(map) if marks => {
-                    let blocks = map.take_run(offset / self.unit, bytes.div_ceil(self.unit));
-                    (at, bytes.min(blocks * self.unit))
-                }
-                _ => (at, bytes),
-            }
+    /// The next request of a direction; `busy` is whether the job has requests outstanding.
+    pub fn next(&mut self, direction: usize, zones: Option<&mut Zones>, busy: bool) -> Next {
+        let mut zones = zones.filter(|_| self.placed.job.zones.is_some());
+        let drawn = self.stalled.take().or_else(|| self.candidate(direction, zones.as_deref()));
+        let Some(candidate) = drawn else { return Next::Over };
+        let mut drawn = match zones.as_deref_mut() {
+            Some(zones) => match self.in_zone(candidate, zones, busy) {
+                Next::Request(drawn) => drawn,
+                other => return other,
+            },
+            None => Drawn {
+                direction: candidate.direction,
+                at: candidate.at,
+                bytes: candidate.bytes,
+                alone: false,
+            },
         };
+        if drawn.at + drawn.bytes > self.placed.reach {
+            return Next::Over;
+        }
+        if let (Some(map), Some(offset)) = (&mut self.map, candidate.noted) {
+            let blocks = map.take_run(offset / self.unit, drawn.bytes.div_ceil(self.unit));
+            drawn.bytes = drawn.bytes.min(blocks * self.unit);
+        }
+        if let (Some(rule), Some(zones)) = (&self.placed.job.zones, zones) {
+            zones.take(self.number, rule, drawn.direction == WRITE, drawn.at, drawn.bytes);
+        }
+        let Drawn { direction, at, bytes, .. } = drawn;
         // A trim may hit the place of the last write; the pair is only complete when it is written.
-        if job.kinds == Kinds::TrimWrite && direction == TRIM {
+        if self.placed.job.kinds == Kinds::TrimWrite && direction == TRIM {
             self.last_start[WRITE] = None;
         }
         self.last_start[direction] = Some(at);
         self.last_end[direction] = at + bytes;
         self.issued[direction] += 1;
         self.zone_bytes += bytes;
-        Some(Drawn { direction, at, bytes })
+        Next::Request(drawn)
     }
 
-    /// Goes on to the next strided zone when this one has had its bytes, or round within it.
-    fn enter_zone(&mut self, stride: Stride, direction: usize) {
-        if self.zone_bytes >= stride.size {
-            self.zone_bytes = 0;
-            self.base += stride.range + stride.skip;
-            if self.base >= self.placed.start + self.placed.size {
-                self.base = self.placed.start;
-            }
-            self.last_end[direction] = self.base;
+    /// A request drawn, wherever its zone may put it.
+    fn candidate(&mut self, direction: usize, zones: Option<&Zones>) -> Option<Candidate> {
+        let job = std::sync::Arc::clone(&self.placed.job);
+        if job.kinds == Kinds::TrimWrite && direction == WRITE && job.random {
+            let at = self.last_start[TRIM]?;
+            return Some(Candidate {
+                direction,
+                at,
+                bytes: self.last_end[TRIM] - at,
+                noted: None,
+                behind: None,
+            });
         }
-        if self.last_end[direction] >= self.base + stride.range {
-            self.last_end[direction] = self.base;
+        let direction = zones.map_or(direction, |z| self.direction_in(z, direction));
+        if let Some(stride) = job.stride {
+            self.enter_zone(stride, direction);
         }
-        if self.zone_bytes.is_multiple_of(stride.range) {
-            if let Some(map) = &mut self.map {
-                map.clear();
-            }
-            self.begin_order();
+        if let Some(zones) = zones {
+            self.leave_zone(zones, direction);
         }
+        let (offset, is_random, marks) = self.offset(direction)?;
+        let at = self.base + offset;
+        let end = self.end();
+        if at >= end {
+            return None;
+        }
+        let bytes = self.bytes(direction, at, end, is_random)?;
+        if at + bytes > end && zones.is_none() {
+            return None;
+        }
+        Some(Candidate { direction, at, bytes, noted: marks.then_some(offset), behind: None })
     }
 
     /// A read that the job makes beside those that are drawn.
@@ -291,7 +330,7 @@ impl Draw {
 
     /// Behind the last request of the direction.
     fn sequential(&mut self, direction: usize) -> Option<u64> {
-        let (job, end) = (&self.placed.job, self.placed.start + self.placed.size);
+        let (job, end) = (&self.placed.job, self.end());
         let again = job.time_based || (job.kinds == Kinds::Mixed && self.placed.total > self.placed.size);
         if self.last_end[direction] >= end && again {
             self.last_end[direction] = self.base;

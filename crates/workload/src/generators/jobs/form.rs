@@ -41,6 +41,11 @@ impl Form {
         request
     }
 
+    /// Whether something happens that does in so many of a hundred cases.
+    pub fn draws(&mut self, percent: u64) -> bool {
+        self.choice.below(100) < percent
+    }
+
     /// The class of a request: the job's, or one drawn for it.
     fn hint(&mut self, job: &Job, direction: usize, bytes: u64) -> LatencyHint {
         let Some(rules) = job.priorities.as_ref().and_then(|p| p.0.get(direction)) else { return job.hint };

@@ -2,6 +2,7 @@
 
 use crate::generators::jobs::policy::{
     Depth, ExitScope, FlowShare, LatencyTarget, Priorities, RateFloor, Steady, Streams, Stride, Verify,
+    ZoneRule,
 };
 use crate::generators::jobs::spell::{Amount, DIRECTIONS};
 use serde_json::{Value, json};
@@ -88,6 +89,13 @@ pub(crate) enum Distances {
     Poisson,
 }
 
+/// Which outstanding requests one must not overlap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Overlap {
+    OfThisJob,
+    OfAllJobs,
+}
+
 /// One job, before the drive is known. Times are in nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
@@ -137,6 +145,9 @@ pub(crate) struct Job {
     pub target: Option<LatencyTarget>,
     pub steady: Option<Steady>,
     pub stride: Option<Stride>,
+    pub zones: Option<ZoneRule>,
+    /// Whether a request waits for those outstanding that it overlaps, and for those of other jobs.
+    pub serialized: Option<Overlap>,
     /// The bytes from address 0 on that it works in.
     pub file_size: Option<u64>,
     pub wait_for: Option<String>,
@@ -145,6 +156,8 @@ pub(crate) struct Job {
     pub new_group: bool,
     pub group_reporting: bool,
     pub think: u64,
+    /// Whether what a rate would have asked for while thinking is not caught up.
+    pub think_is_free: bool,
     pub think_every: u64,
     /// Nanoseconds between two thoughts; 0 where requests alone count.
     pub think_time: u64,

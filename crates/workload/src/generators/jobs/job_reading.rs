@@ -5,11 +5,11 @@ use crate::generators::jobs::job::{
     Between, Distances, Job, MICROSECOND, PRIORITY_CLASSES, SECOND, Spread, ThinkAfter, USUAL_LEVEL,
 };
 use crate::generators::jobs::reading::Reading;
-use crate::generators::jobs::spell::{
-    Amount, DIRECTIONS, KiloBase, amount, by_direction, bytes, range, time, whole,
-};
+use crate::generators::jobs::spell::{Amount, DIRECTIONS, KiloBase, by_direction, bytes, range, time, whole};
 use crate::generators::jobs::values::percentage;
 use wordline_units::{LatencyHint, QueueClass};
+
+const WHERE: &str = "a size, zones such as 10z, or a percentage of the drive";
 
 impl Reading<'_> {
     pub fn job(&mut self, section: &Section) -> Job {
@@ -71,7 +71,6 @@ impl Reading<'_> {
             let (low, high) = range(text, |t| time(t, SECOND))?;
             if low <= high { Ok((low, high)) } else { Err(format!("{text:?} runs backwards")) }
         });
-        let some = |text: &str, kilo: KiloBase| amount(text, kilo).map(Some);
         let flush_every = self.number("fsync", 0, 0..=u32::MAX as u64);
         let flush_every_data = self.number("fdatasync", 0, 0..=u32::MAX as u64);
         if flush_every > 0 && flush_every_data > 0 {
@@ -106,16 +105,11 @@ impl Reading<'_> {
             align,
             depth,
             clones: self.number("numjobs", 1, 1..=4096) as u32,
-            size: self.get("size", None, "a size, or a percentage of the drive", some),
-            io_size: self.get("io_size", None, "a size, or a percentage of size", some),
+            size: self.amount("size", "a size, zones such as 10z, or a percentage of the drive"),
+            io_size: self.amount("io_size", "a size, zones such as 10z, or a percentage of size"),
             number_ios: self.number("number_ios", 0, 0..=u64::MAX),
-            offset: self.get("offset", Amount::Bytes(0), "a size, or a percentage of the drive", amount),
-            offset_increment: self.get(
-                "offset_increment",
-                Amount::Bytes(0),
-                "a size, or a percentage of the drive",
-                amount,
-            ),
+            offset: self.amount("offset", WHERE).unwrap_or(Amount::Bytes(0)),
+            offset_increment: self.amount("offset_increment", WHERE).unwrap_or(Amount::Bytes(0)),
             offset_align: self.get("offset_align", 0, "a size", bytes),
             map,
             shuffled: shuffled && even,
@@ -138,6 +132,8 @@ impl Reading<'_> {
             target: self.latency_target(),
             steady: self.steady(),
             stride: self.stride(),
+            zones: self.zones(kinds, &sizes),
+            serialized: self.overlap(kinds, depth.most),
             file_size: self.file_size(),
             wait_for: self.text("wait_for").map(str::to_string),
             exits: self.exits(),
@@ -150,6 +146,7 @@ impl Reading<'_> {
                 LatencyHint::None | LatencyHint::Medium => QueueClass::Medium,
             },
             think,
+            think_is_free: self.flag("rate_ignore_thinktime", false),
             think_every: self.think_every(),
             think_time: self.get("thinktime_iotime", 0, "a time, in seconds", seconds),
             think_after: self.word(

@@ -40,8 +40,6 @@ pub const JOB_OPTIONS: &[Parameter] = &[
 
 const VERIFY: &str =
     "what is read back is what was written, and no state of an earlier fio is at hand; leave it out";
-const TRIMS: &str = "trims among the reads that verify; say verify= alone, or a job of trims beside it";
-const ZONES: &str = "the drive has no zones that are written in order";
 const FILES: &str = "a job works on the one drive; give each part of it a job with offset= and size=";
 const REPLAY: &str = "a trace is a workload of its own: give its file in place of the job file";
 const PAGES: &str = "it needs a page cache, and there is none before the drive; say fsync= or fdatasync=";
@@ -152,7 +150,10 @@ const HONOURED: &[JobKey] = &[
     honoured(&["startdelay"], "seconds before the job begins; of a range, a random one"),
     honoured(&["loops"], "how often the job does its size"),
     honoured(&["stonewall", "wait_for_previous"], "the job waits until all before it have ended"),
-    honoured(&["fsync"], "a FLUSH after so many writes, for which the job waits"),
+    honoured(
+        &["fsync"],
+        "a FLUSH after so many writes, for which the job waits; in a mixed job also behind each request until the next write, as in fio",
+    ),
     honoured(&["fdatasync"], "as fsync: both are the drive's FLUSH"),
     honoured(&["end_fsync", "fsync_on_close"], "a FLUSH at the end of each loop of a job that writes"),
     honoured(&["kb_base"], "1024: k is 1024 (the default); 1000: k is 1000"),
@@ -207,6 +208,13 @@ const HONOURED: &[JobKey] = &[
     honoured(&["verify_only"], "nothing is written: what would be is read"),
     honoured(&["verify_backlog"], "writes after which as many are read back"),
     honoured(&["verify_backlog_batch"], "how many are read back then"),
+    honoured(
+        &["trim_percentage"],
+        "percentage of what verify would read back that is trimmed before, by trim_backlog",
+    ),
+    honoured(&["trim_backlog"], "writes after which some of it is trimmed; without it nothing is"),
+    honoured(&["trim_backlog_batch"], "how many are trimmed then, and one; as trim_backlog by default"),
+    honoured(&["trim_verify_zero"], "what was trimmed is read back, too (1, the default), or not (0)"),
     honoured(&["experimental_verify"], "what is read back is drawn again: the order of writing"),
     honoured(
         &["filesize"],
@@ -215,11 +223,33 @@ const HONOURED: &[JobKey] = &[
     honoured(&["fill_device", "fill_fs"], "the job goes on to the end of the drive"),
     honoured(
         &["zonemode"],
-        "strided: zonesize bytes within zonerange, then zoneskip further; none; zbd needs a drive with zones",
+        "strided: zonesize bytes within zonerange, then zoneskip further; zbd: zones written in order, by fio's rules for a device without zones; none",
     ),
-    honoured(&["zonesize"], "bytes moved in a strided zone"),
+    honoured(&["zonesize"], "bytes moved in a strided zone; the size of a zone of zbd, which needs it"),
     honoured(&["zonerange"], "the addresses of a strided zone; zonesize by default"),
-    honoured(&["zoneskip"], "addresses between strided zones"),
+    honoured(
+        &["zoneskip"],
+        "addresses between strided zones, and between those of a sequential job with zbd; `2z` is two zones",
+    ),
+    honoured(&["zonecapacity"], "bytes of a zone of zbd that are written; zonesize by default"),
+    honoured(
+        &["read_beyond_wp"],
+        "1: reads of zbd go where they are drawn; otherwise they stay below the write pointers, and all zones begin empty",
+    ),
+    honoured(&["max_open_zones"], "most zones of zbd that are open for writes; 0 for any"),
+    honoured(&["job_max_open_zones"], "the same of one job"),
+    honoured(
+        &["zone_reset_threshold"],
+        "share of a job's addresses that are written before zones begin anew by zone_reset_frequency",
+    ),
+    honoured(
+        &["zone_reset_frequency"],
+        "share of writes before which their zone begins anew; a full one always does",
+    ),
+    honoured(
+        &["serialize_overlap"],
+        "1: a request waits for those outstanding that it overlaps; with io_submit_mode=offload also for other jobs'",
+    ),
     honoured(
         &["rate_min", "ratemin"],
         "the job ends, as in fio, when its bytes per second over a rate_cycle are below; not in the first 2 s; `reads,writes,trims`",
@@ -252,15 +282,15 @@ const HONOURED: &[JobKey] = &[
     honoured(&["new_group"], "a group of its own begins, as for exit_what and steadystate"),
     honoured(&["group_reporting"], "steadystate looks at the group; each job keeps its own figures"),
     honoured(&["thinktime_iotime"], "seconds between two waits of thinktime"),
+    honoured(
+        &["rate_ignore_thinktime"],
+        "1: what rate would have asked for during thinktime is not caught up; 0, the default: it is",
+    ),
     honoured(&["io_submit_mode"], "offload: a synchronous engine, too, keeps iodepth outstanding"),
 ];
 
 /// Keys that cannot be honoured.
 const REFUSED: &[JobKey] = &[
-    refused(
-        &["serialize_overlap"],
-        "overlapping requests go to the drive as they come, and it puts them in order",
-    ),
     refused(
         &["bs_unaligned", "blocksize_unaligned"],
         "sizes drawn from a range would be no multiple of the smallest; leave it out",
@@ -281,21 +311,6 @@ const REFUSED: &[JobKey] = &[
     refused(&["merge_blktrace_scalars"], REPLAY),
     refused(&["merge_blktrace_iters"], REPLAY),
     refused(&["verify_state_load"], VERIFY),
-    refused(&["trim_percentage"], TRIMS),
-    refused(&["trim_verify_zero"], TRIMS),
-    refused(&["trim_backlog"], TRIMS),
-    refused(&["trim_backlog_batch"], TRIMS),
-    refused(&["zonecapacity"], ZONES),
-    refused(&["read_beyond_wp"], ZONES),
-    refused(&["max_open_zones"], ZONES),
-    refused(&["job_max_open_zones"], ZONES),
-    refused(&["ignore_zone_limits"], ZONES),
-    refused(&["zone_reset_threshold"], ZONES),
-    refused(&["zone_reset_frequency"], ZONES),
-    refused(
-        &["rate_ignore_thinktime"],
-        "thinktime counts as time in which the rate was not used; leave it out",
-    ),
     refused(&["create_only"], "it makes files and asks a drive for nothing; leave the job out"),
     refused(&["readfua"], "no read asks a drive to leave its RAM aside; leave it out"),
     refused(&["dp_scheme"], "a list in a file of its own; say plids="),

@@ -4,6 +4,7 @@
 use crate::error::{ErrorKind, Problem};
 use crate::generators::jobs::job::{Job, Spread};
 use crate::generators::jobs::spell::Amount;
+use crate::generators::jobs::zones::Zones;
 use crate::requests::fit::DriveShape;
 use crate::text::numbers::readable_bytes;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ pub(crate) struct Placed {
     pub report_group: u32,
     pub start: u64,
     pub size: u64,
+    /// The end of its file, which is the drive's.
+    pub reach: u64,
     /// Moved in all loops together, and in each as asked.
     pub total: u64,
     pub each: u64,
@@ -45,6 +48,7 @@ pub(crate) fn place(jobs: &[Job], drive: DriveShape, problems: &mut Vec<Problem>
         problems.push(Problem::new(ErrorKind::Option, "numjobs", what).allowed(format!("up to {JOBS_MAX}")));
         return placed;
     }
+    agree_on_zones(jobs, drive.logical_bytes, problems);
     for job in jobs {
         if job.stonewall && !placed.is_empty() {
             group += 1;
@@ -141,6 +145,7 @@ fn one(job: &Arc<Job>, clone: u32, drive: u64) -> Result<Placed, Box<Problem>> {
             }
         }
     }
+    let (start, size) = in_zones(job, start, size).map_err(fail)?;
     let each = job.io_size.map_or(loop_bytes, |a| a.of(size));
     Ok(Placed {
         job: Arc::clone(job),
@@ -148,10 +153,45 @@ fn one(job: &Arc<Job>, clone: u32, drive: u64) -> Result<Placed, Box<Problem>> {
         report_group: 0,
         start,
         size,
+        reach: job.file_size.unwrap_or(drive).min(drive),
         total: each.saturating_mul(job.loops),
         each,
         each_loop: loop_bytes,
     })
+}
+
+/// The whole zones in the space of a job that writes zones in order, as fio takes them; reads need none.
+fn in_zones(job: &Job, start: u64, size: u64) -> Result<(u64, u64), String> {
+    let Some(zone) = job.zones.map(|z| z.size).filter(|_| job.kinds.uses(1)) else {
+        return Ok((start, size));
+    };
+    let (first, end) = (start.next_multiple_of(zone), (start + size) / zone * zone);
+    if first >= end {
+        let sizes = [size, zone].map(readable_bytes);
+        return Err(format!("a size of {} holds no whole zone of {}", sizes[0], sizes[1]));
+    }
+    Ok((first, end - first))
+}
+
+/// Whether all jobs see one drive in the same zones.
+fn agree_on_zones(jobs: &[Job], drive: u64, problems: &mut Vec<Problem>) {
+    let mut zoned = jobs.iter().filter_map(|j| Some((j, j.zones?)));
+    let Some((first, rule)) = zoned.next() else { return };
+    let mut reject = |job: &Job, what: String, allowed: String| {
+        problems.push(
+            Problem::new(ErrorKind::Option, format!("{} [{}]", job.place, job.name), what).allowed(allowed),
+        );
+    };
+    if drive.div_ceil(rule.size) > Zones::MOST {
+        let what = format!("zones of {} on a drive of {}", readable_bytes(rule.size), readable_bytes(drive));
+        reject(first, what, format!("at most {} zones", Zones::MOST));
+    }
+    for (job, other) in zoned {
+        if (rule.size, rule.capacity, rule.most_open) != (other.size, other.capacity, other.most_open) {
+            let what = format!("its zones are not those of [{}], and both are on the one drive", first.name);
+            reject(job, what, "the same zonesize, zonecapacity and max_open_zones in all jobs".into());
+        }
+    }
 }
 
 /// What makes a job fit a drive that is too small for it.

@@ -31,6 +31,19 @@ pub(crate) struct Verify {
     pub only: bool,
     /// Whether what is read goes by addresses.
     pub sorted: bool,
+    /// What of it is trimmed before it is read.
+    pub trims: Option<TrimBacklog>,
+}
+
+/// What of the writes that are to be read back is trimmed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TrimBacklog {
+    pub percent: u64,
+    /// Writes after which some are trimmed, and how many then.
+    pub every: u64,
+    pub batch: u64,
+    /// Whether what was trimmed is read back, too.
+    pub keeps: bool,
 }
 
 /// The share of a job among those that share a flow.
@@ -81,6 +94,31 @@ pub(crate) struct Stride {
     pub size: u64,
     pub range: u64,
     pub skip: u64,
+}
+
+/// Zones that are written in order, as fio makes them on a drive that has none. Bytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct ZoneRule {
+    pub size: u64,
+    /// What of a zone is written.
+    pub capacity: u64,
+    /// Addresses between the zones of a sequential job.
+    pub skip: u64,
+    /// Whether reads go beyond what is written.
+    pub reads_beyond: bool,
+    /// Most open zones of all jobs, and of this one; 0 for any.
+    pub most_open: usize,
+    pub most_open_of_job: usize,
+    pub reset: Option<ZoneReset>,
+}
+
+/// When zones begin anew before they are full.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct ZoneReset {
+    /// The share of a job's addresses that must be written.
+    pub threshold: f64,
+    /// Writes from one such zone to the next.
+    pub every: u64,
 }
 
 /// Which jobs end with the first that ends.

@@ -2,9 +2,9 @@
 
 use crate::error::{ErrorKind, Problem};
 use crate::generators::jobs::engines::{Engine, engine, usable};
-use crate::generators::jobs::job::{MICROSECOND, PRIORITY_CLASSES, SECOND, WRITE_HINTS};
+use crate::generators::jobs::job::{Kinds, MICROSECOND, Overlap, PRIORITY_CLASSES, SECOND, WRITE_HINTS};
 use crate::generators::jobs::policy::{
-    Depth, ExitScope, FlowShare, LatencyTarget, Priorities, RateFloor, Steady, Streams, Stride, Verify,
+    Depth, ExitScope, FlowShare, LatencyTarget, Priorities, RateFloor, Steady, Streams, TrimBacklog, Verify,
 };
 use crate::generators::jobs::reading::Reading;
 use crate::generators::jobs::spell::{DIRECTIONS, KiloBase, by_direction, bytes, range, real, time, whole};
@@ -15,9 +15,6 @@ use wordline_units::{Attributes, LatencyHint};
 type SizeClass = (Option<u64>, u32, Option<LatencyHint>);
 
 const MILLISECOND: u64 = 1_000_000;
-
-/// The keys of drives whose zones are written in order.
-const ZONE_KEYS: [&str; 4] = ["zonemode", "zonesize", "zonerange", "zoneskip"];
 
 impl Reading<'_> {
     /// How many requests the job keeps outstanding, and how it asks for them.
@@ -165,7 +162,8 @@ impl Reading<'_> {
 
     /// What is read back; `mapped` is whether each address comes once.
     pub fn verify(&mut self, mapped: bool, time_based: bool) -> Option<Verify> {
-        let wanted = self.text("verify").is_some_and(|v| !["0", "none", "null"].contains(&v));
+        let wanted = self.text("verify").is_some_and(|v| !["0", "none"].contains(&v));
+        let trims = self.trims();
         let at_end = self.flag("do_verify", true);
         let only = self.flag("verify_only", false);
         let drawn_again = self.flag("experimental_verify", false);
@@ -181,7 +179,20 @@ impl Reading<'_> {
             );
         }
         let batch = if batch == 0 { backlog } else { batch };
-        Some(Verify { at_end, backlog, batch, only, sorted: !mapped && !drawn_again })
+        Some(Verify { at_end, backlog, batch, only, sorted: !mapped && !drawn_again, trims })
+    }
+
+    /// What is trimmed of what would be read back; nothing without a backlog, as in fio.
+    fn trims(&mut self) -> Option<TrimBacklog> {
+        let percent = self.number("trim_percentage", 0, 0..=100);
+        let every = self.number("trim_backlog", 0, 0..=u64::from(u32::MAX));
+        let batch = self.number("trim_backlog_batch", 0, 0..=u64::from(u32::MAX));
+        let keeps = self.flag("trim_verify_zero", true);
+        if percent > 0 && every == 0 {
+            self.remark("trim_percentage without trim_backlog= trims nothing, as in fio.".into());
+        }
+        let batch = if batch == 0 { every } else { batch };
+        (percent > 0 && every > 0).then_some(TrimBacklog { percent, every, batch, keeps })
     }
 
     pub fn flow(&mut self) -> Option<FlowShare> {
@@ -237,38 +248,15 @@ impl Reading<'_> {
         (seconds > 0).then_some(Steady { bytes, slope, limit, percent, seconds, ramp })
     }
 
-    pub fn stride(&mut self) -> Option<Stride> {
-        if self.text("zonemode") == Some("zbd") {
-            let given: Vec<&str> = ZONE_KEYS.into_iter().filter(|k| self.has(k)).collect();
-            let line = self.lines.get("zonemode")?;
-            let what = "zonemode: zbd writes zones in order, and the drive has no zones";
-            let hint = format!(
-                "leave the zones out for one run, behind the file's name: ignore={}",
-                given.join("+")
-            );
-            self.problems
-                .push(Problem::new(ErrorKind::Option, &line.place, what).allowed("strided, none").hint(hint));
-            return None;
+    /// Whether a request waits for those outstanding that it overlaps. As in fio, only writes and trims need it,
+    /// and several requests outstanding, or jobs whose requests others submit.
+    pub fn overlap(&mut self, kinds: Kinds, depth: u32) -> Option<Overlap> {
+        let asked = self.flag("serialize_overlap", false);
+        if self.text("io_submit_mode") == Some("offload") {
+            return asked.then_some(Overlap::OfAllJobs);
         }
-        let of = |reading: &mut Self, key| reading.get(key, 0, "a size", bytes);
-        let (size, range, skip) = (of(self, "zonesize"), of(self, "zonerange"), of(self, "zoneskip"));
-        let mode = self.word("zonemode", &[("none", false), ("strided", true)], size > 0);
-        match (mode, size) {
-            (true, 0) => {
-                self.reject("zonemode", "strided needs zonesize".into(), "zonesize=SIZE beside it");
-                None
-            }
-            (false, 1..) => {
-                self.reject(
-                    "zonesize",
-                    "zonemode=none has no zones".into(),
-                    "zonemode=strided, or no zonesize",
-                );
-                None
-            }
-            (true, _) => Some(Stride { size, range: if range == 0 { size } else { range }, skip }),
-            (false, 0) => None,
-        }
+        let matters = depth > 1 && kinds != Kinds::Only(0);
+        (asked && matters).then_some(Overlap::OfThisJob)
     }
 
     pub fn file_size(&mut self) -> Option<u64> {

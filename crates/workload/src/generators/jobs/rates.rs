@@ -10,12 +10,20 @@ pub(crate) struct Rates {
     /// Bytes or requests so far, and when the next may go.
     rated: [u64; DIRECTIONS],
     next_at: [u64; DIRECTIONS],
+    /// Time that is not caught up.
+    free: [u64; DIRECTIONS],
     distance: RandomStream,
 }
 
 impl Rates {
     pub fn new(distance: RandomStream) -> Rates {
-        Rates { started: 0, rated: [0; DIRECTIONS], next_at: [0; DIRECTIONS], distance }
+        Rates {
+            started: 0,
+            rated: [0; DIRECTIONS],
+            next_at: [0; DIRECTIONS],
+            free: [0; DIRECTIONS],
+            distance,
+        }
     }
 
     /// The job's start: its delay counts from the beginning of the run, not of its group.
@@ -40,13 +48,28 @@ impl Rates {
         self.next_at[direction] = match job.distances {
             Distances::Even => {
                 self.rated[direction] += step;
-                self.started.saturating_add(exact(self.rated[direction], per_second))
+                let since = self.started.saturating_add(self.free[direction]);
+                since.saturating_add(exact(self.rated[direction], per_second))
             }
             Distances::Poisson => {
                 let gap = -libm::log(self.distance.unit()) * step as f64 * 1e9 / per_second as f64;
-                self.next_at[direction].saturating_add(gap as u64)
+                let free = std::mem::take(&mut self.free[direction]);
+                self.next_at[direction].saturating_add(free).saturating_add(gap as u64)
             }
         };
+    }
+
+    /// The job has thought for a time behind a request of a direction, and does not catch up what its rate would
+    /// have asked for, but for one request, as in fio.
+    pub fn forgive(&mut self, job: &Job, direction: usize, time: u64) {
+        let (rate, iops) = (job.rate[direction], job.rate_iops[direction]);
+        let one = match (rate, iops) {
+            (0, 0) => return,
+            (0, iops) => 1_000_000_000 / iops,
+            (rate, _) => (job.sizes[direction].min as u128 * 1_000_000_000 / rate as u128) as u64,
+        };
+        let caught_up = if job.distances == Distances::Even && one <= time { one } else { 0 };
+        self.free[direction] = self.free[direction].saturating_add(time - caught_up);
     }
 
     /// Which direction may go, and when: a mixed job that is ahead of the rate of one goes on with the

@@ -3,11 +3,13 @@
 //! Jobs that could ask at one instant take turns in the order in which they became able to.
 
 use crate::error::WorkloadError;
-use crate::generators::jobs::flow::Flows;
 use crate::generators::jobs::placed::Placed;
 use crate::generators::jobs::policy::ExitScope;
+use crate::generators::jobs::shared::Shared;
 use crate::generators::jobs::steady::Seconds;
-use crate::generators::jobs::worker::{JobWindow, Step, Worker};
+use crate::generators::jobs::step::{JobWindow, Step};
+use crate::generators::jobs::worker::Worker;
+use crate::generators::jobs::zones::Zones;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use wordline_units::{HostOp, HostRequest, SimTime};
@@ -37,7 +39,7 @@ pub struct JobScript {
     begun: bool,
     /// Whether a job has ended that takes others with it.
     exited: bool,
-    flows: Flows,
+    shared: Shared,
     /// Seconds of jobs or groups that end when they are steady, and which each job counts in.
     seconds: Vec<Seconds>,
     seconds_of: Vec<Option<usize>>,
@@ -51,12 +53,14 @@ impl JobScript {
         seed: u64,
         requests: Option<u64>,
     ) -> Result<JobScript, WorkloadError> {
+        let zones = placed.iter().find_map(|p| Some(Zones::new(p.job.zones.as_ref()?, p.reach)));
+        let shared = Shared::over(zones);
         let workers: Vec<Worker> =
             placed.into_iter().enumerate().map(|(n, p)| Worker::new(p, n, seed)).collect();
         Ok(JobScript {
             waiting: vec![],
             exited: false,
-            flows: Flows::default(),
+            shared,
             seconds: vec![],
             seconds_of: vec![None; workers.len()],
             workers,
@@ -101,7 +105,7 @@ impl JobScript {
                 self.waiting.push(job);
                 continue;
             }
-            let started = self.workers[job as usize].start(now, &mut self.flows);
+            let started = self.workers[job as usize].start(now, &mut self.shared);
             self.count_seconds(job, started);
             self.timers.push(Reverse((started, job)));
         }
@@ -127,10 +131,11 @@ impl JobScript {
     /// A job has ended: those that wait for it begin, and those that end with it end.
     fn ended(&mut self, job: u16, now: SimTime) {
         let worker = &mut self.workers[job as usize];
-        worker.leave(now, &mut self.flows);
+        worker.leave(now, &mut self.shared);
         let (exits, group) = (worker.job().exits, worker.draw.placed.report_group);
         self.at_work -= 1;
-        self.ready.extend(self.flows.woken());
+        self.ready.extend(self.shared.woken());
+        self.ready.extend(self.shared.flows.woken());
         if let Some(scope) = exits.filter(|_| !self.exited) {
             self.exited = true;
             for other in &mut self.workers {
@@ -199,10 +204,10 @@ impl JobScript {
                 return Turn::End;
             };
             let worker = &mut self.workers[job as usize];
-            match worker.step(now.0, &mut self.flows) {
+            match worker.step(now.0, &mut self.shared) {
                 Step::Issue(mut request) => {
                     request.volume = job;
-                    self.ready.extend(self.flows.woken());
+                    self.ready.extend(self.shared.flows.woken());
                     self.outstanding += 1;
                     self.requests_left -= 1;
                     self.ready.push_back(job);
@@ -210,7 +215,8 @@ impl JobScript {
                 }
                 Step::Until(at) => self.timers.push(Reverse((at, job))),
                 Step::Blocked => worker.parked = true,
-                Step::Behind => self.flows.wait(job),
+                Step::Behind => self.shared.flows.wait(job),
+                Step::Waiting => self.shared.wait(job),
                 Step::Ended => self.ended(job, now),
             }
         }
@@ -220,7 +226,8 @@ impl JobScript {
     pub fn completed(&mut self, request: &HostRequest, at: SimTime) {
         let job = request.volume;
         let Some(worker) = self.workers.get_mut(job as usize) else { return };
-        worker.completed(request, at.0);
+        worker.completed(request, at.0, &mut self.shared);
+        self.ready.extend(self.shared.woken());
         self.outstanding -= 1;
         if std::mem::take(&mut worker.parked) {
             self.ready.push_back(job);

@@ -83,7 +83,6 @@ pub(crate) fn amount(text: &str, base: KiloBase) -> Result<Amount, String> {
             Ok(p) if p <= 100 => Ok(Amount::Percent(p)),
             _ => Err(format!("{text:?} is not a whole percentage from 0% to 100%")),
         },
-        None if text.ends_with('z') => Err(format!("{text:?} counts zones, and the drive has none")),
         None => bytes(text, base).map(Amount::Bytes),
     }
 }

@@ -221,4 +221,5 @@ pub(crate) const UNSEEN: &[&[&str]] = &[
     &["touch_objects"],
     &["bindname"],
     &["verb"],
+    &["ignore_zone_limits"],
 ];

@@ -3,34 +3,22 @@
 //! wrote, and begins its next loop.
 
 use crate::generators::jobs::control::{Control, Ended};
-use crate::generators::jobs::draw::{Draw, Drawn};
-use crate::generators::jobs::flow::Flows;
+use crate::generators::jobs::draw::{Draw, Drawn, Next};
 use crate::generators::jobs::form::Form;
-use crate::generators::jobs::history::History;
-use crate::generators::jobs::job::{Job, Kinds, ThinkAfter};
+use crate::generators::jobs::job::{Job, Kinds};
 use crate::generators::jobs::placed::Placed;
 use crate::generators::jobs::rates::Rates;
+use crate::generators::jobs::readback::Readback;
+use crate::generators::jobs::shared::Shared;
+use crate::generators::jobs::step::{JobWindow, Step};
+use crate::generators::jobs::thoughts::Thoughts;
 use crate::random::stream::RandomStream;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use wordline_units::{HostOp, HostRequest, LBA_BYTES, SimTime};
 
 const READ: usize = 0;
 const WRITE: usize = 1;
-
-/// A job of the script as a report names it, and when it was at work.
-#[derive(Clone, PartialEq, Debug)]
-pub struct JobWindow {
-    /// Its section's name.
-    pub name: String,
-    /// Which of the groups that `stonewall` parts, from 0.
-    pub group: u32,
-    /// Its keys, as given.
-    pub options: BTreeMap<String, String>,
-    /// When its figures begin: its start, and `ramp_time` behind it.
-    pub measured_from: SimTime,
-    /// When it ended, if it has.
-    pub ended: Option<SimTime>,
-}
+const TRIM: usize = 2;
 
 /// What a loop of a job is at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,16 +29,6 @@ enum Stage {
     Draining,
     /// It reads back what it wrote.
     Verifying,
-}
-
-/// What a job does next.
-pub(crate) enum Step {
-    Issue(HostRequest),
-    Until(u64),
-    Blocked,
-    /// It waits for the others of its flow.
-    Behind,
-    Ended,
 }
 
 /// A job at work.
@@ -70,16 +48,14 @@ pub(crate) struct Worker {
     loop_bytes: u64,
     loops_done: u64,
     writes: u64,
-    last_was_write: bool,
+    last_was_flush: bool,
     /// Waits for its FLUSH.
     flushing: bool,
     stage: Stage,
     flushed_loop: bool,
-    /// Requests at the last thought, its time, and whether the job is about to think.
-    thought_at: u64,
-    thought_last: u64,
-    thinks: bool,
-    asked_since: bool,
+    thoughts: Thoughts,
+    /// The direction of the last request.
+    direction: usize,
     wait_until: u64,
     /// The direction of a request that waits for its rate.
     chosen: Option<usize>,
@@ -88,17 +64,17 @@ pub(crate) struct Worker {
     /// Requests that are submitted together, and whether they are.
     held: VecDeque<HostRequest>,
     submitting: bool,
+    /// A request that goes when all others have ended.
+    alone: Option<HostRequest>,
+    /// Requests outstanding that have a zone: where, and whether they write.
+    zoned: Vec<(u64, bool)>,
     /// Outstanding requests down to which it waits before it draws again.
     reap_to: Option<u32>,
     control: Control,
     /// What it asked of its flow, and whether the next request has its part.
     asked_of_flow: u64,
     admitted: bool,
-    history: Option<History>,
-    /// Addresses that are being written, where they will be read back.
-    writing: Vec<u64>,
-    /// Reads left of a backlog's batch.
-    to_verify: u64,
+    readback: Readback,
     verified_loop: bool,
 }
 
@@ -117,7 +93,7 @@ impl Worker {
             rates: Rates::new(stream("distance")),
             form: Form::new(stream("choice")),
             control: Control::new(job),
-            history: job.verify.map(|v| History::new(v.sorted)),
+            readback: Readback::new(job.verify),
             window,
             over: false,
             parked: false,
@@ -130,23 +106,21 @@ impl Worker {
             loop_bytes: 0,
             loops_done: 0,
             writes: 0,
-            last_was_write: false,
+            last_was_flush: false,
             flushing: false,
             stage: Stage::Drawing,
             flushed_loop: false,
-            thought_at: 0,
-            thought_last: 0,
-            thinks: false,
-            asked_since: false,
+            thoughts: Thoughts::default(),
+            direction: READ,
             wait_until: 0,
             chosen: None,
             held: VecDeque::new(),
+            alone: None,
+            zoned: vec![],
             submitting: false,
             reap_to: None,
             asked_of_flow: 0,
             admitted: false,
-            writing: vec![],
-            to_verify: 0,
             verified_loop: false,
             draw: Draw::new(placed, number, seed),
         }
@@ -157,23 +131,24 @@ impl Worker {
     }
 
     /// The job's start: its delay counts from the beginning of the run, not of its group.
-    pub fn start(&mut self, now: u64, flows: &mut Flows) -> u64 {
+    pub fn start(&mut self, now: u64, shared: &mut Shared) -> u64 {
         self.started = self.rates.begin(&self.draw.placed.job, now);
-        self.thought_last = self.started;
+        self.thoughts.begin(self.started);
+        self.draw.begin_zones(shared.zones.as_mut());
         let measured_from = self.started.saturating_add(self.job().ramp);
         self.window.measured_from = SimTime(measured_from);
         self.control.begin(self.started, measured_from);
         if let Some(share) = self.job().flow {
-            flows.join(share);
+            shared.flows.join(share);
         }
         self.started
     }
 
     /// The job has ended.
-    pub fn leave(&mut self, now: SimTime, flows: &mut Flows) {
+    pub fn leave(&mut self, now: SimTime, shared: &mut Shared) {
         self.window.ended = Some(now);
         if let Some(share) = self.job().flow {
-            flows.leave(share, self.asked_of_flow);
+            shared.flows.leave(share, self.asked_of_flow);
         }
     }
 
@@ -183,11 +158,15 @@ impl Worker {
         self.submitting
     }
 
-    pub fn step(&mut self, now: u64, flows: &mut Flows) -> Step {
+    pub fn step(&mut self, now: u64, shared: &mut Shared) -> Step {
         loop {
             if self.submitting {
-                match self.held.pop_front() {
+                match self.held.front().copied() {
                     Some(request) => {
+                        if shared.overlaps(self.draw.number, self.job(), &request) {
+                            return Step::Waiting;
+                        }
+                        self.held.pop_front();
                         self.in_flight += 1;
                         return Step::Issue(request.at(SimTime(now)));
                     }
@@ -204,6 +183,7 @@ impl Worker {
                 self.over = true;
             }
             if self.over {
+                self.held.extend(self.alone.take());
                 if self.submit() {
                     continue;
                 }
@@ -227,6 +207,10 @@ impl Worker {
                 }
                 self.reap_to = None;
             }
+            if let Some(request) = self.alone.take() {
+                self.hold(request);
+                continue;
+            }
             if self.stage == Stage::Draining || self.wants_to_think(now) {
                 if self.submit() {
                     continue;
@@ -235,20 +219,24 @@ impl Worker {
                     return Step::Blocked;
                 }
                 if self.stage == Stage::Draining {
-                    match self.after_loop(now) {
+                    match self.after_loop(now, shared) {
                         Some(step) => return step,
                         None => continue,
                     }
                 }
-                (self.thinks, self.thought_last) = (false, now);
-                self.wait_until = now.saturating_add(self.job().think);
+                self.thoughts.take(now);
+                let job = &self.draw.placed.job;
+                self.wait_until = now.saturating_add(job.think);
+                if job.think_is_free {
+                    self.rates.forgive(job, self.direction, job.think);
+                }
                 continue;
             }
             if self.is_full() {
                 continue;
             }
             if self.stage == Stage::Verifying {
-                match self.history.as_mut().and_then(|h| h.pop(&[])) {
+                match self.readback.pop() {
                     Some((at, bytes)) => {
                         let request = self.request(READ, at, bytes);
                         self.hold(request);
@@ -257,7 +245,7 @@ impl Worker {
                 }
                 continue;
             }
-            if let Some(step) = self.draw_one(now, flows) {
+            if let Some(step) = self.draw_one(now, shared) {
                 return step;
             }
         }
@@ -277,9 +265,9 @@ impl Worker {
     }
 
     /// Draws the next request; `None` where something else comes first.
-    fn draw_one(&mut self, now: u64, flows: &mut Flows) -> Option<Step> {
+    fn draw_one(&mut self, now: u64, shared: &mut Shared) -> Option<Step> {
         if let Some(share) = self.job().flow.filter(|_| !self.admitted) {
-            if !flows.admit(share, &mut self.asked_of_flow) {
+            if !shared.flows.admit(share, &mut self.asked_of_flow) {
                 if share.sleep == 0 {
                     return if self.submit() { None } else { Some(Step::Behind) };
                 }
@@ -292,6 +280,11 @@ impl Worker {
             }
             self.admitted = true;
         }
+        if let Some(request) = self.trim() {
+            self.admitted = false;
+            self.hold(request);
+            return None;
+        }
         if self.loop_is_over() {
             self.stage = Stage::Draining;
             return None;
@@ -302,7 +295,11 @@ impl Worker {
             return None;
         }
         let job = self.job();
-        if job.flush_every > 0 && self.last_was_write && self.writes.is_multiple_of(job.flush_every) {
+        if job.flush_every > 0
+            && !self.last_was_flush
+            && self.writes > 0
+            && self.writes.is_multiple_of(job.flush_every)
+        {
             return if self.submit() { None } else { Some(self.flush(now)) };
         }
         let direction = match self.chosen.take() {
@@ -319,19 +316,31 @@ impl Worker {
             }
         };
         self.admitted = false;
-        match self.draw.next(direction) {
-            Some(drawn) => {
+        let busy = self.in_flight > 0 || !self.held.is_empty();
+        match self.draw.next(direction, shared.zones.as_mut(), busy) {
+            Next::Request(drawn) => {
                 let request = self.take(drawn)?;
-                self.hold(request);
+                if drawn.alone && busy {
+                    (self.alone, self.reap_to) = (Some(request), Some(0));
+                } else {
+                    self.hold(request);
+                }
             }
-            None => self.stage = Stage::Draining,
+            Next::Wait => {
+                (self.chosen, self.admitted) = (Some(direction), true);
+                if !busy {
+                    return Some(Step::Waiting);
+                }
+                self.reap_to = Some(0);
+            }
+            Next::Over => self.stage = Stage::Draining,
         }
         None
     }
 
     fn flush(&mut self, now: u64) -> Step {
         self.flushing = true;
-        self.last_was_write = false;
+        self.last_was_flush = true;
         self.in_flight += 1;
         Step::Issue(HostRequest::new(HostOp::Flush, 0, 0).at(SimTime(now)))
     }
@@ -344,21 +353,17 @@ impl Worker {
         }
     }
 
+    /// The next trim of what was written, where a backlog asks for one.
+    fn trim(&mut self) -> Option<HostRequest> {
+        let (at, bytes) = self.readback.trim(self.direction)?;
+        (self.direction, self.last_was_flush) = (TRIM, false);
+        Some(self.request(TRIM, at, bytes))
+    }
+
     /// The next read of what was written, where a backlog asks for one.
     fn backlog(&mut self) -> Option<HostRequest> {
-        let (rule, history) = (self.job().verify?, self.history.as_mut()?);
-        if rule.backlog == 0 || history.len() == 0 {
-            return None;
-        }
-        if self.to_verify == 0 {
-            if !history.len().is_multiple_of(rule.backlog) || !self.last_was_write {
-                return None;
-            }
-            self.to_verify = rule.batch;
-        }
-        let (at, bytes) = history.pop(&self.writing)?;
-        self.to_verify -= 1;
-        self.last_was_write = false;
+        let (at, bytes) = self.readback.read(self.direction)?;
+        (self.direction, self.last_was_flush) = (READ, false);
         if self.job().kinds == Kinds::Mixed {
             self.bytes_issued += bytes;
             self.draw.note_read();
@@ -368,7 +373,8 @@ impl Worker {
 
     /// Accounts for what was drawn; `None` where it is drawn to be read only.
     fn take(&mut self, drawn: Drawn) -> Option<HostRequest> {
-        let Drawn { direction, at, bytes } = drawn;
+        let Drawn { direction, at, bytes, .. } = drawn;
+        self.direction = direction;
         let job = self.job();
         // What is trimmed and then written counts once.
         if job.kinds != Kinds::TrimWrite || direction == WRITE {
@@ -377,17 +383,26 @@ impl Worker {
         }
         self.issued += 1;
         self.writes += u64::from(direction == WRITE);
-        self.last_was_write = direction == WRITE;
-        self.asked_since = true;
+        self.last_was_flush = false;
+        self.thoughts.note();
         self.rates.note(&self.draw.placed.job, direction, bytes);
-        let only = self.job().verify.is_some_and(|v| v.only);
-        if let Some(history) = self.history.as_mut().filter(|_| direction == WRITE) {
-            history.push(at, bytes);
-            if !only {
-                self.writing.push(at);
-            }
+        if self.job().zones.is_some() {
+            self.zoned.push((at, direction == WRITE));
         }
-        if only { None } else { Some(self.request(direction, at, bytes)) }
+        if direction == WRITE {
+            self.readback.note(at, bytes, |percent| self.form.draws(percent));
+        }
+        if self.readback.is_all() { None } else { Some(self.request(direction, at, bytes)) }
+    }
+
+    /// A request has ended that may have a zone.
+    fn leave_zone(&mut self, request: &HostRequest, shared: &mut Shared) {
+        let (Some(rule), Some(zones)) = (&self.draw.placed.job.zones, &mut shared.zones) else { return };
+        let (at, writes) = (request.lba.0 * LBA_BYTES, request.op == HostOp::Write);
+        if let Some(n) = self.zoned.iter().position(|z| *z == (at, writes)) {
+            self.zoned.swap_remove(n);
+            zones.ended(rule, writes, at, request.bytes());
+        }
     }
 
     /// A request as the drive gets it.
@@ -397,22 +412,8 @@ impl Worker {
     }
 
     fn wants_to_think(&mut self, now: u64) -> bool {
-        let job = &self.draw.placed.job;
-        if job.think == 0 || !self.asked_since || self.stage == Stage::Verifying {
-            return false;
-        }
-        let count = match job.think_after {
-            ThinkAfter::Ended => self.ended,
-            ThinkAfter::Issued => self.issued,
-        };
-        let due = job.think_time > 0 && now >= self.thought_last.saturating_add(job.think_time);
-        if !self.thinks && (due || count >= self.thought_at.saturating_add(job.think_every)) {
-            (self.thinks, self.thought_at) = (true, count);
-        }
-        if self.thinks && self.in_flight == 0 && self.held.is_empty() {
-            self.asked_since = false;
-        }
-        self.thinks
+        let (job, idle) = (&self.draw.placed.job, self.in_flight == 0 && self.held.is_empty());
+        self.stage != Stage::Verifying && self.thoughts.are_due(job, now, self.ended, self.issued, idle)
     }
 
     fn loop_is_over(&self) -> bool {
@@ -423,28 +424,27 @@ impl Worker {
         let loop_bytes = self.loop_bytes >= placed.each_loop;
         if job.time_based {
             // Between its loops a job reads back, even if only time ends it.
-            return self.history.is_some() && loop_bytes;
+            return self.readback.is_wanted() && loop_bytes;
         }
         enough || self.bytes_issued >= placed.total || loop_bytes
     }
 
     /// What follows when all of a loop has ended: a FLUSH, reads of what it wrote, another loop, or the end.
-    fn after_loop(&mut self, now: u64) -> Option<Step> {
+    fn after_loop(&mut self, now: u64, shared: &mut Shared) -> Option<Step> {
         if self.job().flush_at_end && !self.flushed_loop {
             self.flushed_loop = true;
             return Some(self.flush(now));
         }
-        let reads_back = self.history.as_ref().is_some_and(|h| h.len() > 0);
-        if reads_back && !self.verified_loop {
+        if !self.readback.is_empty() && !self.verified_loop {
             self.stage = Stage::Verifying;
             return None;
         }
-        self.next_loop();
+        self.next_loop(shared);
         None
     }
 
     /// After a loop: another one, or the end.
-    fn next_loop(&mut self) {
+    fn next_loop(&mut self, shared: &mut Shared) {
         let (placed, job) = (&self.draw.placed, &self.draw.placed.job);
         self.loops_done += 1;
         // Once its loops are over, a job with io_size goes on until all its bytes, read back or not, come to that.
@@ -462,23 +462,20 @@ impl Worker {
         (self.flushed_loop, self.verified_loop) = (false, false);
         self.stage = Stage::Drawing;
         self.draw.begin_anew();
+        self.draw.begin_zones(shared.zones.as_mut());
     }
 
     /// A request of the job has ended.
-    pub fn completed(&mut self, request: &HostRequest, at: u64) {
+    pub fn completed(&mut self, request: &HostRequest, at: u64, shared: &mut Shared) {
         self.in_flight -= 1;
+        shared.ended(self.draw.number, self.job(), request);
         if request.op == HostOp::Flush {
             self.flushing = false;
             return;
         }
         self.ended += 1;
-        if request.op == HostOp::Write && !self.writing.is_empty() {
-            let first = request.lba.0 * LBA_BYTES;
-            let found = self.writing.iter().position(|w| (first..first + request.bytes()).contains(w));
-            if let Some(n) = found {
-                self.writing.swap_remove(n);
-            }
-        }
+        self.leave_zone(request, shared);
+        self.readback.ended(request);
         let ended = Ended {
             direction: request.op as usize,
             bytes: request.bytes(),

@@ -1,0 +1,71 @@
+//! What the jobs of a file share: flows, zones, and the requests that others wait for.
+
+use crate::generators::jobs::flow::Flows;
+use crate::generators::jobs::job::{Job, Overlap};
+use crate::generators::jobs::zones::Zones;
+use wordline_units::HostRequest;
+
+/// A request outstanding that others may wait for.
+struct Span {
+    job: u16,
+    of: Overlap,
+    first: u64,
+    end: u64,
+}
+
+impl Span {
+    fn of(job: u16, of: Overlap, request: &HostRequest) -> Span {
+        Span { job, of, first: request.lba.0, end: request.lba.0 + u64::from(request.blocks) }
+    }
+
+    fn stops(&self, other: &Span) -> bool {
+        let all = self.of == Overlap::OfAllJobs && other.of == Overlap::OfAllJobs;
+        (all || self.job == other.job) && self.first < other.end && other.first < self.end
+    }
+}
+
+/// Shared by the jobs of a file.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub flows: Flows,
+    pub zones: Option<Zones>,
+    spans: Vec<Span>,
+    waiting: Vec<u16>,
+}
+
+impl Shared {
+    pub fn over(zones: Option<Zones>) -> Shared {
+        Shared { zones, ..Shared::default() }
+    }
+
+    /// Whether a request waits for one outstanding that it overlaps; otherwise it is outstanding now.
+    pub fn overlaps(&mut self, number: u16, job: &Job, request: &HostRequest) -> bool {
+        let Some(of) = job.serialized else { return false };
+        let span = Span::of(number, of, request);
+        if self.spans.iter().any(|s| s.stops(&span)) {
+            return true;
+        }
+        self.spans.push(span);
+        false
+    }
+
+    /// A request has ended.
+    pub fn ended(&mut self, number: u16, job: &Job, request: &HostRequest) {
+        let Some(of) = job.serialized else { return };
+        let span = Span::of(number, of, request);
+        let same = |s: &Span| s.job == number && s.first == span.first && s.end == span.end;
+        if let Some(n) = self.spans.iter().position(same) {
+            self.spans.swap_remove(n);
+        }
+    }
+
+    /// A job waits until a request of any job has ended.
+    pub fn wait(&mut self, job: u16) {
+        self.waiting.push(job);
+    }
+
+    /// Those that waited, to be asked again.
+    pub fn woken(&mut self) -> std::vec::Drain<'_, u16> {
+        self.waiting.drain(..)
+    }
+}

@@ -1,0 +1,49 @@
+//! When a job thinks: after so many requests, or so much time.
+
+use crate::generators::jobs::job::{Job, ThinkAfter};
+
+/// The thoughts of one job.
+#[derive(Default)]
+pub(crate) struct Thoughts {
+    /// Requests at the last one, and its time.
+    count: u64,
+    last: u64,
+    /// Whether the job is about to think.
+    due: bool,
+    asked_since: bool,
+}
+
+impl Thoughts {
+    pub fn begin(&mut self, now: u64) {
+        self.last = now;
+    }
+
+    /// A request is drawn.
+    pub fn note(&mut self) {
+        self.asked_since = true;
+    }
+
+    /// Whether the job thinks next, which it does with nothing outstanding.
+    pub fn are_due(&mut self, job: &Job, now: u64, ended: u64, issued: u64, is_idle: bool) -> bool {
+        if job.think == 0 || !self.asked_since {
+            return false;
+        }
+        let count = match job.think_after {
+            ThinkAfter::Ended => ended,
+            ThinkAfter::Issued => issued,
+        };
+        let due = job.think_time > 0 && now >= self.last.saturating_add(job.think_time);
+        if !self.due && (due || count >= self.count.saturating_add(job.think_every)) {
+            (self.due, self.count) = (true, count);
+        }
+        if self.due && is_idle {
+            self.asked_since = false;
+        }
+        self.due
+    }
+
+    /// The job thinks now.
+    pub fn take(&mut self, now: u64) {
+        (self.due, self.last) = (false, now);
+    }
+}
