@@ -89,6 +89,16 @@ impl Table<'_> {
         if let Some(device) = guess.device {
             out += &format!(",device={}", self.name(device));
         }
+        if let Some(latency) = self.latency() {
+            out += &format!(",latency={}", self.name(latency));
+        }
+        if [guess.time, Some(guess.offset), Some(guess.size)]
+            .into_iter()
+            .flatten()
+            .any(|n| self.has_groups(n))
+        {
+            out += ",thousands=comma";
+        }
         if self.titles.is_none() && self.delimiter == b' ' {
             out += ",delimiter=space";
         }

@@ -18,7 +18,28 @@ fn cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
     }
 }
 
+/// Digits in groups of three with commas between them, as in `4,096`.
+pub(crate) fn is_grouped(cell: &[u8]) -> bool {
+    let whole = cell.split(|c| *c == b'.').next().unwrap_or_default();
+    let groups: Vec<&[u8]> = whole.split(|c| *c == b',').collect();
+    let digits = |g: &[u8]| !g.is_empty() && g.iter().all(u8::is_ascii_digit);
+    groups.len() > 1
+        && groups.iter().all(|g| digits(g))
+        && groups[0].len() <= 3
+        && groups[1..].iter().all(|g| g.len() == 3)
+        && cell[whole.len()..].iter().skip(1).all(u8::is_ascii_digit)
+}
+
+/// A cell without the commas of its groups.
+fn ungrouped(cell: &[u8]) -> Vec<u8> {
+    let keep = |c: &u8| *c != b',' || !is_grouped(cell);
+    cell.iter().copied().filter(keep).collect()
+}
+
 pub(crate) fn is_number(cell: &[u8]) -> bool {
+    if is_grouped(cell) {
+        return true;
+    }
     let digits = cell.iter().any(u8::is_ascii_digit);
     digits && cell.iter().all(|c| c.is_ascii_digit() || matches!(c, b'.' | b'-' | b'e' | b'E' | b'+'))
 }
@@ -192,7 +213,8 @@ impl Table<'_> {
     }
 
     pub fn numbers(&self, n: usize) -> Vec<u64> {
-        self.column(n).filter_map(|c| time(c, 1_000_000).ok().or_else(|| hexadecimal(c).ok())).collect()
+        let number = |c: &[u8]| time(&ungrouped(c), 1_000_000).ok().or_else(|| hexadecimal(c).ok());
+        self.column(n).filter_map(number).collect()
     }
 
     pub fn distinct(&self, n: usize) -> usize {
@@ -255,6 +277,19 @@ impl Table<'_> {
         self.all(n, word) || self.is_flag(n)
     }
 
+    /// Whether a column has digits in groups.
+    pub fn has_groups(&self, n: usize) -> bool {
+        self.column(n).any(is_grouped)
+    }
+
+    /// The column of latencies of a table that bcc's biosnoop printed, whose times are those of completion.
+    pub fn latency(&self) -> Option<usize> {
+        let titles = self.titles.as_ref()?;
+        let has = |title: &str| titles.iter().position(|t| t == title);
+        has("TIME(s)").and(has("COMM")).and(has("SECTOR"))?;
+        has("LAT(ms)")
+    }
+
     pub fn is_flag(&self, n: usize) -> bool {
         self.all(n, |c| matches!(c, b"0" | b"1")) && self.distinct(n) == 2
     }
@@ -282,7 +317,7 @@ impl Table<'_> {
     pub fn is_whole(&self, n: usize) -> bool {
         let whole = |c: &[u8]| {
             let float = c.strip_suffix(b".0").unwrap_or(c);
-            !c.is_empty() && float.iter().all(u8::is_ascii_digit)
+            !c.is_empty() && (float.iter().all(u8::is_ascii_digit) || is_grouped(c) && !c.contains(&b'.'))
                 || hexadecimal(c).is_ok() && c.starts_with(b"0x")
         };
         self.all(n, whole) && !self.is_flag(n)

@@ -116,11 +116,81 @@ TIME(s)     COMM           PID    DISK      T SECTOR     BYTES  LAT(ms)
 ";
     let case = file(text.as_bytes());
     let said = refusal(&case);
-    let recipe = "time=TIME(s),offset=SECTOR:sector,size=BYTES,op=T,device=DISK";
+    // The tool prints when a request ended, and how long it took: each came that long before.
+    let recipe = "time=TIME(s),offset=SECTOR:sector,size=BYTES,op=T,device=DISK,latency=LAT(ms)";
     let found = inspect(&format!("{}:format=csv,{recipe}", case.path)).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((found.requests, found.writes, found.volumes.len(), found.span_s), (3, 2, 2, 0.001377));
+    assert_eq!((found.requests, found.writes, found.volumes.len(), found.span_s), (3, 2, 2, 0.000287));
     assert_eq!(proposed(&said), [recipe]);
     assert!(include_str!("../../../../docs/traces.md").contains(recipe));
+}
+
+#[test]
+fn latencies_say_when_requests_came() {
+    let case = file(b"end_us,took_us,at,len,op\n0,40,0,4096,R\n100,10,4096,4096,W\n120,100,8192,4096,R\n");
+    let recipe = "time=end_us,latency=took_us,offset=at,size=len,op=op";
+    // They came at -40, 90 and 20 us.
+    assert_eq!(read(&case, recipe).span_s, 130e-6);
+    let e = inspect(&format!("{}:format=csv,{}", case.path, recipe.replace("took_us", "#2"))).unwrap_err();
+    assert!(e.to_string().contains("\"#2\" says no unit"), "{e}");
+}
+
+#[test]
+fn a_unit_at_the_end_of_a_title_is_taken() {
+    for (title, unit) in [("timestamp_ms", 1e-3), ("ts_us", 1e-6), ("t_ns", 1e-9), ("time_s", 1.0)] {
+        let rows = "0,0,1,R\n7,8,1,W\n14,24,2,R\n21,40,1,W\n";
+        let case = file(format!("{title},first_sector,size_sectors,op\n{rows}").as_bytes());
+        let found = read(&case, &format!("time={title},offset=first_sector,size=size_sectors,op=op"));
+        // Only a word at the end is a unit: `first_sector` counts sectors as `size_sectors` does.
+        assert_eq!((found.requests, found.mean_read_kib), (4, 0.75), "{title}");
+        assert!((found.span_s / (21.0 * unit) - 1.0).abs() < 1e-9, "{title}: {}", found.span_s);
+    }
+}
+
+/// As the Windows Performance Analyzer exports its table of disk requests where all cells are quoted.
+#[test]
+fn a_quoted_table_with_groups_of_digits_is_read() {
+    let titles = "\"Line #\",\"Process\",\"IO Type\",\"Path Name\",\"Init Time (s)\",\"IO Time (\u{b5}s)\",\"Size (B)\",\"Min Offset\",\"Disk\"\n";
+    let table = titles.to_string()
+        + &rows(12, |n| {
+            let (op, kib, at) = (["Read", "Write"][n as usize % 2], 1 + n % 4, n * 7_919 * 4096);
+            let size = format!("{},{:03}", kib * 4096 / 1000, kib * 4096 % 1000);
+            format!(
+                "\"{n}\",\"System (4)\",\"{op}\",\"C:\\a, b.log\",\"0.{:09}\",\"1,240.5\",\"{size}\",\"0x{at:X}\",\"0\"",
+                n * 1_003_000
+            )
+        });
+    let case = file(table.as_bytes());
+    let options = chosen(&proposed(&refusal(&case)), &["thousands=comma", "offset=Min Offset:hex"]);
+    let found = read(&case, &options);
+    assert_eq!((found.requests, found.writes, found.mean_read_kib, found.mean_write_kib), (12, 6, 8.0, 12.0));
+}
+
+/// What the table of readings says of each is what that reading gives.
+#[test]
+fn every_row_of_readings_is_what_its_options_read() {
+    let case = file(rows(5_000, |n| (n * 7_919 % 80_021).to_string()).as_bytes());
+    let said = refusal(&case);
+    for unit in ["sector", "4KiB"] {
+        let row = said.lines().find(|l| l.trim_start().starts_with(&format!("unit={unit} "))).unwrap();
+        let found = inspect(&format!("{}:unit={unit}", case.path)).unwrap();
+        let text = found.render();
+        let reaches = text.lines().find_map(|l| l.strip_prefix("addresses     up to ")).unwrap();
+        let touches = text.lines().find_map(|l| l.strip_prefix("footprint     ")).unwrap();
+        let touches = touches.split(" in distinct").next().unwrap();
+        assert!(row.contains(&format!(" {reaches} ")) && row.trim_end().ends_with(touches), "{row}\n{text}");
+        assert!(row.contains(&format!(" {} KiB ", found.mean_read_kib)), "{row}");
+    }
+    // What is sure is the format; a unit found in the digits is said to be found so.
+    let times = rows(40, |n| format!("{},{},4096,R", 1_700_000_000_000 + n * 7, n * 8192));
+    let case = file(format!("when,offset,size,op\n{times}").as_bytes());
+    let found = read(&case, "time=when,offset=offset,size=size,op=op");
+    let text = found.render();
+    assert!(text.contains("csv (as told)") && !text.contains("certain"), "{text}");
+    assert!(
+        found.reason.contains("with time=ms it is") && found.reason.contains("not time=s"),
+        "{}",
+        found.reason
+    );
 }
 
 /// Rows of a table by number.

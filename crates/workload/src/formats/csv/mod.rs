@@ -35,12 +35,15 @@ COLUMN  a title of the title row, or #1, #2, ... where there is none. Write a ti
         in double quotes.
 UNIT    of time: ns, us, ms, s, filetime or 100ns, date (2016-02-21 22:52:25.133, UTC).
         Of offset and size: byte, sector (512), or a size such as 4KiB that is counted in.
-        Without it, a unit in brackets at the end of the title holds (Init Time (s)); without that,
-        unit= or byte. A time without one is found by evidence, or asked for; so is unit= where nine of
-        ten requests would be shorter than 512 bytes.
+        Without it, a unit at the end of the title holds, in brackets or behind _ (Init Time (s), ts_ms);
+        without that, unit= or byte. A time without one is found by evidence, or asked for; so is unit=
+        where nine of ten requests would be shorter than 512 bytes.
 
 In a table parted by white space, what a row has too much stands in its first column that no option names,
 as the name of a command with spaces does.
+
+latency=COLUMN says that times are those of completion, and how long each request took: it came so much
+before, as in what biosnoop prints.
 
 time=none is for a table without a clock: it is replayed as a closed loop.
 
@@ -55,6 +58,11 @@ hint= and stream= say what their columns are called.",
             "time",
             "none",
             "when the request came, with its unit: Init Time:us; or none, if no column says it",
+        ),
+        column(
+            "latency",
+            "none",
+            "how long the request took, with its unit, where times are those of completion",
         ),
         column("offset", "none", "first byte or unit, perhaps :hex"),
         column("size", "none", "length, perhaps :hex; always:4KiB for all rows"),

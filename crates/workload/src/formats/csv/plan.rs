@@ -66,6 +66,8 @@ pub(crate) enum Meaning {
 pub(crate) struct Plan {
     /// None in a table without a clock.
     pub(crate) time: Option<Column>,
+    /// How long requests took, where the times are those of their ends.
+    pub(crate) latency: Option<Column>,
     pub(crate) offset: Column,
     pub(crate) extent: Extent,
     pub(crate) op: Op,
@@ -118,10 +120,21 @@ pub(crate) fn extent_unit(word: &str) -> Option<u64> {
     }
 }
 
+/// What a title says that offsets or sizes count in: a word, and no number, which may be part of a name.
+fn titled_unit(word: &str) -> Option<u64> {
+    extent_unit(word).filter(|_| !word.starts_with(|c: char| c.is_ascii_digit()))
+}
+
 /// The unit in brackets at the end of a title.
 pub(crate) fn bracketed(title: &str) -> Option<&str> {
     let inside = title.trim_end().strip_suffix(')')?;
     Some(&inside[inside.rfind('(')? + 1..])
+}
+
+/// The unit at the end of a title: in brackets, or the last of its words, as in `timestamp_ms`.
+pub(crate) fn unit_of(title: &str) -> Option<&str> {
+    let last = || title.trim_end().trim_matches('"').rsplit_once('_').map(|(_, word)| word);
+    bracketed(title).or_else(last)
 }
 
 pub(crate) fn name_of(key: &'static str, text: &str) -> Result<Name, Miss> {
@@ -187,6 +200,7 @@ impl Plan {
         let delimiter = text("delimiter").and_then(|d| DELIMITERS.iter().find(|(n, _)| *n == d));
         Ok(Plan {
             time: time_column(needed("time", TIME_UNITS)?)?,
+            latency: text("latency").map(latency_column).transpose()?,
             offset: column("offset", needed("offset", EXTENT_UNITS)?)?,
             extent,
             op,
@@ -202,7 +216,7 @@ impl Plan {
     }
 
     /// The columns that are needed, in the order of [`Places`].
-    pub(crate) fn names(&self) -> [Option<&Name>; 7] {
+    pub(crate) fn names(&self) -> [Option<&Name>; 8] {
         let extent = match &self.extent {
             Extent::Size(c) | Extent::End(c) => Some(&c.name),
             Extent::Always(_) => None,
@@ -212,7 +226,8 @@ impl Plan {
             Op::Always(_) => None,
         };
         let [device, hint, stream] = [&self.device, &self.hint, &self.stream].map(Option::as_ref);
-        [self.time.as_ref().map(|t| &t.name), Some(&self.offset.name), extent, op, device, hint, stream]
+        let [time, latency] = [&self.time, &self.latency].map(|c| c.as_ref().map(|c| &c.name));
+        [time, Some(&self.offset.name), extent, op, device, hint, stream, latency]
     }
 
     /// Whether there must be a title row.
@@ -253,7 +268,11 @@ pub(crate) fn split_time(text: &str) -> Option<(&str, Measure)> {
     {
         return Some((name, measure));
     }
-    bracketed(text).and_then(time_unit).map(|measure| (text, measure))
+    let said = bracketed(text).and_then(time_unit).or_else(|| {
+        // A last word may be part of a name, as in `arrival_date`.
+        unit_of(text).and_then(time_unit).filter(|measure| matches!(measure, Measure::Decimal(_)))
+    });
+    said.map(|measure| (text, measure))
 }
 
 /// The column of times; a unit that is not said is found by evidence before a file is read.
@@ -263,6 +282,16 @@ pub(crate) fn time_column(text: &str) -> Result<Option<Column>, Miss> {
     }
     let (name, measure) = split_time(text).unwrap_or((text, Measure::Decimal(1)));
     Ok(Some(Column { name: name_of("time", name)?, measure }))
+}
+
+/// The column of latencies, which says its unit.
+fn latency_column(text: &str) -> Result<Column, Miss> {
+    match split_time(text) {
+        Some((name, measure @ Measure::Decimal(_))) => {
+            Ok(Column { name: name_of("latency", name)?, measure })
+        }
+        _ => Err(fault("latency", format!("{text:?} says no unit"), "a column with its unit: ns, us, ms, s")),
+    }
 }
 
 /// A column of offsets or sizes, which count in `usual` bytes where it does not say in what.
@@ -278,7 +307,7 @@ pub(crate) fn extent(key: &'static str, text: &str, usual: u64) -> Result<Column
         }
         name = rest;
     }
-    let unit = unit.or_else(|| bracketed(name).and_then(extent_unit)).unwrap_or(usual);
+    let unit = unit.or_else(|| unit_of(name).and_then(titled_unit)).unwrap_or(usual);
     let measure = if hex { Measure::Hexadecimal(unit) } else { Measure::Decimal(unit) };
     Ok(Column { name: name_of(key, name)?, measure })
 }
@@ -307,6 +336,6 @@ pub(crate) fn meaning(words: &[(Vec<u8>, Meaning)], word: &[u8]) -> Option<Meani
     words.iter().find(|(w, _)| w.eq_ignore_ascii_case(word)).map(|(_, m)| *m)
 }
 
-/// Where time, offset, size or end, op, device, hint and stream stand in a row.
+/// Where time, offset, size or end, op, device, hint, stream and latency stand in a row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Places(pub(crate) [Option<usize>; 7]);
+pub(crate) struct Places(pub(crate) [Option<usize>; 8]);

@@ -146,6 +146,10 @@ impl Csv {
     }
 }
 
+/// By how much times are moved from which latencies are taken, so that what came before the first one ended
+/// has a time: a day in nanoseconds.
+const BEFORE: u64 = 86_400_000_000_000;
+
 impl Plan {
     #[inline]
     pub(crate) fn request(
@@ -172,10 +176,14 @@ impl Plan {
             Meaning::WriteThrough => (HostOp::Write, true),
             Meaning::Nothing => return Ok(Parsed::Aside),
         };
-        let time = match &self.time {
+        let mut time = match &self.time {
             Some(column) => self.value(column.measure, field(0)?, "time")?,
             None => 0,
         };
+        if let Some(column) = &self.latency {
+            let took = self.value(column.measure, field(7)?, "latency")?;
+            time = time.saturating_add(BEFORE).checked_sub(took).ok_or("the latency is longer than a day")?;
+        }
         let (mut offset, mut bytes) = (0, 0);
         if op != HostOp::Flush {
             offset = self.extent(self.offset.measure, field(1)?, "offset")?;

@@ -12,7 +12,7 @@ pub(crate) const WRITTEN: [(&str, &str); 5] =
 
 /// A table that the same options read.
 pub(crate) fn write(told: &Settings) -> Result<Writing, Miss> {
-    for key in ["preamble", "comment", "thousands", "ignore"] {
+    for key in ["preamble", "comment", "thousands", "ignore", "latency"] {
         if told.contains_key(key) {
             return Err(fault(
                 key,
