@@ -312,6 +312,20 @@ def _foretold(_: Study) -> Rows:
     ]
 
 
+def _laws(_: Study) -> Rows:
+    law = fit.linear()
+    return [
+        {
+            "stage": stage,
+            "most_retries": most,
+            "printed": printed,
+            "power_2.05": fit.share(stage, fit.MODEL),
+            "linear": fit.share(stage, law, 1.0),
+        }
+        for stage, (_, _, most, printed) in fit.PRINTED.items()
+    ]
+
+
 #: Groups of runs by other readings than the main ones, young, with four threads.
 READINGS = {
     "young": "as read",
@@ -488,6 +502,12 @@ FIGURES = (
         "Shares of pages with the most retries, each foretold by a fit to the two others",
         [],
         _foretold,
+    ),
+    Figure(
+        "table-linear",
+        "Shares of pages with the most retries, by the model's law and one linear in the cycles",
+        [],
+        _laws,
     ),
     Figure(
         "table-causes",
