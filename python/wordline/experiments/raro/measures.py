@@ -518,7 +518,7 @@ def data_set(study: Study) -> float:
     return float(capacity["logical_bytes"]) / 2**30
 
 
-def gib_read(study: Study) -> float:
-    """GiB that a run with four threads reads."""
+def gib_read(study: Study, each_of: int = 1) -> float:
+    """GiB that a run with four threads reads, or that each of so many of them reads."""
     host = study.report("zipf 1.5", "RARO", "young").to_dict()["host"]
-    return float(host["read_bytes"]) / 2**30
+    return float(host["read_bytes"]) / each_of / 2**30
