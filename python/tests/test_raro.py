@@ -1,4 +1,4 @@
-"""What RARO's folder says in words, and the laws of errors that it lays beside the printed shares."""
+"""What RARO's folder says in words, and the laws of errors that it lays beside the shares."""
 
 import pytest
 
