@@ -39,7 +39,7 @@
 //! - `warm`, `hot`: default 4 and 16, ASSUMED: the paper gives no classifier. The results hang on them.
 //! - `class`: default read: "the hotness classifier determines the cold, warm, and hot attributes of the access
 //!   frequency of the target physical page corresponding to the read request" (section IV-D), by which every page is
-//!   warm before it is hot. Under `period` and `distance` hot data can be found in QLC, of which the abstract and
+//!   warm before it is hot. Under period and distance hot data can be found in QLC, of which the abstract and
 //!   section IV-C speak. The results hang on it, too.
 //! - `period`: default 10000, ASSUMED.
 //! - `hot_within`, `warm_within`: default 2000 and 10000, ASSUMED.
