@@ -61,6 +61,7 @@ pub(crate) fn entry() -> Entry {
     .takes(RECLAIM_BELOW)
     .takes(layout::IDLE_AFTER)
     .small("warm=2,hot=3,decay=40,reclaim=on,idle_after=50us")
+    .small("class=distance,hot_within=8,warm_within=64,decay=40,reclaim=on,idle_after=50us")
 }
 
 /// Moves by heat alone.

@@ -105,6 +105,7 @@ pub(crate) fn entry() -> Entry {
     .takes(RECLAIM_BELOW)
     .takes(layout::IDLE_AFTER)
     .small("warm=1,hot=2,r1=0,r2_young=0")
+    .small("warm=1,hot=2,r1=0,r2_young=0,class=period,period=16")
 }
 
 /// Moves by heat and retries.
