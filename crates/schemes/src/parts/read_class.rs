@@ -132,7 +132,7 @@ impl Reads {
     }
 
     /// Halve all counts.
-    pub fn halve(&mut self) {
+    fn halve(&mut self) {
         self.counts.iter_mut().chain(&mut self.before).for_each(|reads| *reads /= 2);
     }
 
@@ -157,28 +157,28 @@ impl Reads {
         }
     }
 
-    /// Count a read, the one after so many, and say how hot what was read is.
-    pub fn read(&mut self, at: usize, read: u64, classes: &Classes) -> Class {
-        let Some(count) = self.counts.get_mut(at) else { return Class::Cold };
+    /// Count a read, the one after so many, halve all counts if they are to be, and say how hot what was read is.
+    pub fn read(&mut self, at: usize, read: u64, halve: bool, classes: &Classes) -> Class {
+        let is_known = at < self.len();
+        if is_known {
+            if let By::Period(pages) = classes.by
+                && self.last[at] != read / pages + 1
+            {
+                (self.last[at], self.before[at]) = (read / pages + 1, self.counts[at]);
+            }
+            self.counts[at] = self.counts[at].saturating_add(1);
+        }
+        if halve {
+            self.halve();
+        }
+        let class = self.class(at, read + 1, classes);
         match classes.by {
-            By::Read => {
-                *count = count.saturating_add(1);
-                classes.of_count(*count)
-            }
-            By::Period(pages) => {
-                let period = read / pages + 1;
-                if self.last[at] != period {
-                    (self.last[at], self.before[at]) = (period, *count);
-                }
-                *count = count.saturating_add(1);
-                classes.of_count(self.before[at])
-            }
-            By::Distance { .. } => {
-                *count = count.saturating_add(1);
-                let class = self.class(at, read + 1, classes);
+            By::Period(_) if is_known => classes.of_count(self.before[at]),
+            By::Distance { .. } if is_known => {
                 self.last[at] = read + 1;
                 class
             }
+            _ => class,
         }
     }
 }
@@ -194,13 +194,21 @@ mod tests {
     fn at_reads(by: By, reads: &[u64]) -> Vec<Class> {
         let classes = Classes { by, warm: WARM, hot: HOT };
         let mut of = Reads::of(2, &classes);
-        reads.iter().map(|read| of.read(1, *read, &classes)).collect()
+        reads.iter().map(|read| of.read(1, *read, false, &classes)).collect()
     }
 
     #[test]
     fn the_class_at_the_read_is_warm_before_it_is_hot() {
         use Class::{Cold, Hot, Warm};
         assert_eq!(at_reads(By::Read, &[0, 1, 2, 3]), [Cold, Warm, Hot, Hot]);
+    }
+
+    #[test]
+    fn a_count_that_is_halved_at_a_read_is_halved_for_its_class() {
+        let classes = Classes { by: By::Read, warm: WARM, hot: HOT };
+        let mut of = Reads::of(2, &classes);
+        let seen = [false, false, true, false].map(|halve| of.read(1, 0, halve, &classes));
+        assert_eq!(seen, [Class::Cold, Class::Warm, Class::Cold, Class::Warm]);
     }
 
     #[test]
@@ -223,7 +231,7 @@ mod tests {
         for by in [By::Read, By::Period(1), By::Distance { hot: 2, warm: 5 }] {
             let classes = Classes { by, warm: WARM, hot: HOT };
             let mut of = Reads::of(2, &classes);
-            (0..4).for_each(|read| _ = of.read(1, read, &classes));
+            (0..4).for_each(|read| _ = of.read(1, read, false, &classes));
             assert_eq!(of.class(1, 4, &classes), Class::Hot, "{by:?}");
             assert_eq!(of.class(0, 4, &classes), Class::Cold, "{by:?}");
             let later = if matches!(by, By::Distance { .. }) { Class::Cold } else { Class::Hot };

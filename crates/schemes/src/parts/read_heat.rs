@@ -188,13 +188,13 @@ impl ByReadHeat {
                 seen.ppn.index()
             }
         };
-        let class = self.learnt.of.read(counted, self.learnt.reclaim.reads, &self.classes);
         self.learnt.reads += 1;
-        self.learnt.reclaim.reads += 1;
-        if self.decay.is_some_and(|decay| self.learnt.reads >= decay) {
+        let halve = self.decay.is_some_and(|decay| self.learnt.reads >= decay);
+        if halve {
             self.learnt.reads = 0;
-            self.learnt.of.halve();
         }
+        let class = self.learnt.of.read(counted, self.learnt.reclaim.reads, halve, &self.classes);
+        self.learnt.reclaim.reads += 1;
         class
     }
 
