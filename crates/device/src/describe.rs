@@ -68,10 +68,11 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     let host = spec.host;
     writeln!(
         out,
-        "  host link        {}, {} a read, {} a write, {} requests at once",
+        "  host link        {}, {} a read, {} a write{}, {} requests at once",
         rate(host.rate),
         host.read_overhead,
         host.write_overhead,
+        if host.link.are_shared() { "" } else { ", of each queue" },
         host.queue_depth
     )?;
     if let Some(arbitration) = &spec.arbitration {

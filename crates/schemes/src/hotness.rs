@@ -17,7 +17,8 @@
 //! X, Y: the regions of SLC and TLC.
 //!
 //! ## Parameters
-//! - `warm`, `hot`, `heat`, `decay`, `reclaim`, `reclaim_below`, `idle_after`: those of `raro`.
+//! - `warm`, `hot`, `class`, `period`, `hot_within`, `warm_within`, `heat`, `decay`, `reclaim`, `reclaim_below`,
+//!   `idle_after`: those of `raro`.
 //!
 //! ## Differs
 //! The paper says no more of it than the quotation; that it has RARO's classifier, and its reclaim, is ASSUMED.
@@ -30,7 +31,8 @@
 
 use crate::parameters::Parameters;
 use crate::parts::layout;
-use crate::parts::read_heat::{self, ByReadHeat, Class, X, Y};
+use crate::parts::read_class::{self, Class};
+use crate::parts::read_heat::{self, ByReadHeat, X, Y};
 use crate::parts::reclaim_memory::{RECLAIM, RECLAIM_BELOW};
 use crate::registry::Entry;
 use wordline_ftl::{
@@ -47,14 +49,19 @@ pub(crate) fn entry() -> Entry {
         Box::new(Hotness::from_parameters(p))
     })
     .docs(include_str!("hotness.rs"))
-    .takes(read_heat::WARM)
-    .takes(read_heat::HOT)
+    .takes(read_class::WARM)
+    .takes(read_class::HOT)
+    .takes(read_class::CLASS)
+    .takes(read_class::PERIOD)
+    .takes(read_class::HOT_WITHIN)
+    .takes(read_class::WARM_WITHIN)
     .takes(read_heat::HEAT)
     .takes(read_heat::DECAY)
     .takes(RECLAIM)
     .takes(RECLAIM_BELOW)
     .takes(layout::IDLE_AFTER)
     .small("warm=2,hot=3,decay=40,reclaim=on,idle_after=50us")
+    .small("class=distance,hot_within=8,warm_within=64,decay=40,reclaim=on,idle_after=50us")
 }
 
 /// Moves by heat alone.

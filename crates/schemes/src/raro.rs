@@ -10,8 +10,10 @@
 //!
 //! ## Algorithm
 //! 1. Each page read by the host counts one for the place where it lies: warm from `warm` reads on, hot from
-//!    `hot`. Data that are moved begin anew where they come to lie, and so does a block that is erased. Counts are
-//!    halved every `decay` pages read.
+//!    `hot`, the read that is looked at included. Data that are moved begin anew where they come to lie, and so does a
+//!    block that is erased. Counts are halved every `decay` pages read. By `class=period` the count is that at the end
+//!    of the last period, so that the class is older than the read; by `class=distance` a page is hot or warm that was
+//!    read so many pages ago or fewer.
 //! 2. After a read, a hot page in QLC or TLC that took at least R1 retries moves to SLC.
 //! 3. A warm page in QLC that took at least R2 retries moves to TLC. R2 depends on how worn the block is.
 //! 4. The move takes what the register holds, brings out the rest of the page, and programs it in the
@@ -35,6 +37,12 @@
 //! - `r2_young`, `r2_middle`, `r2_old`: default 5, 7 and 11 (section V-C), for blocks that have used up to a
 //!   third, to two thirds, and more of their life (table I).
 //! - `warm`, `hot`: default 4 and 16, ASSUMED: the paper gives no classifier. The results hang on them.
+//! - `class`: default read: "the hotness classifier determines the cold, warm, and hot attributes of the access
+//!   frequency of the target physical page corresponding to the read request" (section IV-D), by which every page is
+//!   warm before it is hot. Under period and distance hot data can be found in QLC, of which the abstract and
+//!   section IV-C speak. The results hang on it, too.
+//! - `period`: default 10000, ASSUMED.
+//! - `hot_within`, `warm_within`: default 2000 and 10000, ASSUMED.
 //! - `heat`: default physical: "the access frequency of the target physical page" (section IV-D). Under `logical` a
 //!   page takes its count along.
 //! - `decay`: default off, ASSUMED likewise; 4000000 with `reclaim`.
@@ -59,7 +67,8 @@
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
-use crate::parts::read_heat::{self, ByReadHeat, Class, X, Y};
+use crate::parts::read_class::{self, Class};
+use crate::parts::read_heat::{self, ByReadHeat, X, Y};
 use crate::parts::reclaim_memory::{RECLAIM, RECLAIM_BELOW};
 use crate::registry::Entry;
 use wordline_ftl::{
@@ -84,14 +93,19 @@ pub(crate) fn entry() -> Entry {
     ))
     .takes(Parameter::new("r2_middle", "7", "the same in the second third"))
     .takes(Parameter::new("r2_old", "11", "the same in the last third"))
-    .takes(read_heat::WARM)
-    .takes(read_heat::HOT)
+    .takes(read_class::WARM)
+    .takes(read_class::HOT)
+    .takes(read_class::CLASS)
+    .takes(read_class::PERIOD)
+    .takes(read_class::HOT_WITHIN)
+    .takes(read_class::WARM_WITHIN)
     .takes(read_heat::HEAT)
     .takes(read_heat::DECAY)
     .takes(RECLAIM)
     .takes(RECLAIM_BELOW)
     .takes(layout::IDLE_AFTER)
     .small("warm=1,hot=2,r1=0,r2_young=0")
+    .small("warm=1,hot=2,r1=0,r2_young=0,class=period,period=16")
 }
 
 /// Moves by heat and retries.

@@ -2,7 +2,8 @@
 //!
 //! Events are ordered by (time, the order in which they were set) and nothing else. An event is one
 //! number, so that comparing two takes no branch, and setting one allocates nothing once the heap has
-//! grown to as many as are ever pending: one a busy array and bus, one for the host link, one a timer.
+//! grown to as many as are ever pending: one a busy array and bus, one for the host link (or one a request on
+//! it, where each queue has its own), one a timer.
 //!
 //! What happens mostly sets the next event. So the one that happens stays on top of the heap until another takes its
 //! place, which is one walk down the heap where taking and setting would be two and one up.

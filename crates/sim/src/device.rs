@@ -93,7 +93,8 @@ pub struct Device<P: Probe, M: Media> {
     now: SimTime,
     link: HostLink,
     link_is_free: bool,
-    link_free_at: SimTime,
+    /// When each lane of the link is free.
+    link_free_at: Vec<SimTime>,
     link_queue: VecDeque<(SimTime, RequestId)>,
     alarms: Vec<Alarm>,
     free_alarms: Vec<u32>,
@@ -219,7 +220,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             link_is_free: spec.host.rate.is_off()
                 && spec.host.read_overhead == SimDuration::ZERO
                 && spec.host.write_overhead == SimDuration::ZERO,
-            link_free_at: SimTime(0),
+            link_free_at: vec![],
             link_queue: VecDeque::new(),
             alarms: vec![],
             free_alarms: vec![],

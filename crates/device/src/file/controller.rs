@@ -2,7 +2,7 @@
 
 use crate::file::medium::{COUNT, LONGEST, Read, TIMES, moves};
 use crate::spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer, pad_host_after};
-use crate::spec::drive::{Capacity, HostLink};
+use crate::spec::drive::{Capacity, HostLink, Lanes};
 use crate::spec::gc::{GcClass, GcSpec, Recheck, SlcCache, Trigger, Victim, WhenFull};
 use crate::tables::queues::Arbitration;
 use crate::tables::wear::SWITCH;
@@ -39,6 +39,7 @@ pub(crate) fn host(mut section: Section<'_>) -> (HostLink, Option<Arbitration>) 
         read_overhead: section.take_within("read_overhead", TIMES).unwrap_or_default(),
         write_overhead: section.take_within("write_overhead", TIMES).unwrap_or_default(),
         queue_depth: section.whole("queue_depth", 1..=1 << 20).unwrap_or(1024),
+        link: section.choice("link", Lanes::WORDS, Lanes::Shared),
     };
     let arbitration = crate::tables::queues::read(&mut section);
     section.finish();

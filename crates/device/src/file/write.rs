@@ -2,7 +2,7 @@
 //! report's configuration is a file that can be edited and run.
 
 use crate::spec::buffers::{Ack, Flush, MergeBuffer};
-use crate::spec::drive::{Capacity, DeviceSpec};
+use crate::spec::drive::{Capacity, DeviceSpec, Lanes};
 use crate::spec::parallel::Superblock;
 use std::fmt::{Display, Write};
 use wordline_config::quoted;
@@ -78,6 +78,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n[host]\nrate = \"{}\"", h.rate)?;
     writeln!(out, "read_overhead = \"{}\"\nwrite_overhead = \"{}\"", h.read_overhead, h.write_overhead)?;
     writeln!(out, "queue_depth = {}", h.queue_depth)?;
+    if let Some((word, _)) = Lanes::WORDS.iter().find(|(_, lanes)| *lanes == h.link && !lanes.are_shared()) {
+        writeln!(out, "link = \"{word}\"")?;
+    }
     if let Some(arbitration) = &spec.arbitration {
         crate::tables::queues::write(arbitration, out)?;
     }

@@ -96,7 +96,27 @@ pub enum Capacity {
     Logical(Bytes),
 }
 
-/// The link to the host: a serial resource, charged a request after its last page.
+/// How many requests the link to the host takes at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lanes {
+    /// One: the link is a serial resource of the drive.
+    #[default]
+    Shared,
+    /// One of each queue, which is a volume of a trace or a job of a job file: a serial resource of each of the
+    /// host's threads.
+    PerQueue,
+}
+
+impl Lanes {
+    pub(crate) const WORDS: &[(&str, Lanes)] = &[("shared", Lanes::Shared), ("per-queue", Lanes::PerQueue)];
+
+    pub(crate) fn are_shared(&self) -> bool {
+        *self == Lanes::Shared
+    }
+}
+
+/// The link to the host: a serial resource, or one of each queue, charged a request after its last page.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct HostLink {
     /// Its rate; off costs nothing.
@@ -107,6 +127,9 @@ pub struct HostLink {
     pub write_overhead: SimDuration,
     /// Requests admitted at once in an open loop; the others wait with their arrival times.
     pub queue_depth: u32,
+    /// Requests that it takes at a time.
+    #[serde(default, skip_serializing_if = "Lanes::are_shared")]
+    pub link: Lanes,
 }
 
 impl DeviceSpec {

@@ -179,6 +179,21 @@ fn every_victim_rule_survives_toml_and_json_and_is_described() {
 }
 
 #[test]
+fn a_link_of_each_queue_survives_toml_and_json_and_is_described() {
+    let [shared, own] = ["shared", "per-queue"].map(|link| set("raro-16gb", &[("host.link", link)]));
+    assert_eq!((shared.host.link, own.host.link), (Lanes::Shared, Lanes::PerQueue));
+    assert_eq!(shared, spec("raro-16gb"));
+    assert_eq!(DeviceSpec::from_toml(&to_toml(&own), "x", &[]).unwrap(), own);
+    let json = [&shared, &own].map(|spec| serde_json::to_string(spec).unwrap());
+    assert!(!json[0].contains("\"link\"") && json[1].contains("\"link\":\"per-queue\""), "{json:?}");
+    assert_eq!(serde_json::from_str::<DeviceSpec>(&json[1]).unwrap(), own);
+    assert!(describe(&own).contains("1us a write, of each queue"), "{}", describe(&own));
+    let wrong = ("host.link".to_string(), "per-thread".to_string());
+    let why = find("raro-16gb").unwrap().spec(&[wrong]).unwrap_err().to_string();
+    assert!(why.contains("\"per-thread\" is not one of shared, per-queue"), "{why}");
+}
+
+#[test]
 fn names_and_descriptions_with_quotes_survive_toml() {
     let mut s = spec("demo-8gb");
     s.description = "a \"drive\" \\ with\ttab and µ".into();

@@ -6,6 +6,7 @@ pub(crate) mod classifier;
 pub(crate) mod layout;
 pub(crate) mod packing;
 pub(crate) mod page_type;
+pub(crate) mod read_class;
 pub(crate) mod read_heat;
 pub(crate) mod reclaim;
 pub(crate) mod reclaim_memory;

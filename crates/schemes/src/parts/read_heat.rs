@@ -4,6 +4,7 @@
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
+use crate::parts::read_class::{Class, Classes, Reads};
 use crate::parts::reclaim_memory::{self, Reclaim};
 use serde::{Deserialize, Serialize};
 use wordline_flash::SlotClass;
@@ -23,9 +24,6 @@ pub(crate) const X: RegionId = RegionId(2);
 /// The modes of the regions, by their numbers.
 const MODES: [(&str, CellMode); 3] = [("Z", CellMode::Qlc), ("Y", CellMode::Tlc), ("X", CellMode::Slc)];
 
-pub(crate) const WARM: Parameter = Parameter::new("warm", "4", "reads from which on a page is warm");
-pub(crate) const HOT: Parameter =
-    Parameter::new("hot", "16", "reads from which on a page is hot; more than warm");
 pub(crate) const DECAY: Parameter = Parameter::new(
     "decay",
     "off",
@@ -47,19 +45,11 @@ pub(crate) enum Heat {
     Logical,
 }
 
-/// How often a page is read.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Class {
-    Cold,
-    Warm,
-    Hot,
-}
-
 /// What has been read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Learnt {
     /// How often each place was, [`Heat::Physical`], or each logical page.
-    counts: Vec<u32>,
+    of: Reads,
     /// Of each block the erases behind it when its places were first counted; nothing for logical pages.
     erases: Vec<u32>,
     /// Pages since these counts were last halved.
@@ -71,8 +61,7 @@ pub(crate) struct Learnt {
 #[derive(Clone, Debug)]
 pub(crate) struct ByReadHeat {
     heat: Heat,
-    warm: u32,
-    hot: u32,
+    classes: Classes,
     pub decay: Option<u64>,
     idle_after: SimDuration,
     pub reclaim: Option<Reclaim>,
@@ -86,12 +75,7 @@ pub(crate) struct ByReadHeat {
 
 impl ByReadHeat {
     pub fn from_parameters(p: &mut Parameters) -> ByReadHeat {
-        let warm = p.whole("warm", 1..=u32::MAX);
-        let hot = p.whole("hot", 1..=u32::MAX);
-        let hot = if p.has("hot") { hot } else { hot.max(warm.saturating_add(1)) };
-        if hot <= warm {
-            p.refuse("hot", format!("{hot} reads make a page hot, which is warm from {warm} on; give more"));
-        }
+        let classes = Classes::from_parameters(p);
         let decay = if p.is("decay", "off") { None } else { Some(p.whole("decay", 1..=u32::MAX) as u64) };
         let heat = [("physical", Heat::Physical), ("logical", Heat::Logical)];
         let heat = p.choice("heat", &heat);
@@ -104,8 +88,7 @@ impl ByReadHeat {
         }
         ByReadHeat {
             heat,
-            warm,
-            hot,
+            classes,
             decay: decay.or(reclaim.map(|_| reclaim_memory::DECAY)),
             idle_after: layout::take_idle_after(p),
             reclaim,
@@ -138,12 +121,11 @@ impl ByReadHeat {
             layout::region(drive, name, PoolId(0), mode, layout::rule(mode, one_shot))
         };
         let blocks = drive.geometry.blocks as usize;
-        (self.learnt.counts, self.learnt.erases) = match self.heat {
-            Heat::Physical => {
-                (vec![0; drive.geometry.ppn(BlockId(blocks as u32), 0).index()], vec![0; blocks])
-            }
-            Heat::Logical => (vec![0; drive.logical_pages as usize], Vec::new()),
+        let (places, counted) = match self.heat {
+            Heat::Physical => (drive.geometry.ppn(BlockId(blocks as u32), 0).index(), blocks),
+            Heat::Logical => (drive.logical_pages as usize, 0),
         };
+        (self.learnt.of, self.learnt.erases) = (Reads::of(places, &self.classes), vec![0; counted]);
         self.wordlines = medium.wordlines_per_block;
         self.units_per_page = drive.geometry.units_per_page(0);
         self.least_free = drive.spec.gc.hard_reserve.max(MODES.len() as u32);
@@ -169,15 +151,19 @@ impl ByReadHeat {
         })
     }
 
-    /// How often a page has been read, where it lies now or at all.
-    pub fn reads_of(&self, lpn: Lpn, view: &View) -> u32 {
-        let counted = match self.heat {
+    /// Where the reads of a page are counted, if any were since what lies there was programmed.
+    fn counted(&self, lpn: Lpn, view: &View) -> Option<usize> {
+        match self.heat {
             Heat::Logical => Some(lpn.index()),
             Heat::Physical => {
                 view.locate(lpn).filter(|ppn| self.counts_since(view, *ppn)).map(|ppn| ppn.index())
             }
-        };
-        counted.and_then(|i| self.learnt.counts.get(i)).copied().unwrap_or(0)
+        }
+    }
+
+    /// How often a page has been read, where it lies now or at all.
+    pub fn reads_of(&self, lpn: Lpn, view: &View) -> u32 {
+        self.counted(lpn, view).map_or(0, |at| self.learnt.of.count(at))
     }
 
     /// Whether the counts of a place are of what its block holds now.
@@ -187,38 +173,29 @@ impl ByReadHeat {
     }
 
     pub fn class(&self, lpn: Lpn, view: &View) -> Class {
-        self.class_of(self.reads_of(lpn, view))
+        let read = self.learnt.reclaim.reads;
+        self.counted(lpn, view).map_or(Class::Cold, |at| self.learnt.of.class(at, read, &self.classes))
     }
 
-    fn class_of(&self, reads: u32) -> Class {
-        match reads {
-            reads if reads >= self.hot => Class::Hot,
-            reads if reads >= self.warm => Class::Warm,
-            _ => Class::Cold,
-        }
-    }
-
-    /// Count a read, and say how hot that makes its page.
+    /// Count a read, and say how hot its page is.
     pub fn read(&mut self, seen: &ReadSeen, view: &View) -> Class {
         let counted = match self.heat {
             Heat::Logical => seen.lpn.index(),
             Heat::Physical => {
-                if !self.counts_since(view, seen.ppn) || seen.ppn.index() >= self.learnt.counts.len() {
+                if !self.counts_since(view, seen.ppn) || seen.ppn.index() >= self.learnt.of.len() {
                     self.begin_block(view, view.geometry().block_of(seen.ppn));
                 }
                 seen.ppn.index()
             }
         };
-        if let Some(reads) = self.learnt.counts.get_mut(counted) {
-            *reads = reads.saturating_add(1);
-        }
         self.learnt.reads += 1;
-        self.learnt.reclaim.reads += 1;
-        if self.decay.is_some_and(|decay| self.learnt.reads >= decay) {
+        let halve = self.decay.is_some_and(|decay| self.learnt.reads >= decay);
+        if halve {
             self.learnt.reads = 0;
-            self.learnt.counts.iter_mut().for_each(|reads| *reads /= 2);
         }
-        self.class_of(self.learnt.counts.get(counted).copied().unwrap_or(0))
+        let class = self.learnt.of.read(counted, self.learnt.reclaim.reads, halve, &self.classes);
+        self.learnt.reclaim.reads += 1;
+        class
     }
 
     /// Nothing in a block has been read since its last erase.
@@ -226,11 +203,11 @@ impl ByReadHeat {
         let first = |block| view.geometry().ppn(block, 0).index();
         let past = first(BlockId(block.0 + 1));
         // The layout is of the pool alone, and on a drive that is shared its blocks are not the first ones.
-        if past > self.learnt.counts.len() {
-            self.learnt.counts.resize(past, 0);
+        if past > self.learnt.of.len() {
+            self.learnt.of.grow(past, &self.classes);
             self.learnt.erases.resize(block.index() + 1, 0);
         }
-        self.learnt.counts[first(block)..past].fill(0);
+        self.learnt.of.forget(first(block)..past);
         self.learnt.erases[block.index()] = view.erases(block);
     }
 

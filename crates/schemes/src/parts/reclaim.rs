@@ -2,7 +2,8 @@
 //! is QLC again when it is opened next. The paper names what must be weighed (the space that is left, what
 //! collection gains, what the host writes) and gives no formula; here is one.
 
-use crate::parts::read_heat::{ByReadHeat, Class, X, Y, Z};
+use crate::parts::read_class::Class;
+use crate::parts::read_heat::{ByReadHeat, X, Y, Z};
 use crate::parts::reclaim_memory::DECAY;
 use wordline_ftl::{Collect, Grain, IdleWork, RegionId, View};
 use wordline_units::{BlockId, CellMode, HostRequest, Lpn, PlaneId, SimTime};

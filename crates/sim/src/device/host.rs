@@ -7,8 +7,9 @@ use crate::metrics::{Free, Usage};
 use crate::probe::Probe;
 use crate::state::alarm::Alarm;
 use crate::state::resources::Resources;
+use wordline_device::Lanes;
 use wordline_ftl::{LatencyPart, Media, Pending, RequestId};
-use wordline_units::{HostOp, SimDuration};
+use wordline_units::{HostOp, SimDuration, SimTime};
 
 impl<P: Probe, M: Media> Device<P, M> {
     #[inline]
@@ -25,14 +26,32 @@ impl<P: Probe, M: Media> Device<P, M> {
             HostOp::Flush if !self.link_queue.is_empty() => SimDuration::ZERO,
             HostOp::Trim | HostOp::Flush => return self.complete(id),
         };
-        let begin = self.link_free_at.max(self.now);
-        let moved = if request.op == HostOp::Flush { 0 } else { request.bytes() };
-        let end = begin + overhead + self.link.rate.time_for(moved);
-        self.link_free_at = end;
-        if self.link_queue.is_empty() {
+        let lane = if self.has_lanes() { request.volume as usize } else { 0 };
+        let end = match request.op {
+            HostOp::Flush => self.link_queue.back().map_or(self.now, |(end, _)| *end),
+            _ => self.link_end(lane, overhead + self.link.rate.time_for(request.bytes())),
+        };
+        if self.link_queue.is_empty() || self.has_lanes() {
             self.clock.set(self.link_event(), end);
         }
-        self.link_queue.push_back((end, id));
+        // Of one lane each comes behind the one before; between lanes what ends first goes first.
+        let at = self.link_queue.partition_point(|(before, _)| *before <= end);
+        self.link_queue.insert(at, (end, id));
+    }
+
+    /// Whether each queue has a lane of its own, and each request on them an event.
+    fn has_lanes(&self) -> bool {
+        self.link.link == Lanes::PerQueue
+    }
+
+    /// When a lane of the link has done with what takes so long, behind what it was given before.
+    fn link_end(&mut self, lane: usize, takes: SimDuration) -> SimTime {
+        if lane >= self.link_free_at.len() {
+            self.link_free_at.resize(lane + 1, SimTime(0));
+        }
+        let free_at = &mut self.link_free_at[lane];
+        *free_at = self.now.max(*free_at) + takes;
+        *free_at
     }
 
     /// The clock's number for the host link; timers come after it.
@@ -44,7 +63,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         if let Some((_, id)) = self.link_queue.pop_front() {
             self.complete(id);
         }
-        if let Some((next, _)) = self.link_queue.front() {
+        if let Some((next, _)) = self.link_queue.front().filter(|_| !self.has_lanes()) {
             self.clock.set(self.link_event(), *next);
         }
     }

@@ -60,7 +60,6 @@ impl<P: Probe, M: Recorded> Device<P, M> {
         let (ftl, ready) = Ftl::recover(&Self::drive_info(spec, geometry), scheme, off.image, off.at)?;
         let mut device = Self::around(ftl, spec, geometry, off.probe);
         device.now = ready;
-        device.link_free_at = device.now;
         device.metrics = off.metrics;
         device.submitted = off.submitted;
         device.ready = off.completed.into();

@@ -60,7 +60,8 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
         self.metrics = Metrics::default();
         self.clock = Clock::default();
-        (self.now, self.link_free_at) = (SimTime(0), SimTime(0));
+        self.now = SimTime(0);
+        self.link_free_at.clear();
         (self.submitted, self.idle_epoch, self.idle) = (0, 0, false);
         Ok(())
     }

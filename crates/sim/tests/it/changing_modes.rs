@@ -46,23 +46,31 @@ fn usable<P: Probe>(d: &Device<P, NoMedia>) -> u64 {
     d.ftl.usable_bytes().0 / MIB
 }
 
-#[test]
-fn a_hot_page_of_many_retries_is_found_in_slc_and_its_old_place_is_stale() {
-    // RARO, figures 8 to 11, with thresholds that are soon reached.
-    let overrides = [("errors.model", "raro"), ("errors.tlc.most_retries", "0")];
-    let spec = spec(16, "512MiB", &overrides);
-    let mut d = full(&spec, "raro:warm=2,hot=4,r2_old=14", 900, Log::default());
-    let retries = |c: &Completion| c.parts[LatencyPart::Retry] / 140_000;
-    // One page that needs 14 retries, which RARO may keep in TLC, and one that needs fewer.
+fn retries(c: &Completion) -> u64 {
+    c.parts[LatencyPart::Retry] / 140_000
+}
+
+/// One page that needs 14 retries, which RARO may keep in TLC, and one that needs fewer.
+fn of_many_and_few_retries(d: &mut Device<Log, NoMedia>) -> [u64; 2] {
     let mut found = [None; 2];
     for page in 0.. {
-        let n = retries(&read(&mut d, page));
+        let n = retries(&read(d, page));
         found[(n < 14) as usize].get_or_insert(page);
         if found.iter().all(Option::is_some) {
             break;
         }
     }
-    let [many, few] = found.map(Option::unwrap);
+    found.map(Option::unwrap)
+}
+
+#[test]
+fn a_hot_page_of_many_retries_is_found_in_slc_and_its_old_place_is_stale() {
+    // RARO, figures 8 to 11, with thresholds that are soon reached. What becomes of the page of many retries hangs on
+    // how the paper is read: here its class is that at the read, so that it is warm first, and stays in TLC.
+    let overrides = [("errors.model", "raro"), ("errors.tlc.most_retries", "0")];
+    let spec = spec(16, "512MiB", &overrides);
+    let mut d = full(&spec, "raro:warm=2,hot=4,r2_old=14", 900, Log::default());
+    let [many, few] = of_many_and_few_retries(&mut d);
     for (page, modes) in [
         (many, [CellMode::Tlc, CellMode::Tlc, CellMode::Tlc]),
         (few, [CellMode::Qlc, CellMode::Qlc, CellMode::Slc]),
@@ -78,6 +86,40 @@ fn a_hot_page_of_many_retries_is_found_in_slc_and_its_old_place_is_stale() {
     // From four bits to three and to one, a block each.
     assert_eq!(d.ftl.usable_bytes(), ((64 * 16 - 4 - 12) * MIB, (64 * 16 - 4 - 12) * MIB));
     assert_eq!(retries(&read(&mut d, few)), 0);
+}
+
+#[test]
+fn a_class_older_than_the_read_sends_a_hot_page_of_many_retries_to_slc() {
+    // The other readings of RARO, by the place and by the page: the same page, of which no read was looked at while it
+    // was warm, and one that comes back so late that it is warm.
+    let overrides = [("errors.model", "raro"), ("errors.tlc.most_retries", "0")];
+    let spec = spec(16, "512MiB", &overrides);
+    for heat in ["physical", "logical"] {
+        let build = |more: &str| {
+            full(&spec, &format!("raro:warm=2,hot=4,r2_old=14,heat={heat},{more}"), 900, Log::default())
+        };
+        let mut d = build("class=period,period=100");
+        let [many, _] = of_many_and_few_retries(&mut d);
+        let other = spec.logical_bytes() / spec.unit.0 - 1;
+        (0..5).for_each(|_| _ = read(&mut d, many));
+        assert_eq!(
+            mode_of(&mut d, many as u32),
+            CellMode::Qlc,
+            "{heat}: hot, and not yet at the period's end"
+        );
+        (0..100).for_each(|_| _ = read(&mut d, other));
+        read(&mut d, many);
+        assert_eq!(mode_of(&mut d, many as u32), CellMode::Slc, "{heat}, period");
+        for (away, mode) in [(0, CellMode::Slc), (1, CellMode::Slc), (2, CellMode::Tlc), (5, CellMode::Qlc)] {
+            let mut d = build("class=distance,hot_within=2,warm_within=4");
+            let [many, _] = of_many_and_few_retries(&mut d);
+            (0..5).for_each(|_| _ = read(&mut d, other));
+            read(&mut d, many);
+            (0..away).for_each(|_| _ = read(&mut d, other));
+            read(&mut d, many);
+            assert_eq!(mode_of(&mut d, many as u32), mode, "{heat}, distance {}", away + 1);
+        }
+    }
 }
 
 #[test]

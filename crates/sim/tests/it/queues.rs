@@ -158,3 +158,42 @@ fn no_queue_has_more_under_way_than_its_depth_and_each_goes_in_its_order() {
         }
     }
 }
+
+/// When reads of pages on dies of their own end that come at once, of these volumes and so long.
+fn at_once(link: &str, asked: &[(u16, u32)]) -> Vec<(u16, u64)> {
+    let overrides = [
+        ("capacity.logical", "512MiB"),
+        ("medium.flash.blocks_per_plane", "16"),
+        ("medium.flash.bus.rate", "off"),
+        ("host.link", link),
+        ("host.rate", "1GB/s"),
+        ("host.read_overhead", "10us"),
+    ];
+    let overrides: Vec<_> = overrides.map(|(k, v)| (k.to_string(), v.to_string())).into();
+    let spec = wordline_device::find("raro-16gb").unwrap().spec(&overrides).unwrap();
+    let mut d = one_die::full(&spec, "conventional");
+    for (page, (volume, blocks)) in (0..).zip(asked) {
+        let read = HostRequest { volume: *volume, ..HostRequest::new(HostOp::Read, page * 32, *blocks) };
+        d.submit(read, SimTime(0)).unwrap();
+    }
+    let mut done = vec![];
+    while let Some(c) = d.next_completion(SimTime::NEVER).unwrap() {
+        assert_eq!(c.parts.total(), c.at.0);
+        done.push((c.request.volume, c.at.0));
+    }
+    done
+}
+
+#[test]
+fn requests_of_one_queue_follow_each_other_on_its_link_and_those_of_others_do_not_wait() {
+    // 140 us of the array, then 10 us and 4,096 or 16,384 ns on the link.
+    let (short, long) = (14_096, 26_384);
+    let three = [(0, 32), (1, 8), (0, 8)];
+    let shared = [(0, 140_000 + long), (1, 140_000 + long + short), (0, 140_000 + long + 2 * short)];
+    assert_eq!(at_once("shared", &three), shared);
+    let own = [(1, 140_000 + short), (0, 140_000 + long), (0, 140_000 + long + short)];
+    assert_eq!(at_once("per-queue", &three), own);
+    // One queue comes to the same either way.
+    let one = [(0, 32), (0, 8), (0, 32), (0, 8)];
+    assert_eq!(at_once("per-queue", &one), at_once("shared", &one));
+}

@@ -4,7 +4,7 @@ use crate::draw::{flash, settings};
 use crate::drive::{Drive, Room, Wanted, give_room};
 use crate::rng::Rng;
 use wordline_device::{
-    Capacity, DeviceSpec, Dram, HostLink, Multiplane, MultiplanePages, ParallelUnit, PartialPages,
+    Capacity, DeviceSpec, Dram, HostLink, Lanes, Multiplane, MultiplanePages, ParallelUnit, PartialPages,
     ProgramBuffer, Service, Superblock, WearSpec,
 };
 use wordline_flash::Medium;
@@ -64,6 +64,7 @@ fn device(rng: &mut Rng, sector: Bytes, unit: Bytes, media: Vec<Medium>) -> Devi
             read_overhead: SimDuration::ZERO,
             write_overhead: SimDuration::ZERO,
             queue_depth: 1024,
+            link: Lanes::Shared,
         },
         arbitration: None,
         parallel_unit: ParallelUnit::Die,

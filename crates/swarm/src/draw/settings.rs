@@ -2,7 +2,7 @@
 
 use crate::rng::Rng;
 use wordline_device::{
-    Ack, Allocation, DeviceSpec, Dram, GcClass, GcSpec, HostLink, Level, MergeBuffer, Multiplane,
+    Ack, Allocation, DeviceSpec, Dram, GcClass, GcSpec, HostLink, Lanes, Level, MergeBuffer, Multiplane,
     MultiplanePages, ParallelUnit, Recheck, Service, ServiceOrder, Shares, SlcCache, Suspension, Trigger,
     Victim, WhenFull,
 };
@@ -51,7 +51,13 @@ fn read_cache(rng: &mut Rng, unit: Bytes) -> Bytes {
 fn host_link(rng: &mut Rng) -> HostLink {
     let rate = if rng.once_in(3) { Rate { bytes: rng.within(1, 4), nanoseconds: 1 } } else { Rate::OFF };
     let mut overhead = || if rng.once_in(3) { rng.time(1, 20) } else { SimDuration::ZERO };
-    HostLink { rate, read_overhead: overhead(), write_overhead: overhead(), queue_depth: 1024 }
+    HostLink {
+        rate,
+        read_overhead: overhead(),
+        write_overhead: overhead(),
+        queue_depth: 1024,
+        link: Lanes::Shared,
+    }
 }
 
 /// Any of the 24 orders, or none.

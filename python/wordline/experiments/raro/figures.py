@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from wordline import plotting
+from wordline import Report, plotting
 from wordline.experiments.raro import fit
 from wordline.experiments.raro import measures as m
 from wordline.reproduce.paper import Figure, NotRun, Study
@@ -254,6 +254,34 @@ def _draw_sweep(study: Study, key: str, label: str) -> Any:
     return figure
 
 
+# --- Figure 12, and thresholds at both ends ----------------------------------------------------
+
+
+def _outcome(report: Report) -> dict[str, Any]:
+    return {
+        "iops": report.throughput.iops,
+        "migrated_mib": m.migrated_bytes(report) / m.MIB,
+        "lost_mib": m.lost_bytes(report) / m.MIB,
+    }
+
+
+def _reclaim(study: Study) -> Rows:
+    return [
+        {"scheme": scheme, **_outcome(study.report("moving", scheme, "reclaim"))}
+        for scheme in ("RARO", "RARO with reclaim")
+    ]
+
+
+def _ends(study: Study) -> Rows:
+    return [
+        {"stage": stage, "workload": skew, "thresholds": name}
+        | _outcome(study.report(skew, name, f"ends-{stage}"))
+        for stage in m.STAGES
+        for skew in m.GRID_SKEWS
+        for name in ("chosen", "R1 low", "R2 low", "high")
+    ]
+
+
 # --- Tables ------------------------------------------------------------------------------------
 
 
@@ -284,9 +312,25 @@ def _foretold(_: Study) -> Rows:
     ]
 
 
-#: Groups of runs by other readings than those that were taken, young, with four threads.
+def _laws(_: Study) -> Rows:
+    law = fit.linear()
+    return [
+        {
+            "stage": stage,
+            "most_retries": most,
+            "printed": printed,
+            "power_2.05": fit.share(stage, fit.MODEL),
+            "linear": fit.share(stage, law, 1.0),
+        }
+        for stage, (_, _, most, printed) in fit.PRINTED.items()
+    ]
+
+
+#: Groups of runs by other readings than the main ones, young, with four threads.
 READINGS = {
     "young": "as read",
+    "period": "class of the last 10,000 reads",
+    "distance": "class by the distance of two reads",
     "centre": "one centre for all threads",
     "logical": "counts of logical pages",
     "fixed-young": "every block at 167 cycles",
@@ -441,15 +485,34 @@ FIGURES = (
         "The larger R2, the more is lost.",
     ),
     Figure(
+        "12",
+        "Capacity lost where the hottest blocks have moved",
+        ["reclaim/*/*"],
+        _reclaim,
+        beside="What has cooled goes back to QLC, and capacity with it; no size is printed.",
+    ),
+    Figure(
+        "table-thresholds",
+        "IOPS, bytes migrated and capacity lost with thresholds at both ends",
+        ["ends-*/*/*"],
+        _ends,
+    ),
+    Figure(
         "table-fit",
         "Shares of pages with the most retries, each foretold by a fit to the two others",
         [],
         _foretold,
     ),
     Figure(
+        "table-linear",
+        "Shares of pages with the most retries, by the model's law and one linear in the cycles",
+        [],
+        _laws,
+    ),
+    Figure(
         "table-causes",
         "What deviates, and why",
-        ["shallow-*/*/*", "centre/*/*", "logical/*/*", "fixed-*/*/*", "young/*/*", *SWEPT],
+        ["shallow-*/*/*", *(f"{g}/*/*" for g in READINGS), "fixed-*/*/*", *SWEPT],
         _causes,
     ),
 )

@@ -7,6 +7,7 @@ Each function takes the study and the arguments that its claim gives, and return
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from statistics import fmean
 
 from wordline import Report
@@ -43,6 +44,8 @@ MIB = 2**20
 UNIT = 4 * MIB
 #: Time outside the array of a page of 16 KiB, in us (Fig. 4: -46.5 % with one retry).
 OUTSIDE_US = 21.0
+#: Regions of the schemes by the mode of their blocks.
+REGIONS = {"SLC": "X", "TLC": "Y"}
 
 
 def group_of(stage: str, threads: int) -> str:
@@ -116,17 +119,26 @@ def share_with_most(study: Study, stage: str) -> float:
     return found[most] if most < len(found) else 0.0
 
 
-def least_retries(study: Study, stage: str) -> float:
-    """Return the fewest retries that a QLC page takes."""
-    return float(next(n for n, share in enumerate(histogram(study, "QLC", stage)) if share))
+def least_retries(study: Study, stage: str, quantile: float = 0.0) -> float:
+    """Return the fewest retries that a QLC page takes, but for a share of the pages."""
+    shares = itertools.accumulate(histogram(study, "QLC", stage))
+    return float(next(n for n, share in enumerate(shares) if share > quantile))
+
+
+def mean_retries(study: Study, mode: str, stage: str) -> float:
+    """Return the mean retries of the pages of a stage."""
+    return sum(n * share for n, share in enumerate(histogram(study, mode, stage)))
 
 
 def steps_up(study: Study) -> float:
     """How often the mean retries of QLC pages are more than in the stage before."""
-    found = [
-        sum(n * share for n, share in enumerate(histogram(study, "QLC", stage))) for stage in STAGES
-    ]
+    found = [mean_retries(study, "QLC", stage) for stage in STAGES]
     return float(sum(b > a for a, b in itertools.pairwise(found)))
+
+
+def mean_over_most_of_tlc(study: Study, stage: str) -> float:
+    """Return the mean retries of a QLC page over the most that a TLC page takes, or over 1."""
+    return mean_retries(study, "QLC", stage) / max(1.0, most_retries_of_tlc(study, stage))
 
 
 def most_retries_of_tlc(study: Study, stage: str) -> float:
@@ -163,6 +175,37 @@ def iops_over_base(study: Study, workload: str, stage: str, threads: int) -> flo
 def least_iops_over_base(study: Study, stage: str, threads: int) -> float:
     """Return the least of these ratios over the skews."""
     return min(iops_over_base(study, skew, stage, threads) for skew in SKEWS)
+
+
+def times_base_over_young(study: Study, stage: str) -> float:
+    """IOPS of RARO over Base's, over the same ratio in the young stage."""
+    young = iops_over_base(study, "zipf 1.5", "young", 4)
+    return iops_over_base(study, "zipf 1.5", stage, 4) / young
+
+
+def base_over_young(study: Study, stage: str) -> float:
+    """Return the most over the skews of Base's IOPS over those in the young stage."""
+    return max(iops(study, w, "Base", stage) / iops(study, w, "Base", "young") for w in SKEWS)
+
+
+def retry_share(study: Study, stage: str) -> float:
+    """Return the least share over the skews of Base's read latency that retries take."""
+    reports = (study.report(skew, "Base", stage).to_dict() for skew in SKEWS)
+    return float(min(r["flash"]["errors"]["share_of_read_latency"] for r in reports))
+
+
+def retries_a_read(study: Study, workload: str, scheme: str, stage: str) -> float:
+    """Return the mean retries of a page read, four threads."""
+    report = study.report(workload, scheme, stage).to_dict()
+    return float(report["flash"]["errors"]["retries_per_host_page"])
+
+
+def retries_over_base(study: Study, stage: str) -> float:
+    """Return the most over the skews of RARO's retries a read over Base's."""
+    return max(
+        retries_a_read(study, w, "RARO", stage) / retries_a_read(study, w, "Base", stage)
+        for w in SKEWS
+    )
 
 
 def over_hotness(study: Study, workload: str, stage: str, threads: int = 4) -> float:
@@ -207,13 +250,55 @@ def loses_less(study: Study, stage: str, threads: int) -> float | None:
     found = []
     for skew in SKEWS:
         report = study.report(skew, "Hotness", group_of(stage, threads))
-        blocks = sum(
-            r["blocks"] for r in report.to_dict()["capacity"]["regions"] if r["name"] != "Z"
-        )
-        if blocks >= 8:
+        if converted_blocks(report) >= 8:
             raro = lost(study, skew, "RARO", stage, threads)
             found.append(raro < lost(study, skew, "Hotness", stage, threads))
     return fmean(found) if found else None
+
+
+def capacity_left(study: Study, stage: str, threads: int) -> float:
+    """Return the least over the skews of RARO's capacity at the end over that at the beginning."""
+    found = []
+    for skew in SKEWS:
+        report = study.report(skew, "RARO", group_of(stage, threads))
+        physical = report.to_dict()["capacity"]["physical_bytes"]
+        found.append(1 - lost_bytes(report) / physical)
+    return min(found)
+
+
+def migrated_bytes(report: Report, *modes: str) -> int:
+    """Bytes that moves after reads programmed, into any mode or into some."""
+    moved = report.to_dict()["flash"]["program_bytes"]["migration"].get("program", {})
+    regions = [REGIONS[mode] for mode in modes] or list(moved)
+    return sum(moved.get(region, 0) for region in regions)
+
+
+def converted_blocks(report: Report) -> int:
+    """Blocks that are no QLC at the end."""
+    regions = report.to_dict()["capacity"]["regions"]
+    return sum(r["blocks"] for r in regions if r["name"] != "Z")
+
+
+def _over_hotness(
+    study: Study, of: Callable[[Report], int], stage: str, threads: int
+) -> float | None:
+    """Return what all skews come to under RARO over the same under Hotness."""
+    group = group_of(stage, threads)
+    raro, hotness = (
+        sum(of(study.report(skew, scheme, group)) for skew in SKEWS)
+        for scheme in ("RARO", "Hotness")
+    )
+    return raro / hotness if hotness else None
+
+
+def migrated_over_hotness(study: Study, stage: str, threads: int) -> float | None:
+    """Bytes that RARO migrates over all skews, over those that Hotness migrates."""
+    return _over_hotness(study, migrated_bytes, stage, threads)
+
+
+def converted_over_hotness(study: Study, stage: str, threads: int) -> float | None:
+    """Blocks that RARO converts over all skews, over those that Hotness converts."""
+    return _over_hotness(study, converted_blocks, stage, threads)
 
 
 def saving(study: Study, workload: str, stage: str, threads: int) -> float:
@@ -283,6 +368,57 @@ def thresholds_better_than_chosen(study: Study, workload: str, stage: str) -> fl
     found = {r2: (r.throughput.iops, lost_bytes(r)) for r2, r in swept(study, workload, stage)}
     chosen = found[CHOSEN[stage]]
     return float(sum(r[0] > chosen[0] and r[1] < chosen[1] for r in found.values()))
+
+
+def largest_over_chosen(study: Study, workload: str, stage: str) -> float:
+    """IOPS with the largest R2 over those with the one that the paper chooses."""
+    found = {r2: report.throughput.iops for r2, report in swept(study, workload, stage)}
+    return found[SWEEPS[stage][-1]] / found[CHOSEN[stage]]
+
+
+def lost_at_largest_over_smallest(study: Study, workload: str, stage: str) -> float | None:
+    """Bytes of capacity lost with the largest R2 over those lost with the smallest."""
+    found = [lost_bytes(report) for _, report in swept(study, workload, stage)]
+    return found[-1] / found[0] if found[0] else None
+
+
+def migrated_at_largest_over_smallest(study: Study, mode: str, stage: str) -> float | None:
+    """Bytes migrated into a mode with the largest R2 over those with the smallest."""
+    sweeps = [swept(study, skew, stage) for skew in GRID_SKEWS]
+    least, most = (sum(migrated_bytes(s[at][1], mode) for s in sweeps) for at in (0, -1))
+    return most / least if least else None
+
+
+# --- Section IV-C: thresholds at both ends ------------------------------------------------------
+
+
+def iops_with_high_thresholds(study: Study, stage: str) -> float:
+    """Return the most over two skews of IOPS with the highest thresholds over the chosen ones'."""
+    found = []
+    for skew in GRID_SKEWS:
+        of = {s: study.report(skew, s, f"ends-{stage}") for s in ("high", "chosen")}
+        found.append(of["high"].throughput.iops / of["chosen"].throughput.iops)
+    return max(found)
+
+
+def migrated_with_low(study: Study, threshold: str, stage: str) -> float | None:
+    """Bytes migrated over two skews with a low R1 or R2 over those with the chosen thresholds."""
+    low, chosen = (
+        sum(migrated_bytes(study.report(skew, s, f"ends-{stage}")) for skew in GRID_SKEWS)
+        for s in (f"{threshold} low", "chosen")
+    )
+    return low / chosen if chosen else None
+
+
+# --- Figure 12 ---------------------------------------------------------------------------------
+
+
+def regained(study: Study) -> float | None:
+    """Share of the capacity lost without reclaim that reclaim by heat gives back."""
+    lost, left = (
+        lost_bytes(study.report("moving", s, "reclaim")) for s in ("RARO", "RARO with reclaim")
+    )
+    return 1 - left / lost if lost else None
 
 
 def lost_by_pages(report: Report) -> float:
@@ -358,7 +494,31 @@ def stage_begins(study: Study, stage: str) -> float:
     return float(next(c for c in range(cycles) if c * 3 // cycles == third))
 
 
-def principle(study: Study, row: str) -> float:
-    """Return a threshold of Table II as the runs have it."""
-    given = study.report("zipf 1.2", "RARO", "young").config["scheme"].to_dict()["parameters"]
-    return float(given["r2_young" if "R2" in row else "r1"])
+def parameters(study: Study) -> dict[str, str]:
+    """Return the parameters that the runs of RARO have."""
+    scheme = study.report("zipf 1.2", "RARO", "young").config["scheme"].to_dict()
+    return {key: str(value) for key, value in scheme["parameters"].items()}
+
+
+def principle(study: Study, row: str, beyond: int = 0) -> float:
+    """Return a threshold of Table II as the runs have it, of retries that must be exceeded so."""
+    return float(parameters(study)["r2_young" if "R2" in row else "r1"]) - beyond
+
+
+def correctable_bits(study: Study) -> float:
+    """Bits that can be corrected of a codeword of 1 KiB."""
+    device = study.report("zipf 1.5", "RARO", "young").config["device"].to_dict()
+    errors = device["errors"]
+    return float(errors["correctable"]) * 8192 / errors["codeword"]
+
+
+def data_set(study: Study) -> float:
+    """GiB that the host can address."""
+    capacity = study.report("zipf 1.5", "RARO", "young").to_dict()["capacity"]
+    return float(capacity["logical_bytes"]) / 2**30
+
+
+def gib_read(study: Study, each_of: int = 1) -> float:
+    """GiB that a run with four threads reads, or that each of so many of them reads."""
+    host = study.report("zipf 1.5", "RARO", "young").to_dict()["host"]
+    return float(host["read_bytes"]) / each_of / 2**30

@@ -1,0 +1,245 @@
+//! How hot a page is, by when it was read: what a paper calls an access frequency may be a count with the read that is
+//! looked at, a count up to some time before, or the distance of two reads.
+
+use crate::parameters::{Parameter, Parameters};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const WARM: Parameter = Parameter::new("warm", "4", "reads from which on a page is warm");
+pub(crate) const HOT: Parameter =
+    Parameter::new("hot", "16", "reads from which on a page is hot; more than warm");
+pub(crate) const CLASS: Parameter = Parameter::new(
+    "class",
+    "read",
+    "read, period or distance: whether a page's class is by its count with the read that is looked at, by its count \
+     at the end of the last period, or by how long ago it was read before",
+);
+pub(crate) const PERIOD: Parameter =
+    Parameter::new("period", "10000", "with class=period, pages read by the host in a period");
+pub(crate) const HOT_WITHIN: Parameter = Parameter::new(
+    "hot_within",
+    "2000",
+    "with class=distance, pages read by the host within which a page that is read again is hot",
+);
+pub(crate) const WARM_WITHIN: Parameter = Parameter::new(
+    "warm_within",
+    "10000",
+    "with class=distance, pages read by the host within which a page that is read again is warm; not less than hot_within",
+);
+
+/// How often a page is read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Class {
+    Cold,
+    Warm,
+    Hot,
+}
+
+/// By what a page is classified.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum By {
+    /// Its count with the read that is looked at.
+    Read,
+    /// Its count at the end of the last period of so many pages read.
+    Period(u64),
+    /// The pages read since its last read: within so many it is hot, within so many warm.
+    Distance { hot: u64, warm: u64 },
+}
+
+/// What makes a page warm or hot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Classes {
+    by: By,
+    warm: u32,
+    hot: u32,
+}
+
+impl Classes {
+    pub fn from_parameters(p: &mut Parameters) -> Classes {
+        let warm = p.whole("warm", 1..=u32::MAX);
+        let hot = p.whole("hot", 1..=u32::MAX);
+        let hot = if p.has("hot") { hot } else { hot.max(warm.saturating_add(1)) };
+        if hot <= warm {
+            p.refuse("hot", format!("{hot} reads make a page hot, which is warm from {warm} on; give more"));
+        }
+        let period = By::Period(p.whole("period", 1..=u32::MAX) as u64);
+        let within = ["hot_within", "warm_within"].map(|key| p.whole(key, 1..=u32::MAX) as u64);
+        let [hot_within, warm_within] = within;
+        if hot_within > warm_within {
+            let key = if p.has("hot_within") { "hot_within" } else { "warm_within" };
+            let why = format!(
+                "a page read again within {hot_within} is hot, and within {warm_within} warm; give hot_within no more \
+                 than warm_within"
+            );
+            p.refuse(key, why);
+        }
+        let distance = By::Distance { hot: hot_within, warm: warm_within };
+        let by = p.choice("class", &[("read", By::Read), ("period", period), ("distance", distance)]);
+        Classes { by, warm, hot }
+    }
+
+    fn of_count(&self, reads: u32) -> Class {
+        match reads {
+            reads if reads >= self.hot => Class::Hot,
+            reads if reads >= self.warm => Class::Warm,
+            _ => Class::Cold,
+        }
+    }
+}
+
+/// How often, and where classes need it when, each place or logical page was read.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Reads {
+    counts: Vec<u32>,
+    /// By period, one more than the number of the last period in which it was read, and its count before that; by
+    /// distance, the number of its last read; 0 where it was not read.
+    last: Vec<u64>,
+    before: Vec<u32>,
+}
+
+impl Reads {
+    /// Of so many places or pages, none read yet.
+    pub fn of(places: usize, classes: &Classes) -> Reads {
+        let mut reads = Reads::default();
+        reads.grow(places, classes);
+        reads
+    }
+
+    /// Room for so many.
+    pub fn grow(&mut self, places: usize, classes: &Classes) {
+        let [counts, last, before] = match classes.by {
+            By::Read => [places, 0, 0],
+            By::Period(_) => [places; 3],
+            By::Distance { .. } => [places, places, 0],
+        };
+        self.counts.resize(counts, 0);
+        self.last.resize(last, 0);
+        self.before.resize(before, 0);
+    }
+
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Nothing has been read of some of them.
+    pub fn forget(&mut self, places: std::ops::Range<usize>) {
+        self.counts[places.clone()].fill(0);
+        if let Some(last) = self.last.get_mut(places.clone()) {
+            last.fill(0);
+        }
+        if let Some(before) = self.before.get_mut(places) {
+            before.fill(0);
+        }
+    }
+
+    /// Halve all counts.
+    fn halve(&mut self) {
+        self.counts.iter_mut().chain(&mut self.before).for_each(|reads| *reads /= 2);
+    }
+
+    /// How often it was read.
+    pub fn count(&self, at: usize) -> u32 {
+        self.counts.get(at).copied().unwrap_or(0)
+    }
+
+    /// How hot it is after so many pages read in all.
+    pub fn class(&self, at: usize, read: u64, classes: &Classes) -> Class {
+        let last = self.last.get(at).copied().unwrap_or(0);
+        match classes.by {
+            By::Read => classes.of_count(self.count(at)),
+            By::Period(pages) if last == read / pages + 1 => classes.of_count(self.before[at]),
+            By::Period(_) => classes.of_count(self.count(at)),
+            By::Distance { .. } if last == 0 => Class::Cold,
+            By::Distance { hot, warm } => match read - last {
+                since if since <= hot => Class::Hot,
+                since if since <= warm => Class::Warm,
+                _ => Class::Cold,
+            },
+        }
+    }
+
+    /// Count a read, the one after so many, halve all counts if they are to be, and say how hot what was read is.
+    pub fn read(&mut self, at: usize, read: u64, halve: bool, classes: &Classes) -> Class {
+        let is_known = at < self.len();
+        if is_known {
+            if let By::Period(pages) = classes.by
+                && self.last[at] != read / pages + 1
+            {
+                (self.last[at], self.before[at]) = (read / pages + 1, self.counts[at]);
+            }
+            self.counts[at] = self.counts[at].saturating_add(1);
+        }
+        if halve {
+            self.halve();
+        }
+        let class = self.class(at, read + 1, classes);
+        match classes.by {
+            By::Period(_) if is_known => classes.of_count(self.before[at]),
+            By::Distance { .. } if is_known => {
+                self.last[at] = read + 1;
+                class
+            }
+            _ => class,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WARM: u32 = 2;
+    const HOT: u32 = 3;
+
+    /// How hot a place is at each of its reads, which come when so many pages have been read in all.
+    fn at_reads(by: By, reads: &[u64]) -> Vec<Class> {
+        let classes = Classes { by, warm: WARM, hot: HOT };
+        let mut of = Reads::of(2, &classes);
+        reads.iter().map(|read| of.read(1, *read, false, &classes)).collect()
+    }
+
+    #[test]
+    fn the_class_at_the_read_is_warm_before_it_is_hot() {
+        use Class::{Cold, Hot, Warm};
+        assert_eq!(at_reads(By::Read, &[0, 1, 2, 3]), [Cold, Warm, Hot, Hot]);
+    }
+
+    #[test]
+    fn a_count_that_is_halved_at_a_read_is_halved_for_its_class() {
+        let classes = Classes { by: By::Read, warm: WARM, hot: HOT };
+        let mut of = Reads::of(2, &classes);
+        let seen = [false, false, true, false].map(|halve| of.read(1, 0, halve, &classes));
+        assert_eq!(seen, [Class::Cold, Class::Warm, Class::Cold, Class::Warm]);
+    }
+
+    #[test]
+    fn the_class_of_a_period_is_that_at_its_end() {
+        use Class::{Cold, Hot};
+        assert_eq!(at_reads(By::Period(10), &[0, 1, 2, 9, 10, 11]), [Cold, Cold, Cold, Cold, Hot, Hot]);
+        // Of one read each: what it was at the read before, though periods have gone by since.
+        assert_eq!(at_reads(By::Period(1), &[0, 1, 7, 50]), [Cold, Cold, Class::Warm, Hot]);
+    }
+
+    #[test]
+    fn the_class_of_a_distance_is_that_of_the_last_two_reads() {
+        use Class::{Cold, Hot, Warm};
+        let by = By::Distance { hot: 2, warm: 5 };
+        assert_eq!(at_reads(by, &[0, 1, 3, 6, 11, 17]), [Cold, Hot, Hot, Warm, Warm, Cold]);
+    }
+
+    #[test]
+    fn what_is_forgotten_begins_anew_and_what_is_not_read_cools_by_distance() {
+        for by in [By::Read, By::Period(1), By::Distance { hot: 2, warm: 5 }] {
+            let classes = Classes { by, warm: WARM, hot: HOT };
+            let mut of = Reads::of(2, &classes);
+            (0..4).for_each(|read| _ = of.read(1, read, false, &classes));
+            assert_eq!(of.class(1, 4, &classes), Class::Hot, "{by:?}");
+            assert_eq!(of.class(0, 4, &classes), Class::Cold, "{by:?}");
+            let later = if matches!(by, By::Distance { .. }) { Class::Cold } else { Class::Hot };
+            assert_eq!(of.class(1, 100, &classes), later, "{by:?}");
+            of.halve();
+            assert_eq!(of.count(1), 2, "{by:?}");
+            of.forget(1..2);
+            assert_eq!((of.count(1), of.class(1, 5, &classes)), (0, Class::Cold), "{by:?}");
+        }
+    }
+}
