@@ -228,6 +228,9 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.offer(plane);
             }
         }
+        if self.idle && self.ftl.may_work_again(die) {
+            self.ftl.idle(die);
+        }
     }
 
     /// Nothing is pending: what waits for space is let go, sent elsewhere or given up, in the order of docs/progress.md.

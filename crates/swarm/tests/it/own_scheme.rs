@@ -4,8 +4,8 @@ use crate::swarm::quietly;
 use std::collections::BTreeSet;
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    DriveInfo, FreeOrder, Gather, Hooks, Layout, MapKind, Origin, Parcel, Place, PlanePick, Pool, PoolId,
-    Refusal, Region, RegionId, Route, Scheme, View,
+    DriveInfo, FreeOrder, Gather, Hooks, IdleHold, Layout, MapKind, Origin, Parcel, Place, PlanePick, Pool,
+    PoolId, Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_schemes::{Entry, Registry};
 use wordline_swarm::{Case, Failure, Outcome, Swarm};
@@ -44,6 +44,7 @@ impl Scheme for Cached {
             enabled_hooks: Hooks::ALL,
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
+            idle_hold: IdleHold::Grain,
         })
     }
 
