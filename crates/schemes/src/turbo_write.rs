@@ -82,10 +82,6 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new("hold", "die", "die or channel: what waits until a reclaim is over"))
     .takes(layout::idle_at_once())
     .small("idle_after=100us")
-    .small("reclaim=used,idle_after=100us")
-    .small("static_blocks=2,dynamic_blocks=0,reclaim=page,idle_after=100us")
-    .small("reclaim=page,hold=channel,idle_after=100us")
-    .small("static_blocks=2,dynamic_blocks=0,reclaim=used,hold=channel,idle_after=100us")
     .small("static_blocks=1,dynamic_blocks=3,idle_after=100us")
     .small("static_blocks=2,dynamic_blocks=0,idle_after=100us")
 }

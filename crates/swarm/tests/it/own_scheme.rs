@@ -76,6 +76,25 @@ fn a_right_scheme_passes() {
 }
 
 #[test]
+fn a_cache_that_idle_time_empties_otherwise_passes() {
+    // Not among the small parameters of its entry, of which the kept cases of tests/it/progress.rs are drawn.
+    let ways = [
+        "reclaim=used,idle_after=100us",
+        "static_blocks=2,dynamic_blocks=0,reclaim=page,idle_after=100us",
+        "reclaim=page,hold=channel,idle_after=100us",
+        "static_blocks=2,dynamic_blocks=0,reclaim=used,hold=channel,idle_after=100us",
+    ];
+    let entry = wordline_schemes::find("turbo-write").unwrap().clone();
+    let entry = ways.into_iter().fold(entry, |entry, way| entry.small(way));
+    let found = cases(&Swarm::over(&Registry::empty().with(entry).unwrap()));
+    let outcomes: Result<Vec<Outcome>, Failure> = found.into_iter().collect();
+    let outcomes = outcomes.unwrap_or_else(|failure| panic!("{failure}"));
+    for way in ["reclaim=used", "reclaim=page", "hold=channel"] {
+        assert!(outcomes.iter().any(|o| o.scheme.contains(way)), "no case has {way}");
+    }
+}
+
+#[test]
 fn a_faulty_scheme_is_caught_and_its_shortest_case_replays() {
     // What is collected goes back to the cache, which is then full for good.
     let swarm = over("stuck", CACHE);
