@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from statistics import fmean, median
 
 import numpy as np
@@ -247,13 +246,18 @@ def sizes_gib(study: Study, workload: str, group: str) -> tuple[float, float, fl
     base = study.report(workload, BASELINE, group)
     config = base.config["device"]
     wordlines = config["media"][0]["wordlines_per_block"]
-    asked = base.config["scheme"]["parameters"]["static_blocks"]
-    static = config["slc_cache"]["static_blocks"] if asked == "device" else int(asked)
     own = COOPERATIVE if group.startswith("cooperative") else "IPS"
-    given = study.report(workload, own, group).config["scheme"]["parameters"]
+
+    def given(report: Report, key: str, otherwise: int) -> int:
+        value = report.config["scheme"]["parameters"][key]
+        return otherwise if value == "device" else int(value)
+
+    static = given(base, "static_blocks", config["slc_cache"]["static_blocks"])
+    design = study.report(workload, own, group)
     blocks = config["media"][0]["blocks_per_plane"]
-    traditional = int(Fraction(given["traditional"]) * blocks) if own == COOPERATIVE else 0
-    window = int(given["window"])
+    share = blocks * SPLIT[0] // SPLIT[1]
+    traditional = given(design, "traditional", share) if own == COOPERATIVE else 0
+    window = given(design, "window", WINDOW)
     return (
         static * wordlines * wordline,
         ((blocks - traditional) * window + traditional * wordlines) * wordline,
@@ -262,6 +266,8 @@ def sizes_gib(study: Study, workload: str, group: str) -> tuple[float, float, fl
 
 
 COOPERATIVE = "Cooperative"
+#: Of how many blocks how many are traditional, and wordlines of a window, where nothing is asked.
+SPLIT, WINDOW = (991, 2048), 4
 BURSTS = ("64", "72", "96", "136")
 
 
