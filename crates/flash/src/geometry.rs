@@ -322,6 +322,13 @@ impl Geometry {
         self.die_channel[die.index()]
     }
 
+    /// The dies of a channel, as a range of die numbers.
+    pub fn dies_of_channel(&self, channel: ChannelId) -> std::ops::Range<u32> {
+        let first = self.die_channel.partition_point(|c| *c < channel);
+        let count = self.die_channel[first..].partition_point(|c| *c <= channel);
+        first as u32..(first + count) as u32
+    }
+
     /// Index of a plane's medium.
     #[inline(always)]
     pub fn medium_index(&self, plane: PlaneId) -> usize {

@@ -45,7 +45,7 @@ pub use plan::decision::{
     PlanePick, ReadSeen, Route, Tag, Target,
 };
 pub use plan::flash::OutOfReach;
-pub use plan::layout::{Answers, DriveInfo, Hooks, Join, Layout, Refusal};
+pub use plan::layout::{Answers, DriveInfo, Hooks, IdleHold, Join, Layout, Refusal};
 pub use plan::map_kind::{MapKind, MapTable, RegionSet};
 pub use plan::region::{EarlierBits, FreeOrder, MovedIn, Pool, PoolId, Region, RegionId};
 pub use plan::span::{Located, Span};

@@ -148,11 +148,25 @@ impl<'a> View<'a> {
         self.state.at(self.region(region), plane).job.map(|job| job.block)
     }
 
-    /// The block that a plane of a region is filling, once the run is over and no program into it is under way:
-    /// what empties a cache at the end begins with the full blocks and then takes this.
-    pub fn last_frontier(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
-        let quiet = |b: &BlockId| self.draining() && self.state.blocks[b.index()].writers == 0;
+    /// The block that a plane of a region is filling, while no program into it is under way.
+    pub fn quiet_frontier(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        let quiet = |b: &BlockId| self.state.blocks[b.index()].writers == 0;
         self.frontier(region, plane, SlotClass::Next).filter(quiet)
+    }
+
+    /// The same once the run is over: what empties a cache at the end begins with the full blocks and then takes this.
+    pub fn last_frontier(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        self.quiet_frontier(region, plane).filter(|_| self.draining())
+    }
+
+    /// The first live page of a block of a region that has no base image, and where it lies.
+    pub fn first_page_in(&self, block: BlockId) -> Option<(Lpn, Ppn)> {
+        if self.live_sectors(block) == 0 {
+            return None;
+        }
+        let slots = self.state.regions[self.state.region_of(block).index()].slots_per_block;
+        let mut places = (0..slots).map(|slot| self.state.geometry.ppn(block, slot));
+        places.find_map(|ppn| Some((self.state.map.page_at(ppn)?, ppn)))
     }
 
     /// Of the full blocks of a plane of a region whose victims are first in, first out, the one that was

@@ -47,8 +47,8 @@ use crate::parts::layout;
 use crate::registry::Entry;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, DriveInfo, FreeOrder, Gather, Hooks, Layout, MapKind, Need, Origin, Parcel, Place, PlanePick,
-    Pool, PoolId, Refusal, RegionId, Route, Scheme, View,
+    Collect, DriveInfo, FreeOrder, Gather, Hooks, IdleHold, Layout, MapKind, Need, Origin, Parcel, Place,
+    PlanePick, Pool, PoolId, Refusal, RegionId, Route, Scheme, View,
 };
 use wordline_units::{Fraction, SimDuration};
 
@@ -181,6 +181,7 @@ impl Scheme for HotCold {
             enabled_hooks: if self.pools == Pools::Shared { Hooks::ALL } else { Hooks::NONE },
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
+            idle_hold: IdleHold::Grain,
         })
     }
 

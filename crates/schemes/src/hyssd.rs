@@ -61,8 +61,8 @@ use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
 use wordline_flash::{Medium, ProgramRule, SlotClass};
 use wordline_ftl::{
-    DriveInfo, FreeOrder, Gather, Hooks, IdleWork, Layout, MapKind, Memory, Metrics, Move, MovedIn, Origin,
-    Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
+    DriveInfo, FreeOrder, Gather, Hooks, IdleHold, IdleWork, Layout, MapKind, Memory, Metrics, Move, MovedIn,
+    Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_units::{CellMode, Fraction, Lpn, PlaneId, SimDuration};
 
@@ -422,6 +422,7 @@ impl Scheme for Hyssd {
             enabled_hooks: Hooks::ALL,
             tick_every_writes: 0,
             idle_after: self.idle_after,
+            idle_hold: IdleHold::Grain,
         })
     }
 

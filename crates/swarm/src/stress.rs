@@ -3,8 +3,9 @@
 use wordline_device::{Trigger, Victim};
 use wordline_flash::{Medium, ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, DriveInfo, FreeOrder, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Memory, Move,
-    Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
+    Collect, Command, DriveInfo, FreeOrder, Gather, Grain, Hooks, IdleHold, IdleWork, Layout, MapKind,
+    Memory, Move, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route,
+    Scheme, View,
 };
 use wordline_schemes::{Entry, Registry, RegistryError};
 use wordline_units::{CellMode, Fraction, PlaneId, SimDuration};
@@ -71,6 +72,7 @@ fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
         enabled_hooks: Hooks::ALL,
         tick_every_writes: 0,
         idle_after: SimDuration(100_000),
+        idle_hold: IdleHold::Grain,
     }
 }
 

@@ -121,6 +121,21 @@ pub struct Layout {
     pub tick_every_writes: u32,
     /// How long the drive must have had no request before [`Scheme::idle`](crate::Scheme::idle) is asked.
     pub idle_after: SimDuration,
+    /// What idle work keeps from the host until it is over.
+    pub idle_hold: IdleHold,
+}
+
+/// What a unit of idle work, a page or a block as its [`Grain`](crate::Grain) says, keeps from the host while it is under
+/// way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum IdleHold {
+    /// What its grain says: a block its die, a page nothing.
+    #[default]
+    Grain,
+    /// Its die.
+    Die,
+    /// All dies of its channel, one unit of the channel after the other. An erase needs its die alone.
+    Channel,
 }
 
 impl Layout {

@@ -1,6 +1,8 @@
 //! Dies that a collection holds for itself, and those that work in idle time.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ops::Range;
 use wordline_units::DieId;
 
 /// Which dies are held, so that only the holder's operations run there.
@@ -48,11 +50,14 @@ pub(crate) struct IdleJobs {
     under_way: u32,
     /// The plane of a die that its scheme is asked about next, counted on and on.
     turns: Vec<u32>,
+    /// Dies whose idle work holds what the layout says; empty where it holds nothing.
+    holders: BTreeSet<u32>,
 }
 
 impl IdleJobs {
     pub fn new(dies: u32) -> IdleJobs {
-        IdleJobs { by_die: vec![0; dies as usize], under_way: 0, turns: vec![0; dies as usize] }
+        let none = || vec![0; dies as usize];
+        IdleJobs { by_die: none(), under_way: 0, turns: none(), holders: BTreeSet::new() }
     }
 
     pub fn begin(&mut self, die: DieId) {
@@ -73,6 +78,21 @@ impl IdleJobs {
     /// How many all dies have under way.
     pub fn under_way(&self) -> u32 {
         self.under_way
+    }
+
+    /// The idle work of a die holds what the layout says, if it does not yet.
+    pub fn hold(&mut self, die: DieId) -> bool {
+        self.holders.insert(die.0)
+    }
+
+    /// The idle work of a die lets go of that, if it holds it.
+    pub fn let_go(&mut self, die: DieId) -> bool {
+        self.holders.remove(&die.0)
+    }
+
+    /// The first of some dies whose idle work holds.
+    pub fn holder_of(&self, dies: Range<u32>) -> Option<DieId> {
+        self.holders.range(dies).next().map(|die| DieId(*die))
     }
 
     pub fn turn(&self, die: DieId) -> u32 {
@@ -116,5 +136,8 @@ mod tests {
         assert_eq!(jobs.under_way(), 2);
         jobs.took(DieId(2), 4);
         assert_eq!((jobs.turn(DieId(2)), jobs.turn(DieId(0))), (5, 0));
+        assert!(jobs.hold(DieId(1)) && !jobs.hold(DieId(1)), "it holds already");
+        assert_eq!([0..1, 0..2, 2..3].map(|dies| jobs.holder_of(dies)), [None, Some(DieId(1)), None]);
+        assert!(jobs.let_go(DieId(1)) && !jobs.let_go(DieId(1)));
     }
 }

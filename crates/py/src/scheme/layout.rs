@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use wordline_device::{DeviceSpec, ProgramBuffer, Trigger, Victim};
 use wordline_flash::{ProgramRule, Window};
 use wordline_ftl::{
-    Answers, DriveInfo, EarlierBits, FreeOrder, Hooks, Join, Layout, MapKind, MovedIn, Pool, PoolId, Region,
-    RegionSet,
+    Answers, DriveInfo, EarlierBits, FreeOrder, Hooks, IdleHold, Join, Layout, MapKind, MovedIn, Pool,
+    PoolId, Region, RegionSet,
 };
 use wordline_units::SimDuration;
 
@@ -211,6 +211,7 @@ impl AskedLayout {
             enabled_hooks: enabled_hooks.unwrap_or(Hooks::ALL),
             tick_every_writes: self.tick_every_writes,
             idle_after: SimDuration(self.idle_after_ns),
+            idle_hold: IdleHold::Grain,
             pools: self
                 .pools
                 .into_iter()

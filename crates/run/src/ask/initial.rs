@@ -10,9 +10,9 @@
 //!   in order or shuffled, in blocks of which the given share is live.
 //! - `steady[:90%]`: that share of the logical pages (all, if none is given) and those that the workload
 //!   touches hold data, and lie as the workload leaves them in the long run.
-//! - `aged_windows[:75%][,valid=70%]`: old data in the first windows of each block, of none up to that share
-//!   of them, of which the given share is live: the pages that the workload touches and the drive's first
-//!   others. Where blocks have no windows, the same pages lie in ordinary blocks of which that share is live.
+//! - `aged_windows[:75%][,valid=70%][,own=100%]`: old data in the first windows of each block, of none up to that
+//!   share of them, of which the given share is live: of the pages that the workload touches that share, in extents of
+//!   16 pages, and the drive's first others. Where blocks have no windows, the same pages lie in ordinary blocks of which that share is live.
 //! - `aged_invalid:70%`: that share of the home region's pages is used up and invalid, the first ones of
 //!   each block; `aged_blocks:70%[,data=spread|apart]`: that share of its blocks is used up, with the data
 //!   spread evenly over them and all else in them invalid, or with the data in free blocks besides.
@@ -52,6 +52,8 @@ pub struct InitialSpec {
     pub order: Order,
     /// Share of the pages in the blocks they occupy that are live.
     pub valid: Fraction,
+    /// Of the pages that the workload touches, the share that holds old data.
+    pub own: Fraction,
     /// Share of the home region's pages that are used up and invalid.
     pub aged_invalid: Fraction,
     /// Share of the home region's blocks that are used up, with the data spread over them.
@@ -72,7 +74,7 @@ const LONGEST_RETENTION: SimDuration = SimDuration(100 * 366 * 86_400 * 1_000_00
 const PARTS: [&str; 9] =
     ["fresh", "preload", "fill", "steady", "aged_windows", "aged_invalid", "aged_blocks", "pe", "retention"];
 const ALLOWED: &str = "fresh, preload[:read-first|sectors-read-first], fill:SHARE[,order=seq|random][,valid=SHARE], steady[:SHARE], \
-     aged_windows[:SHARE[,valid=SHARE]], aged_invalid:SHARE, aged_blocks:SHARE[,data=spread|apart], pe:MODE=CYCLES, retention:TIME, joined by +";
+     aged_windows[:SHARE[,valid=SHARE][,own=SHARE]], aged_invalid:SHARE, aged_blocks:SHARE[,data=spread|apart], pe:MODE=CYCLES, retention:TIME, joined by +";
 
 impl FromStr for InitialSpec {
     type Err = Message;
@@ -82,6 +84,7 @@ impl FromStr for InitialSpec {
             filled: Filled::Fresh,
             order: Order::Random,
             valid: Fraction::ONE,
+            own: Fraction::ONE,
             aged_invalid: Fraction::ZERO,
             aged_blocks: Fraction::ZERO,
             data_apart: false,
@@ -184,16 +187,18 @@ impl InitialSpec {
 
     fn windows(&mut self, rest: &str) -> Result<(), String> {
         // ASSUMED: In-place Switch (section V-C) has victims to collect, and says nothing of their number.
-        let (mut most, mut live) = (None, None);
+        let (mut most, mut live, mut own) = (None, None, None);
         for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
             match part.split_once('=') {
                 Some(("valid", text)) if live.is_none() => live = Some(valid(text)?),
+                Some(("own", text)) if own.is_none() => own = Some(share(text)?),
                 None if most.is_none() => most = Some(share(part)?),
-                _ => return Err(format!("{part:?} is not SHARE or valid=SHARE, once")),
+                _ => return Err(format!("{part:?} is not SHARE, valid=SHARE or own=SHARE, once")),
             }
         }
         self.filled = Filled::Windows(most.unwrap_or(Fraction::percent(75)));
         self.valid = live.unwrap_or(Fraction::percent(70));
+        self.own = own.unwrap_or(Fraction::ONE);
         Ok(())
     }
 
@@ -266,7 +271,12 @@ impl fmt::Display for InitialSpec {
             Filled::Preload(Touched::SectorsReadFirst) => f.write_str("preload:sectors-read-first")?,
             Filled::Steady(Fraction::ONE) => f.write_str("steady")?,
             Filled::Steady(share) => write!(f, "steady:{share}")?,
-            Filled::Windows(share) => write!(f, "aged_windows:{share},valid={}", self.valid)?,
+            Filled::Windows(share) => {
+                write!(f, "aged_windows:{share},valid={}", self.valid)?;
+                if self.own < Fraction::ONE {
+                    write!(f, ",own={}", self.own)?;
+                }
+            }
             Filled::Share(share) => {
                 let order = if self.order == Order::Sequential { "seq" } else { "random" };
                 write!(f, "fill:{share},order={order},valid={}", self.valid)?;
@@ -309,6 +319,8 @@ mod tests {
             "preload:read-first+aged_blocks:70%,data=apart",
             "preload:sectors-read-first+pe:slc=1",
             "aged_windows:50%,valid=90%+pe:slc=1",
+            "aged_windows:75%,valid=70%,own=50%",
+            "aged_windows:75%,valid=70%,own=0%",
             "preload+pe:qlc=167+retention:2592000s",
             "preload+pe:slc=7,qlc=0..333",
         ] {
@@ -336,6 +348,8 @@ mod tests {
             ("aged_windows+aged_blocks:70%", "every block"),
             ("aged_windows:50%,60%", "once"),
             ("aged_windows:valid=0%", "no place"),
+            ("aged_windows:own=120%", "more than all"),
+            ("aged_windows:own=1%,own=2%", "once"),
             ("steady:x", "fraction"),
             ("preload:writes", "read-first"),
             ("aged_blocks:70%+aged_invalid:70%", "twice"),

@@ -76,18 +76,23 @@ fn mapped(runs: Vec<Range<u32>>) -> Mapped {
     }
 }
 
-/// These runs of pages, ascending, and the first of the others, so many in all.
-fn and_first_others(runs: Vec<Range<u32>>, count: u32) -> Vec<Range<u32>> {
-    let inside: u32 = runs.iter().map(|r| r.end - r.start).sum();
+/// Pages that hold old data together or not at all.
+const EXTENT: u32 = 16;
+
+/// Of these runs of pages, ascending, a share, in extents spread evenly over the drive, and the first pages that are in
+/// none of the runs, so many in all.
+fn and_first_others(runs: &[Range<u32>], own: Fraction, count: u32) -> Vec<Range<u32>> {
+    let kept: Vec<Vec<Range<u32>>> = runs.iter().map(|run| share_of(run, own)).collect();
+    let inside: u32 = kept.iter().flatten().map(|r| r.end - r.start).sum();
     let mut others = count.saturating_sub(inside);
     let mut filled = Vec::with_capacity(runs.len() + 1);
     let mut end = 0;
-    for run in runs {
+    for (run, kept) in runs.iter().zip(kept) {
         let gap = others.min(run.start - end);
         filled.push(end..end + gap);
         others -= gap;
         end = run.end;
-        filled.push(run);
+        filled.extend(kept);
     }
     filled.push(end..end + others);
     let mut joined: Vec<Range<u32>> = vec![];
@@ -98,6 +103,16 @@ fn and_first_others(runs: Vec<Range<u32>>, count: u32) -> Vec<Range<u32>> {
         }
     }
     joined
+}
+
+/// The extents of a run of pages that are in a share of all extents of the drive.
+fn share_of(run: &Range<u32>, share: Fraction) -> Vec<Range<u32>> {
+    if share == Fraction::ONE {
+        return vec![run.clone()];
+    }
+    let is_in = |extent: &u32| share.of(u64::from(*extent) + 1) > share.of(u64::from(*extent));
+    let extents = (run.start / EXTENT..run.end.div_ceil(EXTENT)).filter(is_in);
+    extents.map(|e| (e * EXTENT).max(run.start)..((e + 1) * EXTENT).min(run.end)).collect()
 }
 
 impl Setup {
@@ -348,7 +363,7 @@ impl Setup {
                 let slots = self.device.physical_bytes() / self.device.unit.0;
                 let live = self.initial.valid.of(share.of(slots) / 2).min(u32::MAX as u64 - 1) as u32;
                 let touched = self.workload.footprint(self.shape, self.spec.seed, Touched::AtAll)?;
-                mapped(and_first_others(touched.runs, live))
+                mapped(and_first_others(&touched.runs, self.initial.own, live))
             }
             Filled::Preload(touched) => {
                 let footprint = self.workload.footprint(self.shape, self.spec.seed, touched)?;
@@ -407,5 +422,19 @@ impl Setup {
             "seed": self.spec.seed,
             "initial": initial,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_the_touched_pages_holds_old_data_and_others_make_up_the_number() {
+        let runs = [32..64, 100..132];
+        let held = |percent| and_first_others(&runs, Fraction::percent(percent), 60);
+        assert_eq!(held(100), [32..64, 100..132], "more than were asked for");
+        assert_eq!(held(50), [0..28, 48..64, 112..128], "every other extent of 16 pages");
+        assert_eq!(held(0), [0..32, 64..92]);
     }
 }

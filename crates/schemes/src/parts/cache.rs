@@ -5,7 +5,8 @@ use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
-    Command, DriveInfo, FreeOrder, Hooks, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId, View,
+    Command, DriveInfo, FreeOrder, Hooks, IdleHold, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId,
+    View,
 };
 use wordline_units::{CellMode, SimDuration};
 
@@ -102,6 +103,7 @@ impl Size {
             enabled_hooks: Hooks::ALL,
             tick_every_writes: if dynamic == 0 { 0 } else { LOOK_EVERY },
             idle_after: SimDuration::ZERO,
+            idle_hold: IdleHold::Grain,
         })
     }
 

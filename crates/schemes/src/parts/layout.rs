@@ -5,7 +5,8 @@ use crate::parameters::{Parameter, Parameters};
 use wordline_device::ProgramBuffer;
 use wordline_flash::{Medium, ProgramRule};
 use wordline_ftl::{
-    DriveInfo, EarlierBits, FreeOrder, Hooks, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId,
+    DriveInfo, EarlierBits, FreeOrder, Hooks, IdleHold, Layout, MapKind, Pool, PoolId, Refusal, Region,
+    RegionId,
 };
 use wordline_units::{CellMode, SimDuration};
 
@@ -128,6 +129,7 @@ pub(crate) fn one_region(medium: &Medium, region: Region) -> Layout {
         enabled_hooks: Hooks::ALL,
         tick_every_writes: 0,
         idle_after: SimDuration::ZERO,
+        idle_hold: IdleHold::Grain,
     }
 }
 

@@ -6,7 +6,8 @@ use crate::parts::layout;
 use wordline_device::Trigger;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
-    DriveInfo, FreeOrder, Hooks, Join, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId, Span,
+    DriveInfo, FreeOrder, Hooks, IdleHold, Join, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId,
+    Span,
 };
 use wordline_units::{Bytes, CellMode, Fraction, SectorMask, SimDuration};
 
@@ -129,6 +130,7 @@ impl<'a> Cache<'a> {
             enabled_hooks: Hooks::ALL,
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
+            idle_hold: IdleHold::Grain,
         }
     }
 }

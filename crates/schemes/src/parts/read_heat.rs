@@ -9,8 +9,8 @@ use crate::parts::reclaim_memory::{self, Reclaim};
 use serde::{Deserialize, Serialize};
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, DriveInfo, FreeOrder, Gather, Hooks, Layout, MapKind, Move, Need, Origin, Parcel, Place,
-    PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, View,
+    Collect, DriveInfo, FreeOrder, Gather, Hooks, IdleHold, Layout, MapKind, Move, Need, Origin, Parcel,
+    Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, View,
 };
 use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn, SimDuration};
 
@@ -148,6 +148,7 @@ impl ByReadHeat {
             enabled_hooks: Hooks::ALL.without(needless),
             tick_every_writes: 0,
             idle_after: self.idle_after,
+            idle_hold: IdleHold::Grain,
         })
     }
 

@@ -223,10 +223,13 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     pub(crate) fn refresh_die(&mut self, die: DieId) {
-        for plane in 0..self.planes.len() {
-            if self.planes[plane].die == die && self.may_begin(plane) {
+        for plane in self.geometry.planes_of_die(die).map(|p| p as usize) {
+            if self.may_begin(plane) {
                 self.offer(plane);
             }
+        }
+        if self.idle && self.ftl.may_work_again(die) {
+            self.ftl.idle(die);
         }
     }
 

@@ -46,9 +46,10 @@ struct Burst {
 fn device<P: Probe>(scheme: &str, set: &[(&str, String)], probe: P) -> Device<P, NoMedia> {
     let file = wordline_device::find("ips-384gb").unwrap();
     let mut set: Vec<(String, String)> = set.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
-    if chips() == 1 {
-        set.push(("medium.flash.channels".into(), "1".into()));
-        set.push(("medium.flash.chips_per_channel".into(), "1".into()));
+    for key in ["medium.flash.channels", "medium.flash.chips_per_channel"] {
+        if chips() == 1 && set.iter().all(|(given, _)| given != key) {
+            set.push((key.into(), "1".into()));
+        }
     }
     let spec = DeviceSpec::from_toml(file.text, file.name, &set).unwrap();
     let scheme = wordline_schemes::build(scheme).unwrap();
@@ -323,6 +324,91 @@ fn idle_time_reclaims_a_block_as_soon_as_it_is_full_and_the_end_of_a_run_the_one
     d.drain().unwrap();
     assert_eq!(moved(&d), 133);
     d.ftl.check().unwrap();
+}
+
+/// Pages moved from the cache to the dense region, and blocks of the cache erased.
+fn reclaimed(d: &Drive) -> (u64, u64) {
+    let regions = &d.ftl.counters().regions;
+    (regions[1].program_pages[Cause::Migrate as usize], regions[0].erases)
+}
+
+#[test]
+fn idle_time_empties_and_erases_a_block_of_which_one_page_is_used_or_leaves_it_open_and_moves_the_page() {
+    let mut d = die("turbo-write:reclaim=used", 16, 2);
+    for i in 0..3 {
+        ask(&mut d, HostOp::Write, 2 * i, 1);
+        wait(&mut d, 20.0);
+        assert_eq!(reclaimed(&d), (i + 1, i + 1));
+    }
+    // A write of the other plane waits for the move of the page and the erase, too.
+    ask(&mut d, HostOp::Write, 6, 1);
+    wait(&mut d, 0.1);
+    let held = ask(&mut d, HostOp::Write, 1, 1);
+    let reclaim = 20.0 + 2.0 * BUS + 3_000.0 + 10_000.0 - 100.0;
+    assert!((held - reclaim - 500.0 - BUS).abs() < 5.0, "{held} for {reclaim}");
+    d.drain().unwrap();
+    assert_eq!(reclaimed(&d), (5, 5));
+    d.ftl.check().unwrap();
+
+    let mut d = die("turbo-write:reclaim=page", 16, 2);
+    let page = |i: u64| 2 * i;
+    for i in 0..128 {
+        ask(&mut d, HostOp::Write, page(i), 1);
+        wait(&mut d, 5.0);
+        assert_eq!(reclaimed(&d).0, i + 1, "each page as soon as it is written");
+    }
+    wait(&mut d, 20.0);
+    assert_eq!(reclaimed(&d), (128, 1), "and the block is erased when it is full");
+    ask(&mut d, HostOp::Write, page(0), 3);
+    wait(&mut d, 0.1);
+    let held = ask(&mut d, HostOp::Write, page(9), 1);
+    assert!(held < 3_100.0 + 600.0, "it waits for the page under way: {held}");
+    d.drain().unwrap();
+    assert_eq!(reclaimed(&d), (132, 3), "the end of a run erases the blocks that are being filled");
+    d.ftl.check().unwrap();
+}
+
+#[test]
+fn reclaim_keeps_its_channel_from_the_host_and_from_other_reclaims_until_its_erase() {
+    let set = |channels: &str| {
+        [
+            ("medium.flash.channels", channels.to_string()),
+            ("medium.flash.chips_per_channel", "2".into()),
+            ("medium.flash.dies_per_chip", "1".into()),
+            ("medium.flash.planes_per_die", "1".into()),
+            ("medium.flash.blocks_per_plane", "16".into()),
+            ("slc_cache.static_blocks", "2".into()),
+            ("capacity.over_provisioning", "25%".into()),
+        ]
+    };
+    let pages = [20.0 + 2.0 * BUS + 3_000.0, 500.0 + BUS];
+    let waits = |hold: &str, channels: &str, first: u64, then: u64| {
+        let mut d = device(&format!("turbo-write:reclaim=used,hold={hold}"), &set(channels), NoProbe);
+        ask(&mut d, HostOp::Write, first, 1);
+        wait(&mut d, 0.002);
+        let took = ask(&mut d, HostOp::Write, then, 1);
+        wait(&mut d, 100.0);
+        assert_eq!(reclaimed(&d), (2, 2), "both pages are moved in the end");
+        d.ftl.check().unwrap();
+        took
+    };
+    // Two dies on one channel: the other one waits for the moved page, and not for the erase.
+    assert!((waits("die", "1", 0, 1) - pages[1]).abs() < 20.0);
+    assert!((waits("channel", "1", 0, 1) - pages[0] - pages[1]).abs() < 20.0);
+    // The same die waits for both.
+    assert!((waits("channel", "1", 0, 2) - pages[0] - 10_000.0 - pages[1]).abs() < 20.0);
+    // Another channel waits for nothing.
+    assert!((waits("channel", "2", 0, 1) - pages[1]).abs() < 20.0);
+
+    // Two dies with a page each: one after the other, the second while the first erases.
+    let mut d = device("turbo-write:reclaim=used,hold=channel", &set("1"), NoProbe);
+    ask(&mut d, HostOp::Write, 0, 2);
+    wait(&mut d, 3.2);
+    assert_eq!(reclaimed(&d), (1, 0));
+    wait(&mut d, 3.1);
+    assert_eq!(reclaimed(&d), (2, 0));
+    wait(&mut d, 11.0);
+    assert_eq!(reclaimed(&d), (2, 2));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use crate::swarm::quietly;
 use std::collections::BTreeSet;
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    DriveInfo, FreeOrder, Gather, Hooks, Layout, MapKind, Origin, Parcel, Place, PlanePick, Pool, PoolId,
-    Refusal, Region, RegionId, Route, Scheme, View,
+    DriveInfo, FreeOrder, Gather, Hooks, IdleHold, Layout, MapKind, Origin, Parcel, Place, PlanePick, Pool,
+    PoolId, Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_schemes::{Entry, Registry};
 use wordline_swarm::{Case, Failure, Outcome, Swarm};
@@ -44,6 +44,7 @@ impl Scheme for Cached {
             enabled_hooks: Hooks::ALL,
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
+            idle_hold: IdleHold::Grain,
         })
     }
 
@@ -72,6 +73,25 @@ fn a_right_scheme_passes() {
     assert!(outcomes.iter().all(|o| o.scheme.starts_with("cached")), "{outcomes:?}");
     let hashes: BTreeSet<&str> = outcomes.iter().map(|o| &*o.result_hash).collect();
     assert!(hashes.len() > outcomes.len() / 2, "the cases are all alike");
+}
+
+#[test]
+fn a_cache_that_idle_time_empties_otherwise_passes() {
+    // Not among the small parameters of its entry, of which the kept cases of tests/it/progress.rs are drawn.
+    let ways = [
+        "reclaim=used,idle_after=100us",
+        "static_blocks=2,dynamic_blocks=0,reclaim=page,idle_after=100us",
+        "reclaim=page,hold=channel,idle_after=100us",
+        "static_blocks=2,dynamic_blocks=0,reclaim=used,hold=channel,idle_after=100us",
+    ];
+    let entry = wordline_schemes::find("turbo-write").unwrap().clone();
+    let entry = ways.into_iter().fold(entry, |entry, way| entry.small(way));
+    let found = cases(&Swarm::over(&Registry::empty().with(entry).unwrap()));
+    let outcomes: Result<Vec<Outcome>, Failure> = found.into_iter().collect();
+    let outcomes = outcomes.unwrap_or_else(|failure| panic!("{failure}"));
+    for way in ["reclaim=used", "reclaim=page", "hold=channel"] {
+        assert!(outcomes.iter().any(|o| o.scheme.contains(way)), "no case has {way}");
+    }
 }
 
 #[test]

@@ -9,8 +9,9 @@ ratio of the one is that of the other.
 from __future__ import annotations
 
 import itertools
-from fractions import Fraction
-from statistics import fmean
+import math
+from collections.abc import Sequence
+from statistics import fmean, median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +39,25 @@ def latency(report: Report) -> float:
     return report.latency_us.write.mean / 1e3
 
 
-def wa(report: Report) -> float:
-    """Return WA_full: all programs over what the host wrote."""
+def wa_run(report: Report) -> float:
+    """Return all programs up to the last completion over what the host wrote."""
     return report.waf.total
+
+
+def at_end(report: Report) -> float:
+    """Return what the end of a workload programs over what the host wrote: it empties the cache."""
+    after = report.get("after_last_request") or {}
+    return sum((after.get("program_bytes") or {}).values()) / report.host.write_page_bytes
+
+
+def wa(report: Report) -> float:
+    """Return WA_full: all programs over what the host wrote, those of the end counted."""
+    return wa_run(report) + at_end(report)
 
 
 def wa_paper(report: Report) -> float:
     """Return WA_paper, which leaves out copies in idle time that turned out not to be premature."""
-    return report.waf.get("paper") or report.waf.total
+    return (report.waf.get("paper") or wa_run(report)) + at_end(report)
 
 
 def written_gib(report: Report) -> float:
@@ -54,13 +66,15 @@ def written_gib(report: Report) -> float:
 
 
 FIGURES = {"latency": latency, "wa": wa, "wa_paper": wa_paper}
+#: Beside what is drawn: WA without the end of a workload.
+MEASURED = {**FIGURES, "wa_run": wa_run}
 
 # --- over the baseline -------------------------------------------------------------------------
 
 
 def ratio(study: Study, workload: str, group: str, scheme: str, figure: str) -> float:
     """Return a figure of a scheme over the baseline's."""
-    of = FIGURES[figure]
+    of = MEASURED[figure]
     return of(study.report(workload, scheme, group)) / of(study.report(workload, BASELINE, group))
 
 
@@ -93,27 +107,124 @@ def modest_over_small(study: Study, group: str) -> float:
     return min(found.values()) / small
 
 
-def mean_more_than_ips(study: Study) -> float:
-    """Mean over the volumes by how much more IPS/agc writes than IPS on the aged drive, a share."""
+def mean_more_than_ips(study: Study, figure: str = "wa", of: str = "IPS") -> float:
+    """Mean over the volumes by how much more IPS/agc writes than IPS on the aged drive.
 
-    def of(workload: str, scheme: str) -> float:
-        return wa(study.report(workload, scheme, "aged"))
-
-    return fmean(of(w, "IPS/agc") / of(w, "IPS") for w in VOLUMES) - 1
-
-
-def rise(study: Study, scheme: str) -> float:
-    """Latency of the last third of HM_0's first 100,000 writes over that of the first third.
-
-    Thirds by volume, from the bins of the timeline.
+    A share of what IPS writes; or, of the baseline's: the difference of their two ratios.
     """
-    report = study.report("HM_0", scheme, "first")
+
+    def written(workload: str, scheme: str) -> float:
+        return MEASURED[figure](study.report(workload, scheme, "aged"))
+
+    def more(workload: str) -> float:
+        ours, ips = written(workload, "IPS/agc"), written(workload, "IPS")
+        return (ours - ips) / written(workload, of)
+
+    return fmean(more(workload) for workload in VOLUMES)
+
+
+def _thirds(report: Report) -> tuple[float, float]:
+    """Latency of writes in us in the first and in the last third of what is written.
+
+    From the bins of the timeline.
+    """
     volume, _ = speed_over_volume(report)
     each = np.diff(volume, prepend=0.0)
     late = np.nan_to_num(np.asarray(report.timeline.write_latency_us_mean, dtype=float))
     first, last = volume <= volume[-1] / 3, volume > volume[-1] * 2 / 3
-    means = [(late[part] * each[part]).sum() / each[part].sum() for part in (first, last)]
-    return float(means[1] / means[0])
+    means = [float((late[part] * each[part]).sum() / each[part].sum()) for part in (first, last)]
+    return means[0], means[1]
+
+
+def rise(study: Study, scheme: str, group: str = "first") -> float:
+    """Latency of the last third of what HM_0 writes over that of the first third.
+
+    In the group ``first`` of its first 100,000 writes, in ``day`` of all.
+    """
+    first, last = _thirds(study.report("HM_0", scheme, group))
+    return last / first
+
+
+# --- idle work ---------------------------------------------------------------------------------
+
+
+def wait_ms(report: Report) -> float | None:
+    """Mean time that requests wait for idle work in ms, of those that do; none if none does."""
+    waits = (report.get("idle") or {}).get("delay_us_mean")
+    return None if waits is None else float(waits) / 1e3
+
+
+def waits_over_baseline(
+    study: Study, group: str, scheme: str, workloads: Sequence[str] = VOLUMES
+) -> float | None:
+    """Mean over volumes of `wait_ms` over the baseline's, where requests wait under either."""
+    found = []
+    for workload in workloads:
+        ours = wait_ms(study.report(workload, scheme, group))
+        base = wait_ms(study.report(workload, BASELINE, group))
+        if base:
+            found.append((ours or 0.0) / base)
+    return fmean(found) if found else None
+
+
+def updated_before(study: Study) -> float:
+    """Share of what the baseline writes that is overwritten before it is moved: 2 less its WA.
+
+    Mean of the volumes in daily use, where all that is written goes to the cache.
+    """
+    return fmean(2 - wa(study.report(workload, BASELINE, "daily")) for workload in VOLUMES)
+
+
+def reprogrammed_by_host(study: Study, workload: str, group: str, scheme: str) -> float:
+    """Share of the host's bytes that reprogram used SLC pages."""
+    report = study.report(workload, scheme, group)
+    return report.flash.windows.reprogram_bytes.get("host", 0) / report.host.write_page_bytes
+
+
+def more_at_slc_speed(study: Study) -> float:
+    """Mean over the volumes of what IPS/agc writes at SLC speed over what IPS does."""
+
+    def fast(workload: str, scheme: str) -> float:
+        return study.report(workload, scheme, "aged").flash.windows.host_at_slc_speed
+
+    return fmean(fast(w, "IPS/agc") / fast(w, "IPS") for w in VOLUMES)
+
+
+def greatest_wa_of_ips(study: Study) -> float:
+    """Return the greatest WA of IPS in daily use, of all volumes."""
+    return max(wa(study.report(workload, "IPS", "daily")) for workload in VOLUMES)
+
+
+def larger_over_64(study: Study, workload: str, figure: str) -> float:
+    """`ratio` of the cooperative design at 96 GB of daily use over that at 64 GB."""
+    groups = ("cooperative-larger", "cooperative-daily")
+    larger, usual = (ratio(study, workload, group, COOPERATIVE, figure) for group in groups)
+    return larger / usual
+
+
+# --- wear --------------------------------------------------------------------------------------
+
+
+def erase_spread(report: Report) -> float:
+    """Return the standard deviation of the erases of all blocks over their mean; 0 without any."""
+    groups = list(report.to_dict()["wear"].values())
+    blocks = sum(g["blocks"] for g in groups)
+    mean = sum(g["blocks"] * g["mean"] for g in groups) / blocks
+    square = sum(g["blocks"] * (g["sigma"] ** 2 + g["mean"] ** 2) for g in groups) / blocks
+    return math.sqrt(max(0.0, square - mean**2)) / mean if mean else 0.0
+
+
+def spread_of_erases(study: Study) -> float | None:
+    """Mean of `erase_spread` of the cooperative design over the baseline's, of the volumes.
+
+    Those count under which the baseline erases.
+    """
+    group, found = "cooperative-daily", []
+    for workload in VOLUMES:
+        base = erase_spread(study.report(workload, BASELINE, group))
+        if base:
+            found.append(erase_spread(study.report(workload, COOPERATIVE, group)) / base)
+    return fmean(found) if found else None
 
 
 # --- closed forms (sections IV-A to IV-C, from the configured sizes) ----------------------------
@@ -135,13 +246,18 @@ def sizes_gib(study: Study, workload: str, group: str) -> tuple[float, float, fl
     base = study.report(workload, BASELINE, group)
     config = base.config["device"]
     wordlines = config["media"][0]["wordlines_per_block"]
-    asked = base.config["scheme"]["parameters"]["static_blocks"]
-    static = config["slc_cache"]["static_blocks"] if asked == "device" else int(asked)
     own = COOPERATIVE if group.startswith("cooperative") else "IPS"
-    given = study.report(workload, own, group).config["scheme"]["parameters"]
+
+    def given(report: Report, key: str, otherwise: int) -> int:
+        value = report.config["scheme"]["parameters"][key]
+        return otherwise if value == "device" else int(value)
+
+    static = given(base, "static_blocks", config["slc_cache"]["static_blocks"])
+    design = study.report(workload, own, group)
     blocks = config["media"][0]["blocks_per_plane"]
-    traditional = int(Fraction(given["traditional"]) * blocks) if own == COOPERATIVE else 0
-    window = int(given["window"])
+    share = blocks * SPLIT[0] // SPLIT[1]
+    traditional = given(design, "traditional", share) if own == COOPERATIVE else 0
+    window = given(design, "window", WINDOW)
     return (
         static * wordlines * wordline,
         ((blocks - traditional) * window + traditional * wordlines) * wordline,
@@ -150,6 +266,8 @@ def sizes_gib(study: Study, workload: str, group: str) -> tuple[float, float, fl
 
 
 COOPERATIVE = "Cooperative"
+#: Of how many blocks how many are traditional, and wordlines of a window, where nothing is asked.
+SPLIT, WINDOW = (991, 2048), 4
 BURSTS = ("64", "72", "96", "136")
 
 
@@ -214,13 +332,24 @@ def beyond_cache(study: Study, scheme: str) -> float:
     return (spent["40"] - spent["20"]) / (requests["40"] - requests["20"])
 
 
-def sustained_ratio(study: Study) -> float:
-    """Latency of IPS over the baseline's from 20 to 40 GB of a burst."""
+def sustained_ratio(study: Study, group: str = "volumes") -> float:
+    """Latency of IPS over the baseline's from 20 to 40 GB of a burst.
+
+    In the group ``first-burst`` in the last third of HM_0's first 100,000 writes.
+    """
+    if group != "volumes":
+        late = [_thirds(study.report("HM_0", scheme, group))[1] for scheme in ("IPS", BASELINE)]
+        return late[0] / late[1]
     return beyond_cache(study, "IPS") / beyond_cache(study, BASELINE)
 
 
-def latency_beyond(study: Study, scheme: str) -> float:
-    """Latency of a scheme from 20 to 40 GB of a burst over that of a burst that its cache takes."""
+def latency_beyond(study: Study, scheme: str, group: str = "volumes") -> float:
+    """Latency of a scheme from 20 to 40 GB of a burst over that of a burst that its cache takes.
+
+    In the group ``first-burst`` of the last third of HM_0's first 100,000 writes over the first.
+    """
+    if group != "volumes":
+        return rise(study, scheme, group)
     return beyond_cache(study, scheme) / latency(study.report("4", scheme, "volumes"))
 
 
@@ -279,9 +408,9 @@ def volumes_mostly_to_tlc(study: Study, group: str) -> float:
 
 
 def extreme_wa(study: Study, group: str, which: str) -> float:
-    """Return the ``least`` or the ``most`` WA of the baseline over the volumes."""
+    """Return the ``least``, the ``median`` or the ``most`` WA of the baseline over the volumes."""
     found = [wa(study.report(w, BASELINE, group)) for w in VOLUMES]
-    return min(found) if which == "least" else max(found)
+    return {"least": min(found), "median": median(found), "most": max(found)}[which]
 
 
 def written_to_slc(study: Study, workload: str, group: str, scheme: str) -> float:
@@ -311,6 +440,16 @@ def wa_full_off_by(study: Study) -> float | None:
         if f is not None and f >= 1 / 3 and not on_demand:
             found.append(abs(wa(report) / (3 * f) - 1))
     return max(found) if found else None
+
+
+def reprograms_per_wordline(study: Study) -> float:
+    """Reprograms that turn a used SLC wordline into the densest mode."""
+    return float(study.report("4", "IPS", "volumes").flash.windows.reprograms_per_wordline)
+
+
+def interference(study: Study) -> float:
+    """Interference of a cell that is reprogrammed over that of one that is programmed once."""
+    return float(study.report("4", "IPS", "volumes").flash.windows.interference)
 
 
 # --- Table I -----------------------------------------------------------------------------------

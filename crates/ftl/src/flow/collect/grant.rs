@@ -30,7 +30,7 @@ impl<M: Media> Ftl<M> {
             return false;
         };
         job.granted = true;
-        self.idle_jobs.begin(self.state.geometry.die_of(plane));
+        self.begin_idle_work(self.state.geometry.die_of(plane));
         self.step_job(region, plane);
         true
     }
@@ -38,7 +38,7 @@ impl<M: Media> Ftl<M> {
     /// What idle time had granted a job of a plane, if it had, is used up.
     pub(crate) fn end_grant(&mut self, plane: PlaneId, granted: bool) {
         if granted {
-            self.idle_jobs.end(self.state.geometry.die_of(plane));
+            self.end_idle_work(self.state.geometry.die_of(plane));
         }
     }
 }

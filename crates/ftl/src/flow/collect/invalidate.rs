@@ -86,7 +86,7 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn leave_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
         self.moves.under_way.remove(&lpn);
         if idle {
-            self.idle_jobs.end(self.state.geometry.die_of(self.plane_of(from)));
+            self.end_idle_work(self.state.geometry.die_of(self.plane_of(from)));
         }
         if !waits.is_none() {
             self.awaited(waits);

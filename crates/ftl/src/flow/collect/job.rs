@@ -6,53 +6,18 @@
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
 use crate::plan::decision::Grain;
+use crate::plan::layout::IdleHold;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::cause::Cause;
 use crate::state::job::{GcReason, Job};
 use crate::state::op::{Class, Op, OpKind, Owner};
-use crate::state::request::Effect;
 use crate::state::without_effect::WithoutEffect;
 use wordline_device::GcClass;
 use wordline_units::{BlockId, PlaneId, SectorMask};
 
 impl<M: Media> Ftl<M> {
-    /// A job takes the die of a plane for itself.
-    pub(crate) fn hold(&mut self, plane: PlaneId) {
-        let die = self.state.geometry.die_of(plane);
-        self.held_dies.hold(die);
-        self.out.effects.push(Effect::Hold(die));
-    }
-
-    /// A job lets go of the die that it held.
-    fn let_go(&mut self, plane: PlaneId) {
-        let die = self.state.geometry.die_of(plane);
-        self.held_dies.let_go(die);
-        self.out.effects.push(Effect::Hold(die));
-    }
-
-    /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,
-    /// which may give some back, or need none. Returns whether a die was held.
-    pub fn let_go_of_dies(&mut self) -> bool {
-        if !self.holds_a_die() {
-            return false;
-        }
-        let mut any = false;
-        for index in 0..self.state.regions.len() {
-            let region = RegionId(index as u8);
-            let first = self.state.pool_of(region).first_plane;
-            for plane in (0..self.state.regions[index].planes.len() as u32).map(|i| PlaneId(first + i)) {
-                let job = &mut self.state.at_mut(region, plane).job;
-                if job.as_mut().is_some_and(|job| std::mem::take(&mut job.held)) {
-                    self.let_go(plane);
-                    any = true;
-                }
-            }
-        }
-        any
-    }
-
     /// Begin to empty a block. Returns whether there was one.
     pub(crate) fn begin_job(
         &mut self,
@@ -140,7 +105,7 @@ impl<M: Media> Ftl<M> {
             return Err(Some(WithoutEffect::CollectDieBusy));
         }
         if idle {
-            self.idle_jobs.begin(die);
+            self.begin_idle_work(die);
         }
         if info.is_open() {
             self.close(region, plane, victim);
@@ -263,8 +228,11 @@ impl<M: Media> Ftl<M> {
     fn finish_job(&mut self, region: RegionId, plane: PlaneId, mut job: Job) {
         let block = self.state.blocks[job.block.index()];
         if block.readers > 0 {
+            // Reads that came before the hold are locked out by it: let them go first.
+            if job.idle {
+                self.let_go_in_idle_time(self.state.geometry.die_of(plane));
+            }
             if job.held {
-                // Reads that came before the hold are locked out by it: let them go first.
                 job.held = false;
                 self.let_go(plane);
                 self.state.at_mut(region, plane).job = Some(job);
@@ -295,6 +263,9 @@ impl<M: Media> Ftl<M> {
         self.state.at_mut(region, plane).job = Some(job);
         let erase = self.add_op(erase);
         self.emit(erase);
+        if job.idle && self.layout.idle_hold == IdleHold::Channel {
+            self.let_go_in_idle_time(self.state.geometry.die_of(plane));
+        }
     }
 
     /// Data that leave the region where they were at rest are migrated, others collected.

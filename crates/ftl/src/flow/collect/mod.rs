@@ -2,6 +2,7 @@
 
 pub(crate) mod copy_back;
 pub(crate) mod grant;
+pub(crate) mod hold;
 pub(crate) mod invalidate;
 pub(crate) mod job;
 pub(crate) mod join;

@@ -14,6 +14,7 @@ impl<M: Media> Ftl<M> {
     pub fn idle(&mut self, die: DieId) -> bool {
         if !self.enabled_hooks.contains(Hooks::IDLE)
             || self.idle_jobs.of(die) > 0
+            || self.is_kept_from_idle_work(die)
             || self.worn_out().is_some()
         {
             return false;

@@ -4,6 +4,7 @@ use crate::flow::next::Next;
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
 use crate::plan::decision::{Move, PlanePick};
+use crate::plan::layout::IdleHold;
 use crate::plan::region::MovedIn;
 use crate::plan::span::Span;
 use crate::state::cause::Cause;
@@ -81,7 +82,11 @@ impl<M: Media> Ftl<M> {
         }
         let block = self.state.geometry.block_of(m.seen);
         let plane = self.state.geometry.plane_of(block);
-        let class = if waits.is_none() { Class::Background } else { Class::Write };
+        let class = match waits.is_none() {
+            true if idle && self.layout.idle_hold != IdleHold::Grain => Class::Held,
+            true => Class::Background,
+            false => Class::Write,
+        };
         let mut read = Op::new(OpKind::Read, plane, Cause::Migrate, class);
         (read.lpn, read.ppn, read.mask, read.route) = (m.lpn, m.seen, there, m.route);
         (read.owner, read.idle) = (Owner::Move(waits), idle);
@@ -92,7 +97,7 @@ impl<M: Media> Ftl<M> {
         }
         self.state.blocks[block.index()].readers += 1;
         if idle {
-            self.idle_jobs.begin(self.state.geometry.die_of(plane));
+            self.begin_idle_work(self.state.geometry.die_of(plane));
         }
         Some(self.add_op(read))
     }
@@ -124,8 +129,8 @@ impl<M: Media> Ftl<M> {
                 self.state.blocks[block.index()].readers += 1;
                 if again.idle {
                     // The die that it leaves has no idle work any more, and the other one has.
-                    self.idle_jobs.end(self.state.geometry.die_of(left));
-                    self.idle_jobs.begin(self.state.geometry.die_of(again.plane));
+                    self.end_idle_work(self.state.geometry.die_of(left));
+                    self.begin_idle_work(self.state.geometry.die_of(again.plane));
                 }
                 self.state.ops.remove(id);
                 let again = self.add_op(again);

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use wordline_device::Trigger;
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, DriveInfo, FreeOrder, Gather, Hooks, IdleWork, Join, Layout, MapKind, Move, Need,
-    Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, RegionSet, Route,
-    Scheme, Span, Tag, View,
+    Collect, Command, DriveInfo, FreeOrder, Gather, Hooks, IdleHold, IdleWork, Join, Layout, MapKind, Move,
+    Need, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, RegionSet,
+    Route, Scheme, Span, Tag, View,
 };
 use wordline_units::{CellMode, Fraction, HostRequest, Lpn, PlaneId, SectorMask, SimDuration};
 
@@ -152,6 +152,7 @@ pub fn plan(pools: &[u32], regions: Vec<Region>, map: MapKind) -> Plan {
         enabled_hooks: Hooks::NONE,
         tick_every_writes: 0,
         idle_after: SimDuration(100_000),
+        idle_hold: IdleHold::Grain,
     };
     Plan { layout, host: to(home), parts: to(home), collected: to(home) }
 }

@@ -1,0 +1,101 @@
+//! What collections and idle work keep from the host: dies that only their own operations may use.
+
+use crate::ftl::Ftl;
+use crate::media::seam::Media;
+use crate::plan::layout::IdleHold;
+use crate::plan::region::RegionId;
+use crate::state::request::Effect;
+use std::ops::Range;
+use wordline_units::{DieId, PlaneId};
+
+impl<M: Media> Ftl<M> {
+    /// A job takes the die of a plane for itself.
+    pub(crate) fn hold(&mut self, plane: PlaneId) {
+        self.hold_die(self.state.geometry.die_of(plane));
+    }
+
+    /// A job lets go of the die that it held.
+    pub(crate) fn let_go(&mut self, plane: PlaneId) {
+        self.let_go_of(self.state.geometry.die_of(plane));
+    }
+
+    fn hold_die(&mut self, die: DieId) {
+        self.held_dies.hold(die);
+        self.out.effects.push(Effect::Hold(die));
+    }
+
+    fn let_go_of(&mut self, die: DieId) {
+        self.held_dies.let_go(die);
+        self.out.effects.push(Effect::Hold(die));
+    }
+
+    /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,
+    /// which may give some back, or need none. Returns whether a die was held.
+    pub fn let_go_of_dies(&mut self) -> bool {
+        if !self.holds_a_die() {
+            return false;
+        }
+        let mut any = false;
+        for index in 0..self.state.regions.len() {
+            let region = RegionId(index as u8);
+            let first = self.state.pool_of(region).first_plane;
+            for plane in (0..self.state.regions[index].planes.len() as u32).map(|i| PlaneId(first + i)) {
+                let job = &mut self.state.at_mut(region, plane).job;
+                if job.as_mut().is_some_and(|job| std::mem::take(&mut job.held)) {
+                    self.let_go(plane);
+                    any = true;
+                }
+            }
+        }
+        while let Some(die) = self.idle_jobs.holder_of(0..self.state.geometry.dies) {
+            any |= self.let_go_in_idle_time(die);
+        }
+        any
+    }
+
+    /// A unit of idle work begins on a die.
+    pub(crate) fn begin_idle_work(&mut self, die: DieId) {
+        self.idle_jobs.begin(die);
+        if self.layout.idle_hold != IdleHold::Grain && self.idle_jobs.hold(die) {
+            self.reach_of(die).for_each(|die| self.hold_die(DieId(die)));
+        }
+    }
+
+    /// A unit of idle work is over.
+    pub(crate) fn end_idle_work(&mut self, die: DieId) {
+        self.idle_jobs.end(die);
+        if self.idle_jobs.of(die) == 0 {
+            self.let_go_in_idle_time(die);
+        }
+    }
+
+    /// Idle work of a die lets go of what it holds for the layout. Returns whether it did.
+    pub(crate) fn let_go_in_idle_time(&mut self, die: DieId) -> bool {
+        let held = self.idle_jobs.let_go(die);
+        if held {
+            self.reach_of(die).for_each(|die| self.let_go_of(DieId(die)));
+        }
+        held
+    }
+
+    /// The dies that idle work of a die keeps from the host.
+    fn reach_of(&self, die: DieId) -> Range<u32> {
+        match self.layout.idle_hold {
+            IdleHold::Grain => 0..0,
+            IdleHold::Die => die.0..die.0 + 1,
+            IdleHold::Channel => self.state.geometry.dies_of_channel(self.state.geometry.channel_of(die)),
+        }
+    }
+
+    /// Whether idle work of another die keeps a die from work of its own.
+    pub(crate) fn is_kept_from_idle_work(&self, die: DieId) -> bool {
+        self.layout.idle_hold == IdleHold::Channel && self.idle_jobs.holder_of(self.reach_of(die)).is_some()
+    }
+
+    /// Whether a die has no idle work and may have been kept from it until now.
+    pub fn may_work_again(&self, die: DieId) -> bool {
+        self.layout.idle_hold == IdleHold::Channel
+            && self.idle_jobs.of(die) == 0
+            && !self.is_kept_from_idle_work(die)
+    }
+}
