@@ -67,9 +67,11 @@ def to(
         What becomes of the sectors of a page that the data lack: ``fill`` (they are read first),
         ``as-is``, or ``whole`` (collected data only: all that the page has elsewhere goes along).
     plane
-        ``home``, ``any`` (whichever has least to do), or ``most-free``.
+        ``home``, ``any`` (whichever has least to do), ``next-channel`` (that which lies as the home
+        does on the next channel that is not avoided, from the home's on), or ``most-free``.
     avoid
-        Channels to keep away from where others have room, with ``plane="any"``.
+        Channels to keep away from where others have room, with ``plane="any"`` or
+        ``plane="next-channel"``.
 
     Raises
     ------

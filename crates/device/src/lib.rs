@@ -22,7 +22,7 @@ pub use make::draft::{Draft, Interface};
 pub use make::given::LeftOut;
 pub use make::import::{Imported, import};
 pub use spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer};
-pub use spec::drive::{Capacity, DeviceSpec, HostLink, Lanes};
+pub use spec::drive::{Capacity, DeviceSpec, HostLink, Lanes, UnwrittenReads};
 pub use spec::gc::{GcClass, GcSpec, Recheck, SlcCache, Trigger, Victim, WhenFull};
 pub use spec::parallel::{
     Allocation, Level, Multiplane, MultiplanePages, ParallelUnit, PartialPages, Superblock,

@@ -51,7 +51,7 @@ pub use plan::region::{EarlierBits, FreeOrder, MovedIn, Pool, PoolId, Region, Re
 pub use plan::span::{Located, Span};
 pub use scheme::{CloneScheme, Metrics, Scheme};
 pub use state::cause::Cause;
-pub use state::counters::{Counters, EnergyUsed, ReadErrors, RegionCounters};
+pub use state::counters::{Counters, EnergyUsed, Places, ReadErrors, RegionCounters};
 pub use state::latency::{BusyTime, LatencyBreakdown, LatencyPart, LatencyParts};
 pub use state::op::{Class, Collecting, Op, OpId, OpKind, Part, Reason};
 pub use state::program_buffer::WriteStream;

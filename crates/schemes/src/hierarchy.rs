@@ -39,6 +39,13 @@
 //!   one offset "inside the flash page". `any`: the parts of a page may lie in several pages of L1, as updates
 //!   leave them, which takes an entry for each; (3) keeps away from none of them, since the paper speaks of
 //!   conflicts between L1 and L2.
+//! - `slot`: with what a page of the cache changes sides in (4): `request` (default), with each write request, since
+//!   Algorithm 1 services one; `page`, with each page that is written to L1 or L2, since lines 17 and 21 write to the
+//!   slot `src` that lines 6 and 9 have taken.
+//! - `merged_to`: where a merged page goes in (3). `load` (default): of the channels without conflict, to the plane with
+//!   the least to do; of equals each in turn, where the lowest number would wear the first channel out. `next`: to the
+//!   next channel without conflict from that of its first part on, since line 16 has no load in it, and there to the
+//!   plane that lies as the first part's home does.
 //! - `ws_unit`: what wS counts: `page` (default), merged pages, or `request`, the parts of pages that are
 //!   written. The paper's text says merged writes, and eq. 1 is a ratio of space.
 //!
@@ -50,19 +57,18 @@
 //!   own one block more than its share.
 //! - RECONSTRUCTED: lines 5 to 11 decide which level gives up a slot, not where the write goes, which depends
 //!   on its size alone.
-//! - Among channels without conflict the plane with the least to do is taken; of equals each in turn, where the
-//!   lowest number would wear the first channel out.
 //!
 //! ## Not modelled
 //! The time to look the sector table up.
 //!
 //! ## Checked by
-//! `the division follows a step of the writes as fast as a page a write allows`, `the sector tables are of the
-//! paper's size`, `reference model`, golden rows.
+//! `the division follows a step of the writes as fast as a page a write allows`, `the division is that of algorithm 1
+//! line by line`, `the example of figure 3 puts merged parts on the other channel`, `hierarchy takes the next channel
+//! without conflict`, `the sector tables are of the paper's size`, `reference model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
-use crate::parts::packing::{self, Cache};
+use crate::parts::packing::{self, Cache, MergedTo};
 use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -91,8 +97,11 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new("runs", "one", "one or any: in how many pages of L1 the parts of a page may lie"))
     .takes(Parameter::new("window", "1024", "write requests between two targets"))
     .takes(Parameter::new("ws_unit", "page", "page or request: what is counted as written to L1"))
+    .takes(Parameter::new("slot", "request", "request or page: with what a page of the cache changes sides"))
+    .takes(packing::merged_to("load or next: where a merged page goes among the channels without conflict"))
     .small("window=16")
     .small("division=page,runs=any,window=8")
+    .small("slot=page,merged_to=next,window=8")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,6 +114,10 @@ enum Division {
 enum Counted {
     Page,
     Request,
+}
+
+impl Counted {
+    const WORDS: [(&'static str, Counted); 2] = [("page", Counted::Page), ("request", Counted::Request)];
 }
 
 /// What it has learnt.
@@ -133,6 +146,9 @@ pub struct Hierarchy {
     gather: Gather,
     window: u32,
     counted: Counted,
+    /// With what a page of the cache changes sides.
+    slot: Counted,
+    merged_to: MergedTo,
     /// CACHE_SIZE, and what a plane has in use, set by `layout`.
     cache_pages: u64,
     usable: u32,
@@ -148,7 +164,9 @@ impl Hierarchy {
             division: p.choice("division", &[("block", Division::Block), ("page", Division::Page)]),
             gather: p.choice("runs", &[("one", Gather::Fill), ("any", Gather::AsIs)]),
             window: p.whole("window", 1..=1 << 24),
-            counted: p.choice("ws_unit", &[("page", Counted::Page), ("request", Counted::Request)]),
+            counted: p.choice("ws_unit", &Counted::WORDS),
+            slot: p.choice("slot", &Counted::WORDS),
+            merged_to: packing::take_merged_to(p, "next"),
             cache_pages: 1,
             usable: 1,
             pages_per_block: 1,
@@ -159,6 +177,15 @@ impl Hierarchy {
 
     fn cur_ratio(&self) -> f64 {
         self.known.l2_pages as f64 / self.cache_pages as f64
+    }
+
+    /// (4): a page of the cache changes sides, towards the target.
+    fn move_slot(&mut self) {
+        if self.known.target > self.cur_ratio() {
+            self.known.l2_pages += 1;
+        } else {
+            self.known.l2_pages = self.known.l2_pages.saturating_sub(1);
+        }
     }
 
     /// Blocks, and pages, of a plane that each level may have, with one block for the time in which another
@@ -217,21 +244,24 @@ impl Scheme for Hierarchy {
     }
 
     fn admit(&mut self, _: &HostRequest, _: &View) -> Tag {
-        // (4): one page a write request.
-        if self.known.target > self.cur_ratio() {
-            self.known.l2_pages += 1;
-        } else {
-            self.known.l2_pages = self.known.l2_pages.saturating_sub(1);
+        if self.slot == Counted::Request {
+            self.move_slot();
         }
         Tag::default()
     }
 
     fn place(&mut self, parcel: &Parcel, view: &View) -> Place {
         let to = |region| Route::to(region, SlotClass::Next);
+        let is_whole = packing::is_whole(parcel.spans, self.all);
+        if self.slot == Counted::Page
+            && (parcel.origin == Origin::Sealed || matches!(parcel.origin, Origin::Host(_)) && is_whole)
+        {
+            self.move_slot();
+        }
         let (gather, plane, route) = match parcel.origin {
             Origin::Host(_) => {
                 self.known.page_writes += 1;
-                if packing::is_whole(parcel.spans, self.all) {
+                if is_whole {
                     self.known.wl += 1;
                     (Gather::AsIs, PlanePick::Home, to(L2)) // (1)
                 } else {
@@ -241,7 +271,12 @@ impl Scheme for Hierarchy {
             }
             Origin::Sealed => {
                 self.known.ws += (self.counted == Counted::Page) as u64;
-                (Gather::AsIs, PlanePick::Avoid(Hierarchy::conflicts(parcel.spans, view)), to(L1)) // (3)
+                let conflicts = Hierarchy::conflicts(parcel.spans, view);
+                let plane = match self.merged_to {
+                    MergedTo::Load => PlanePick::Avoid(conflicts),
+                    MergedTo::Fixed => PlanePick::NextChannel(conflicts),
+                };
+                (Gather::AsIs, plane, to(L1)) // (3)
             }
             Origin::Collected(L1) => (Gather::Whole, PlanePick::Home, to(D)), // (7)
             Origin::Collected(_) | Origin::Moved(_) => (Gather::AsIs, PlanePick::Home, to(D)), // (6), (8)

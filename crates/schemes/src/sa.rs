@@ -25,11 +25,12 @@
 //!
 //! ## Parameters
 //! - `static_blocks`: SLC blocks of each plane; default from the device file's `[slc_cache]`.
+//! - `merged_to`: where a merged page goes. `load` (default): to the plane with the least to do. `first`: to the home of
+//!   its first part, since the allocation of MQSim, on which the comparison runs, is static by logical page.
 //!
 //! ## Differs
 //! - RECONSTRUCTED: all of it but what the head says; the size of an entry, since the paper counts none beyond
 //!   a page map.
-//! - RECONSTRUCTED: a merged page goes to the plane with the least to do.
 //! - What lies in one slot stays together when it moves, so that collection frees more than it takes.
 //!
 //! ## Not modelled
@@ -37,10 +38,11 @@
 //! schemes of the comparison have.
 //!
 //! ## Checked by
-//! `a page under sa is found in one place`, `reference model`, golden rows.
+//! `a page under sa is found in one place`, `a merged page goes where its first part belongs unless load decides`,
+//! `reference model`, golden rows.
 
 use crate::parts::layout;
-use crate::parts::packing::{self, Cache};
+use crate::parts::packing::{self, Cache, MergedTo};
 use crate::registry::Entry;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
@@ -57,16 +59,22 @@ pub(crate) const NAME: &str = "sa";
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "SLC cache in which parts of pages share pages, each page in one place", |p| {
-        Box::new(Sa { asked: packing::take_static_blocks(p), all: SectorMask::EMPTY })
+        let (asked, merged_to) = (packing::take_static_blocks(p), packing::take_merged_to(p, "first"));
+        Box::new(Sa { asked, merged_to, all: SectorMask::EMPTY })
     })
     .docs(include_str!("sa.rs"))
     .takes(packing::STATIC_BLOCKS)
+    .takes(packing::merged_to(
+        "load or first: to the plane with the least to do, or the home of the first part",
+    ))
+    .small("merged_to=first")
 }
 
 /// A subpage-aware SLC cache.
 #[derive(Clone, Debug)]
 pub struct Sa {
     asked: Option<u32>,
+    merged_to: MergedTo,
     /// The sectors of a page, set by `layout`.
     all: SectorMask,
 }
@@ -92,7 +100,7 @@ impl Scheme for Sa {
                 // (1), (3)
                 (PlanePick::Home, if filled == self.all { to(S) } else { Route::into_buffer(0) })
             }
-            Origin::Sealed => (PlanePick::Any, to(S)),
+            Origin::Sealed => (self.merged_to.plane(), to(S)),
             Origin::Collected(_) | Origin::Moved(_) => (PlanePick::Home, to(D)), // (4), (5)
         };
         Place { gather: Gather::Fill, plane, route }

@@ -26,11 +26,12 @@
 //!
 //! ## Parameters
 //! - `static_blocks`: SLC blocks of each plane; default from the device file's `[slc_cache]`.
+//! - `merged_to`: where a merged page goes. `load` (default): to the plane with the least to do. `first`: to the home of
+//!   its first part, since the allocation of MQSim, on which the comparison runs, is static by logical page.
 //!
 //! ## Differs
 //! - RECONSTRUCTED: the classes and their counts, and that whole pages are not divided.
-//! - RECONSTRUCTED: a merged page goes to the plane with the least to do. A class may have several open pages,
-//!   so that a run which finds no room in one pads none.
+//! - RECONSTRUCTED: a class may have several open pages, so that a run which finds no room in one pads none.
 //! - The source maps all of a drive by sector beside pages; here the cache, since the dense region is mapped by
 //!   page (section IV-B2 of the paper).
 //!
@@ -38,12 +39,12 @@
 //! The time to look the sector table up.
 //!
 //! ## Checked by
-//! `the sector tables are of the paper's size`, `sectors of a class share a page`, `reference model`, golden
-//! rows.
+//! `the sector tables are of the paper's size`, `sectors of a class share a page`, `a merged page goes where its first
+//! part belongs unless load decides`, `reference model`, golden rows.
 
 use crate::parameters::Parameters;
 use crate::parts::layout;
-use crate::parts::packing::{self, Cache};
+use crate::parts::packing::{self, Cache, MergedTo};
 use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -71,6 +72,10 @@ pub(crate) fn entry() -> Entry {
     })
     .docs(include_str!("sector.rs"))
     .takes(packing::STATIC_BLOCKS)
+    .takes(packing::merged_to(
+        "load or first: to the plane with the least to do, or the home of the first part",
+    ))
+    .small("merged_to=first")
 }
 
 /// Of the cached sectors of each page, by their numbers, the updates; counted from 1, 0 for those not cached.
@@ -108,6 +113,7 @@ impl Heat {
 #[derive(Clone, Debug)]
 pub struct Sector {
     asked: Option<u32>,
+    merged_to: MergedTo,
     /// The sectors of a page, set by `layout`.
     all: SectorMask,
     heat: Heat,
@@ -115,8 +121,8 @@ pub struct Sector {
 
 impl Sector {
     fn from_parameters(p: &mut Parameters) -> Sector {
-        let asked = packing::take_static_blocks(p);
-        Sector { asked, all: SectorMask::EMPTY, heat: Heat::default() }
+        let (asked, merged_to) = (packing::take_static_blocks(p), packing::take_merged_to(p, "first"));
+        Sector { asked, merged_to, all: SectorMask::EMPTY, heat: Heat::default() }
     }
 }
 
@@ -154,7 +160,7 @@ impl Scheme for Sector {
                 let route = if whole { to(S) } else { Route::into_buffer(class) }; // (4), (5)
                 (Gather::AsIs, PlanePick::Home, route)
             }
-            Origin::Sealed => (Gather::AsIs, PlanePick::Any, to(S)),
+            Origin::Sealed => (Gather::AsIs, self.merged_to.plane(), to(S)),
             Origin::Collected(S) => {
                 for span in parcel.spans {
                     self.heat.0.remove(&span.lpn.0);

@@ -6,7 +6,7 @@
 use crate::file::check::{check_sizes, check_whole};
 use crate::file::controller::{ack, capacity, gc, host, merge, padding, slc_cache};
 use crate::file::medium::{Read, media};
-use crate::spec::drive::DeviceSpec;
+use crate::spec::drive::{DeviceSpec, UnwrittenReads};
 use crate::spec::parallel::{
     Allocation, Multiplane, MultiplanePages, ParallelUnit, PartialPages, Superblock,
 };
@@ -57,6 +57,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let unit = mapping.take_or("unit", smallest);
     let sector = mapping.take_or("sector", Bytes(unit.0.clamp(512, 4096)));
     let partial = mapping.choice("partial", PartialPages::WORDS, PartialPages::Whole);
+    let unwritten = mapping.choice("unwritten", UnwrittenReads::WORDS, UnwrittenReads::Free);
     check_sizes(&mapping, unit, sector, &media, problems);
     mapping.finish();
 
@@ -115,6 +116,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         unit,
         sector,
         partial,
+        unwritten,
         capacity: capacity?,
         host,
         arbitration,

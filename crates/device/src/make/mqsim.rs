@@ -391,7 +391,10 @@ fn leave(given: &mut Given) {
         ("CMT_Sharing_Mode", "one cache of the map serves all"),
         ("Queue_Fetch_Size", "requests are taken one by one; set host.queue.NAME.depth of a flow"),
         ("Transaction_Scheduling_Policy", "reads go first, then by class and arrival"),
-        ("Preemptible_GC_Enabled", "collection yields by its class; set gc.class=background, host or urgent"),
+        (
+            "Preemptible_GC_Enabled",
+            "collection yields by its class; set gc.class=foreground where it is false, background where it is true",
+        ),
         ("Use_Copyback_for_GC", "it has no time there; set medium.flash.MODE.copy_back"),
         ("Flash_Comm_Protocol", "the times are those of NV-DDR2, the one that MQSim has"),
         ("Memory_Type", "all media are flash"),

@@ -10,6 +10,7 @@ use crate::tables::dram::Dram;
 use crate::tables::queues::Arbitration;
 use crate::tables::service::Service;
 use crate::tables::wear::WearSpec;
+use crate::tables::words::words;
 use serde::{Deserialize, Serialize};
 use wordline_flash::{ErrorModel, Geometry, GeometryError, Medium};
 use wordline_units::{Bytes, Fraction, Rate, SimDuration};
@@ -30,6 +31,9 @@ pub struct DeviceSpec {
     /// What a page map knows of a page that was written in part.
     #[serde(default, skip_serializing_if = "PartialPages::are_whole")]
     pub partial: PartialPages,
+    /// What it costs to read sectors that a page on flash lacks.
+    #[serde(default, skip_serializing_if = "UnwrittenReads::are_free")]
+    pub unwritten: UnwrittenReads,
     /// What the host sees.
     pub capacity: Capacity,
     /// The link to the host.
@@ -83,6 +87,28 @@ pub struct DeviceSpec {
     /// How blocks wear out, and what keeps their wear even.
     #[serde(default, skip_serializing_if = "WearSpec::is_off")]
     pub wear: WearSpec,
+}
+
+/// What it costs to read sectors that were never written, of pages that are on flash in part. Pages of which nothing is on
+/// flash cost nothing to read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnwrittenReads {
+    /// Nothing: the map knows which sectors there are.
+    #[default]
+    Free,
+    /// What it costs to read them where the page lies: the map knows that there is a page.
+    Read,
+}
+
+impl UnwrittenReads {
+    pub(crate) fn are_free(&self) -> bool {
+        *self == UnwrittenReads::Free
+    }
+}
+
+words! {
+    UnwrittenReads { Free = "free", Read = "read" }
 }
 
 /// The logical capacity.

@@ -52,6 +52,9 @@ pub enum Gather {
 pub struct ChannelSet(u16);
 
 impl ChannelSet {
+    /// None of them.
+    pub const NONE: ChannelSet = ChannelSet(0);
+
     /// The same with a channel more.
     pub const fn and(self, channel: ChannelId) -> ChannelSet {
         ChannelSet(self.0 | 1 << (channel.0 % 16))
@@ -72,6 +75,9 @@ pub enum PlanePick {
     Any,
     /// The same among those of other channels, if there are any.
     Avoid(ChannelSet),
+    /// From the home's channel on the next that is not one of these, if there is any, and there the plane that lies
+    /// as the home does: whatever is to do where.
+    NextChannel(ChannelSet),
     /// The one with the most space that holds nothing live, and of about equals the one that has least to
     /// do: then no plane is full while another has room.
     MostFree,

@@ -28,6 +28,9 @@ pub struct RegionCounters {
     /// up to a quarter, a half, three quarters, more. Counted when they come, on drives with several regions and
     /// pages of several sectors. Not in the result hash, since it follows from what is.
     pub updates: [u64; 4],
+    /// Flash pages read here for pages that the host read whole. Counted when they are found, under the same conditions;
+    /// not in the result hash either.
+    pub whole_page_reads: u64,
     /// Host programs under rules that tell bits apart: by the class asked for, and the type of page got.
     pub page_types: [[u64; 4]; SlotClass::BY_TYPE],
     /// Of the programs above, those of wordlines that served as SLC in a window.
@@ -43,6 +46,16 @@ pub struct Programmed {
     pub bytes: [u64; Cause::COUNT],
     /// Pages, by the cause of their first unit.
     pub pages: [u64; Cause::COUNT],
+}
+
+/// Pages that were wanted whole, by the flash pages in which their sectors lay: one, two, three, four and more. On drives
+/// with several regions and pages of several sectors; no hash has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Places {
+    /// Those that the host read.
+    pub host: [u64; 4],
+    /// Those that collections gathered.
+    pub gathered: [u64; 4],
 }
 
 /// What errors have cost reads.
@@ -117,6 +130,8 @@ pub struct Counters {
     pub map_lookups: u64,
     /// See [`Self::map_lookups`].
     pub map_hits: u64,
+    /// In how many places pages lay that were wanted whole.
+    pub places: Places,
     /// Parts of host reads for pages that were never written.
     pub reads_unmapped: u64,
     /// Host requests by kind: read, write, trim, flush.

@@ -26,7 +26,7 @@ use crate::state::trim::TrimLog;
 use crate::state::victim::VictimIndex;
 use crate::state::wear::Wear;
 use std::sync::{Arc, OnceLock};
-use wordline_device::{Ack, Allocation, GcSpec, Level};
+use wordline_device::{Ack, Allocation, GcSpec, Level, UnwrittenReads};
 use wordline_flash::{Geometry, Refresh};
 use wordline_units::{BlockId, Bytes, CellMode, DieId, Lpn, PlaneId, SimTime};
 
@@ -35,6 +35,7 @@ pub struct State {
     pub(crate) geometry: Arc<Geometry>,
     pub(crate) gc: GcSpec,
     pub(crate) logical_pages: u32,
+    pub(crate) unwritten: UnwrittenReads,
     pub(crate) dynamic: bool,
     pub(crate) stripe: Stripe,
     pub(crate) home: RegionId,
@@ -80,7 +81,7 @@ impl Saved for State {
         values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, programs_blocked as starved, gc_blocked as jammed,
             outstanding, buffered, incomplete_units, draining, now, turn],
         parts: [backlog, pools, regions, blocks, superblocks, map, idle_gc_copies as ahead, aging, wear, refreshing],
-        rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages, complaint],
+        rebuilt: [geometry, gc, logical_pages, unwritten, dynamic, stripe, home, buffer_pages, complaint],
     }
 }
 
@@ -193,6 +194,7 @@ impl State {
         let mut state = State {
             gc: drive.spec.gc,
             logical_pages: drive.logical_pages,
+            unwritten: drive.spec.unwritten,
             dynamic: drive.spec.allocation == Allocation::Dynamic,
             stripe: stripes[home_medium].clone(),
             home: layout.home,

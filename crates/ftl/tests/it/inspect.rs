@@ -138,6 +138,10 @@ fn a_page_that_may_go_anywhere_goes_where_it_waits_least_and_away_from_channels_
     assert_eq!(planes(pick(PlanePick::Home), &[("allocation.order", "dynamic")]), [0, 1, 2, 3]);
     let first = ChannelSet::default().and(ChannelId(0));
     assert_eq!(planes(pick(PlanePick::Avoid(first)), &[]), [2, 2, 3, 3]);
+    assert_eq!(planes(pick(PlanePick::NextChannel(first)), &[]), [2; 4]);
+    let both = first.and(ChannelId(1));
+    assert_eq!(planes(pick(PlanePick::NextChannel(both)), &[]), [0; 4]);
+    assert_eq!(planes(pick(PlanePick::NextChannel(ChannelSet::default())), &[]), [0; 4]);
     assert_eq!(planes(pick(PlanePick::MostFree), &[]).len(), 4);
 }
 

@@ -27,8 +27,12 @@ const SLOTS: [(&str, SlotClass); 7] = [
 ];
 const GATHERS: [(&str, Gather); 3] =
     [("as-is", Gather::AsIs), ("fill", Gather::Fill), ("whole", Gather::Whole)];
-const PLANES: [(&str, PlanePick); 3] =
-    [("home", PlanePick::Home), ("any", PlanePick::Any), ("most-free", PlanePick::MostFree)];
+const PLANES: [(&str, PlanePick); 4] = [
+    ("home", PlanePick::Home),
+    ("any", PlanePick::Any),
+    ("next-channel", PlanePick::NextChannel(ChannelSet::NONE)),
+    ("most-free", PlanePick::MostFree),
+];
 pub(crate) const MODES: [(&str, CellMode); 4] =
     [("slc", CellMode::Slc), ("mlc", CellMode::Mlc), ("tlc", CellMode::Tlc), ("qlc", CellMode::Qlc)];
 
@@ -89,11 +93,15 @@ pub(crate) fn to(
     let way = Way::Regions(regions.into_iter().map(target).collect::<PyResult<_>>()?);
     let mut plane = word("plane", plane, &PLANES)?;
     if !avoid.is_empty() {
-        if plane != PlanePick::Any {
-            return Err(UserError::new_err("to() avoids channels\n  allowed: only with plane=\"any\""));
-        }
-        let channels = avoid.iter().fold(ChannelSet::default(), |set, channel| set.and(ChannelId(*channel)));
-        plane = PlanePick::Avoid(channels);
+        let channels = avoid.iter().fold(ChannelSet::NONE, |set, channel| set.and(ChannelId(*channel)));
+        plane = match plane {
+            PlanePick::Any => PlanePick::Avoid(channels),
+            PlanePick::NextChannel(_) => PlanePick::NextChannel(channels),
+            _ => {
+                let allowed = "only with plane=\"any\" or plane=\"next-channel\"";
+                return Err(UserError::new_err(format!("to() avoids channels\n  allowed: {allowed}")));
+            }
+        };
     }
     Ok(Decision { way, gather: word("gather", gather, &GATHERS)?, plane, avoid })
 }

@@ -37,6 +37,11 @@ pub struct Flash {
     /// The same operations by region, in the order of the layout.
     #[serde(default)]
     pub regions: Vec<RegionActivity>,
+    /// Pages of the map that were wanted whole, by the flash pages in which they lay: one, two, three, four and more. `host`:
+    /// those that the host read; `gathered`: those that collections brought together. Absent on drives of one region or of
+    /// pages without parts, and where there were none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub places: BTreeMap<String, [u64; 4]>,
     /// Which types of pages the host got, where the bits of a wordline are programmed one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_types: Option<PageTypes>,
@@ -257,6 +262,10 @@ pub struct RegionActivity {
     /// three quarters, more. Left out where there were none, and on drives of one region or of pages without parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub updates: Vec<u64>,
+    /// Pages read here for pages of the map that the host read whole. Left out where there were none, and on drives of one
+    /// region or of pages without parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_page_reads: Option<u64>,
 }
 
 /// Write amplification: bytes programmed for any reason over the bytes of the mapping pages that

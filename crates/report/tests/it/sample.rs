@@ -248,6 +248,7 @@ pub fn report(c: &Character) -> Report {
             reads_cached: None,
             map: None,
             regions: Vec::new(),
+            places: BTreeMap::new(),
             page_types: None,
             windows: None,
             errors: None,

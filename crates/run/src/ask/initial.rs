@@ -2,10 +2,11 @@
 //!
 //! - `fresh`: nothing written.
 //! - `preload`: every logical page that the workload touches holds data, so that a read always
-//!   finds something; `preload:read-first` only those that it reads before it writes them;
-//!   `preload:sectors-read-first` of each page only the sectors that it reads before it writes them, where the
-//!   scheme's map knows sectors. (So is a drive on which MQSim replays a trace: a page that was never written has
-//!   the sectors with which it was first read.)
+//!   finds something; `preload:read-first` only those that it reads before it writes them. Where the scheme's map
+//!   knows sectors: `preload:sectors` of each page only the sectors that it touches (as MQSim preconditions a drive
+//!   for a trace), `preload:sectors-read-first` only those that it reads before it writes them, and
+//!   `preload:sectors-of-first-read` those of the first read of a page of which nothing was written before (as
+//!   MQSim without preconditioning, where such a read makes the page known).
 //! - `fill:90%[,order=seq|random][,valid=80%]`: that share of the logical pages holds data, lying
 //!   in order or shuffled, in blocks of which the given share is live.
 //! - `steady[:90%]`: that share of the logical pages (all, if none is given) and those that the workload
@@ -73,7 +74,7 @@ const LONGEST_RETENTION: SimDuration = SimDuration(100 * 366 * 86_400 * 1_000_00
 
 const PARTS: [&str; 9] =
     ["fresh", "preload", "fill", "steady", "aged_windows", "aged_invalid", "aged_blocks", "pe", "retention"];
-const ALLOWED: &str = "fresh, preload[:read-first|sectors-read-first], fill:SHARE[,order=seq|random][,valid=SHARE], steady[:SHARE], \
+const ALLOWED: &str = "fresh, preload[:read-first|sectors|sectors-read-first|sectors-of-first-read], fill:SHARE[,order=seq|random][,valid=SHARE], steady[:SHARE], \
      aged_windows[:SHARE[,valid=SHARE][,own=SHARE]], aged_invalid:SHARE, aged_blocks:SHARE[,data=spread|apart], pe:MODE=CYCLES, retention:TIME, joined by +";
 
 impl FromStr for InitialSpec {
@@ -148,9 +149,13 @@ impl InitialSpec {
                 self.filled = Filled::Preload(match rest {
                     "" => Touched::AtAll,
                     "read-first" => Touched::ReadFirst,
+                    "sectors" => Touched::Sectors,
                     "sectors-read-first" => Touched::SectorsReadFirst,
+                    "sectors-of-first-read" => Touched::SectorsOfFirstRead,
                     other => {
-                        return Err(format!("preload: {other:?} is not read-first or sectors-read-first"));
+                        return Err(format!(
+                            "preload: {other:?} is not read-first, sectors, sectors-read-first or sectors-of-first-read"
+                        ));
                     }
                 });
             }
@@ -268,7 +273,9 @@ impl fmt::Display for InitialSpec {
             Filled::Fresh => f.write_str("fresh")?,
             Filled::Preload(Touched::AtAll) => f.write_str("preload")?,
             Filled::Preload(Touched::ReadFirst) => f.write_str("preload:read-first")?,
+            Filled::Preload(Touched::Sectors) => f.write_str("preload:sectors")?,
             Filled::Preload(Touched::SectorsReadFirst) => f.write_str("preload:sectors-read-first")?,
+            Filled::Preload(Touched::SectorsOfFirstRead) => f.write_str("preload:sectors-of-first-read")?,
             Filled::Steady(Fraction::ONE) => f.write_str("steady")?,
             Filled::Steady(share) => write!(f, "steady:{share}")?,
             Filled::Windows(share) => {
@@ -318,6 +325,8 @@ mod tests {
             "preload:read-first+aged_blocks:70%",
             "preload:read-first+aged_blocks:70%,data=apart",
             "preload:sectors-read-first+pe:slc=1",
+            "preload:sectors+aged_invalid:10%",
+            "preload:sectors-of-first-read",
             "aged_windows:50%,valid=90%+pe:slc=1",
             "aged_windows:75%,valid=70%,own=50%",
             "aged_windows:75%,valid=70%,own=0%",

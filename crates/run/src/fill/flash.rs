@@ -78,7 +78,13 @@ pub(crate) fn flash<M: Media>(run: &Outcome<M>, c: &Counters) -> Flash {
                 program_bytes: r.program_bytes.iter().sum(),
                 erases: r.erases,
                 updates: if r.updates == [0; 4] { vec![] } else { r.updates.to_vec() },
+                whole_page_reads: (r.whole_page_reads > 0).then_some(r.whole_page_reads),
             })
+            .collect(),
+        places: [("host", c.places.host), ("gathered", c.places.gathered)]
+            .into_iter()
+            .filter(|(_, pages)| *pages != [0; 4])
+            .map(|(who, pages)| (who.to_string(), pages))
             .collect(),
         page_types: page_types(run, c),
         windows: windows(run, c),

@@ -6,8 +6,8 @@ use crate::parts::layout;
 use wordline_device::Trigger;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
-    DriveInfo, FreeOrder, Hooks, IdleHold, Join, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId,
-    Span,
+    DriveInfo, FreeOrder, Hooks, IdleHold, Join, Layout, MapKind, PlanePick, Pool, PoolId, Refusal, Region,
+    RegionId, Span,
 };
 use wordline_units::{Bytes, CellMode, Fraction, SectorMask, SimDuration};
 
@@ -21,6 +21,35 @@ pub(crate) const STATIC_BLOCKS: Parameter = Parameter::new(
 /// Blocks of the cache that the user asks for.
 pub(crate) fn take_static_blocks(p: &mut Parameters) -> Option<u32> {
     p.given("static_blocks")
+}
+
+/// The parameter of [`take_merged_to`], with what `first` means for the scheme.
+pub(crate) const fn merged_to(what: &'static str) -> Parameter {
+    Parameter::new("merged_to", "load", what)
+}
+
+/// Where merged pages go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MergedTo {
+    /// To the plane with the least to do.
+    Load,
+    /// Whatever is to do where: by the home of their first part.
+    Fixed,
+}
+
+/// Where merged pages go that is not by load, by the scheme's own word for it.
+pub(crate) fn take_merged_to(p: &mut Parameters, fixed: &str) -> MergedTo {
+    p.choice("merged_to", &[("load", MergedTo::Load), (fixed, MergedTo::Fixed)])
+}
+
+impl MergedTo {
+    /// The same as a plane, where no channel is better than another.
+    pub fn plane(self) -> PlanePick {
+        match self {
+            MergedTo::Load => PlanePick::Any,
+            MergedTo::Fixed => PlanePick::Home,
+        }
+    }
 }
 
 /// An SLC cache of fixed size over dense flash, on a drive whose pages hold several sectors.

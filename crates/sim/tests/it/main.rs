@@ -9,6 +9,7 @@ mod changing_modes;
 mod client;
 mod energy;
 mod hierarchy;
+mod hierarchy_paper;
 mod hot_cold;
 mod hyssd;
 mod in_place_switch;

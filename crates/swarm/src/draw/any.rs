@@ -5,7 +5,7 @@ use crate::drive::{Drive, Room, Wanted, give_room};
 use crate::rng::Rng;
 use wordline_device::{
     Capacity, DeviceSpec, Dram, HostLink, Lanes, Multiplane, MultiplanePages, ParallelUnit, PartialPages,
-    ProgramBuffer, Service, Superblock, WearSpec,
+    ProgramBuffer, Service, Superblock, UnwrittenReads, WearSpec,
 };
 use wordline_flash::Medium;
 use wordline_units::{Bytes, CellMode, Rate, SimDuration};
@@ -58,6 +58,7 @@ fn device(rng: &mut Rng, sector: Bytes, unit: Bytes, media: Vec<Medium>) -> Devi
         unit,
         sector,
         partial: PartialPages::Whole,
+        unwritten: UnwrittenReads::Free,
         capacity: Capacity::Logical(unit),
         host: HostLink {
             rate: Rate::OFF,

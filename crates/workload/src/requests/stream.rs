@@ -26,6 +26,10 @@ pub enum Touched {
     ReadFirst,
     /// Those of which it reads a sector before it has written that; of them those sectors.
     SectorsReadFirst,
+    /// Those that it reads or writes; of them the sectors that it does.
+    Sectors,
+    /// Those that it reads before it has written any part of them; of them the sectors of the first read.
+    SectorsOfFirstRead,
 }
 
 /// Logical pages that a workload reads or writes.

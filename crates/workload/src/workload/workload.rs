@@ -319,7 +319,9 @@ impl Workload {
     ) -> Result<Footprint, WorkloadError> {
         // What is counted: pages, or sectors.
         let per_page = match touched {
-            Touched::SectorsReadFirst => (drive.unit_bytes / drive.sector_bytes).max(1) as u64,
+            Touched::SectorsReadFirst | Touched::Sectors | Touched::SectorsOfFirstRead => {
+                (drive.unit_bytes / drive.sector_bytes).max(1) as u64
+            }
             _ => 1,
         };
         let unit = (drive.unit_blocks() / per_page).max(1);
@@ -344,7 +346,17 @@ impl Workload {
                 let range = r.lba.0 / unit..(r.lba.0 + r.blocks as u64).div_ceil(unit);
                 match (touched, r.op) {
                     (_, HostOp::Trim | HostOp::Flush) => {}
-                    (Touched::AtAll, _) => pages.insert(range),
+                    (Touched::AtAll | Touched::Sectors, _) => pages.insert(range),
+                    (Touched::SectorsOfFirstRead, op) => {
+                        for page in range.start / per_page..range.end.div_ceil(per_page) {
+                            let own = page * per_page..(page + 1) * per_page;
+                            if op == HostOp::Read && !written.contains(page) {
+                                pages.insert(range.start.max(own.start)..range.end.min(own.end));
+                            }
+                            // Known from now on, whatever comes.
+                            written.insert(page..page + 1);
+                        }
+                    }
                     (_, HostOp::Write) => written.insert(range),
                     (_, HostOp::Read) => {
                         range.filter(|p| !written.contains(*p)).for_each(|p| pages.insert(p..p + 1));

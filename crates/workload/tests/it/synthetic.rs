@@ -183,6 +183,30 @@ fn sectors_read_before_they_are_written_are_those_of_the_requests_in_order() {
 }
 
 #[test]
+fn sectors_touched_and_those_of_first_reads_are_those_of_the_requests_in_order() {
+    let drive = DriveShape { logical_bytes: 1 << 30, sector_bytes: 4096, unit_bytes: 16384 };
+    let w = parse("zipf:read=50%,bs=12KiB,span=24MiB,requests=2k");
+    let (mut touched, mut first) = (HashMap::new(), HashMap::new());
+    for r in w.open(drive, 3).unwrap().map(Result::unwrap) {
+        let mut pages: HashMap<u32, u32> = HashMap::new();
+        for sector in r.lba.0 / 8..(r.lba.0 + r.blocks as u64).div_ceil(8) {
+            *pages.entry((sector / 4) as u32).or_default() |= 1 << (sector % 4);
+        }
+        for (page, mask) in pages {
+            *touched.entry(page).or_default() |= mask;
+            first.entry(page).or_insert(if r.op == HostOp::Read { mask } else { 0 });
+        }
+    }
+    first.retain(|_, mask| *mask > 0);
+    for (which, expected) in [(Touched::Sectors, touched), (Touched::SectorsOfFirstRead, first)] {
+        let f = w.footprint(drive, 3, which).unwrap();
+        let lacking: HashMap<u32, u32> = f.lacking.iter().copied().collect();
+        let held = f.pages().into_iter().map(|p| (p, !lacking.get(&p).copied().unwrap_or(0) & 15));
+        assert_eq!(held.collect::<HashMap<u32, u32>>(), expected, "{which:?}");
+    }
+}
+
+#[test]
 fn bursty_bursts_rests_and_ends_with_a_long_burst() {
     let r = requests("bursty", 1);
     let mut bursts = vec![0u64];

@@ -10,8 +10,10 @@ import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
+from pathlib import Path
 
 import wordline
+from wordline import toml
 from wordline.reproduce import paper
 
 #: Of each group: the device's settings, steps a decade, and the time in us that is doubled where no
@@ -20,8 +22,14 @@ GROUPS: Mapping[str, tuple[Mapping[str, str], int, float | None]] = {
     "flushed": ({"ack.mode": "program"}, 10, None),
     "buffer": ({"ack.mode": "buffer", "ack.pages": "64"}, 40, 549.0),
 }
+EXPERIMENT = Path(__file__).parent / "experiment.toml"
 #: Decades that are searched.
 LEAST, MOST = -2, 5
+
+
+def common() -> dict[str, str]:
+    """Return the settings of all runs of the evaluation."""
+    return dict(toml.read(EXPERIMENT).get("set", {}))
 
 
 def closer(workload: str, speedup: float) -> str:
@@ -37,8 +45,8 @@ def write_us(
         device="hierarchy-44gb",
         scheme="slc-cache",
         workload=closer(workload, speedup),
-        set=dict(settings),
-        initial="preload:sectors-read-first",
+        set={**common(), **settings},
+        initial=toml.read(EXPERIMENT)["initial"],
         requests=requests,
     )
     return report.latency_us.write.mean

@@ -18,7 +18,7 @@ Rows = list[dict[str, Any]]
 COLOURS = plotting.colours(list(m.SCHEMES), m.BASELINE)
 MODES = {
     "flushed": "answered from flash, compressed",
-    "flushed-fresh": "the same, on a drive that holds nothing at first",
+    "flushed-fresh": "the same, pages have only what their first read asks for",
     "merge": "answered from the merge buffer",
     "program": "answered from flash",
     "buffer": "answered from a write buffer, compressed",
@@ -207,14 +207,14 @@ def _traces(study: Study) -> Rows:
 
 def _space(study: Study) -> Rows:
     rows: Rows = []
-    for scheme in ("Sector", "Hierarchy"):
+    for scheme in m.SCHEMES[1:]:
         table = study.report("hm_0", scheme, "merge").to_dict()["memory"]
         rows.append(
             {
                 "scheme": scheme,
                 "entries": int(m.sector_table(study, scheme, "entries")),
                 "bytes_an_entry": m.sector_table(study, scheme, "bytes an entry"),
-                "mib_as_the_paper_counts": m.sector_table(study, scheme, "MiB"),
+                "mib_beside_the_page_map": m.sector_table(study, scheme, "MiB"),
                 "mib_held_by_the_engine": table["map_bytes"] / m.MIB,
             }
         )
@@ -298,9 +298,10 @@ def _causes(study: Study) -> Rows:
     ]
     for trace in ("hm_0", "web_0"):
         for group, hot in ((m.MAIN, "the same sectors"), ("loose", "other sectors each time")):
-            value = m.reads_over_baseline(study, trace, "Sector", group)
+            value = m.whole_page_reads_over_baseline(study, trace, "Sector", group)
             what = (
-                f"pages read in the cache over the Baseline, Sector, {trace}, hot writes to {hot}"
+                f"pages read in the cache for whole pages over the Baseline, Sector, {trace}, "
+                f"hot writes to {hot}"
             )
             rows.append(row("2", what, value))
     for step in ("down", "up"):
@@ -332,7 +333,7 @@ def _causes(study: Study) -> Rows:
         for what, latency in (("write", suspended.write.mean), ("read", suspended.read.mean)):
             said = f"{what} latency where reads set programs and erases aside, {scheme}, lun2, us"
             rows.append(row("4a, 4b", said, latency))
-    states = (("whole", "whole pages"), (m.MAIN, "sectors"), ("flushed-fresh", "nothing"))
+    states = (("whole", "whole pages"), (m.MAIN, "sectors"), ("flushed-fresh", "first reads"))
     for group, state in states:
         for scheme in ("SA", "Hierarchy"):
             what = f"reads before writes of {scheme} over the Baseline's, lun2, {state} at first"
@@ -386,8 +387,8 @@ FIGURES = (
     ),
     _bar_figure(
         "2",
-        "Pages read in the cache, by pages and by sectors",
-        "slc reads",
+        "Pages read in the cache for whole pages, by pages and by sectors",
+        "whole reads",
         COUNTS,
         TWO,
         "over the Baseline",

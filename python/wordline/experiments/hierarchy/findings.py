@@ -1,4 +1,4 @@
-"""What came out of Hierarchy, in three sentences."""
+"""What came out of Hierarchy, in four sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _less(ratio: float | None) -> str:
 
 
 def findings(study: Study) -> list[str]:
-    """Return Markdown sentences on latency, on migrations, and on what the conclusions rest on."""
+    """Return Markdown sentences on latency, on migrations, and on what both rest on."""
     try:
         write = {s: m.mean_over(study, "write", "Hierarchy", s) for s in m.SCHEMES[:-1]}
         read = {s: m.mean_over(study, "read", "Hierarchy", s) for s in m.SCHEMES[:-1]}
@@ -36,7 +36,10 @@ def findings(study: Study) -> list[str]:
         f"42.3 % above; Hierarchy's collections read {_less(gc['Baseline'])} the Baseline's and "
         f"{_less(gc['Sector'])} Sector's, and migrate {_less(moved['Baseline'])} the Baseline's "
         f"volume and {_less(moved['Sector'])} Sector's (paper: 16.8, 25.9, 28.5 and 4.7 % below).",
-        "What the paper does not say decides the size: the same drive, empty at first, has "
+        "What the paper does not say decides the size: a drive whose pages have at first only what "
+        "their first read asks for, as in MQSim without preconditioning, has "
         f"Hierarchy **{_less(fresh)}** the Baseline in write latency, and behind a buffer of 64 "
         f"pages, under arrivals as close as the Baseline bears, **{_less(buffered)}**.",
+        "SA and Sector are reconstructed from the abstracts of their papers and from what this "
+        "paper says of them; what is said of both here is of the reconstructions.",
     ]

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wordline import Report
-from wordline.quantity import in_us
-from wordline.reproduce.paper import Study
+from wordline.quantity import in_bytes, in_us
+from wordline.reproduce.paper import NotRun, Study
 
 #: The group of runs that the claims speak of.
 MAIN = "flushed"
@@ -27,6 +27,8 @@ SCHEMES = (BASELINE, "SA", "Sector", "Hierarchy")
 #: Figures of migrations; the paper has none of web_1, which triggers no migration there.
 OF_MIGRATIONS = ("gc reads", "migrated")
 MIB = 2.0**20
+#: Modes of the cache and of the flash behind it.
+MODES = ("slc", "tlc")
 #: Windows that the paper's Fig. 7 puts into one point of its axis.
 POINT = 10
 
@@ -40,6 +42,27 @@ def _regions(report: Report, mode: str) -> list[dict[str, Any]]:
 def slc_reads(report: Report) -> float:
     """Pages read in the cache for the host."""
     return float(sum(r["reads_by_cause"]["host"] for r in _regions(report, "slc")))
+
+
+def whole_page_reads(report: Report) -> float:
+    """Pages read in the cache for whole pages that the host reads, as Fig. 2 counts them."""
+    return float(sum(r.get("whole_page_reads", 0) for r in _regions(report, "slc")))
+
+
+def programmed(report: Report) -> float:
+    """Bytes programmed in the cache for any reason, with padding."""
+    return float(sum(r["program_bytes"] for r in _regions(report, "slc")))
+
+
+def found(report: Report) -> float:
+    """Share of the updates of pages that replace something in the cache.
+
+    An update that replaces sectors in several regions counts once in each.
+    """
+    updates = {
+        mode: sum(sum(r.get("updates", ())) for r in _regions(report, mode)) for mode in MODES
+    }
+    return updates["slc"] / (sum(updates.values()) or 1)
 
 
 def gc_reads(report: Report) -> float:
@@ -60,6 +83,9 @@ FIGURES = {
     "write": lambda report: report.latency_us.write.mean,
     "read": lambda report: report.latency_us.read.mean,
     "slc reads": slc_reads,
+    "whole reads": whole_page_reads,
+    "programmed": programmed,
+    "found": found,
     "gc reads": gc_reads,
     "migrated": migrated,
 }
@@ -152,6 +178,73 @@ def reads_over_baseline(
     return ratio(study, workload, group, scheme, "slc reads")
 
 
+def whole_page_reads_over_baseline(
+    study: Study, workload: str, scheme: str, group: str = MAIN
+) -> float | None:
+    """Pages read in the cache for the same reads of whole pages, over the Baseline's (Fig. 2)."""
+    _places(study.report(workload, scheme, group), "host")
+    return ratio(study, workload, group, scheme, "whole reads")
+
+
+def space_over(study: Study, scheme: str, other: str, group: str = MAIN) -> float | None:
+    """Mean of the bytes programmed in the cache, with padding, over that of another scheme."""
+    return mean_over(study, "programmed", scheme, other, group)
+
+
+def found_over(study: Study, scheme: str, other: str, group: str = MAIN) -> float | None:
+    """Mean of the share of updates found in the cache, over that of another scheme."""
+    return mean_over(study, "found", scheme, other, group)
+
+
+def reads_a_migration(study: Study, workload: str, scheme: str, group: str = MAIN) -> float | None:
+    """Pages that collections of the cache read, for each page that they migrate."""
+    report = study.report(workload, scheme, group)
+    moved = migrated(report) / in_bytes(report.config["device"].to_dict()["unit"])
+    return gc_reads(report) / moved if moved else None
+
+
+def most_places(study: Study, of: str, scheme: str = "Sector") -> float | None:
+    """Return in how many flash pages the sectors of a page lie, at most.
+
+    ``host``: those of a page that the host reads whole, in the runs `spread`; ``gathered``: those
+    of a page that a collection migrates, over all traces.
+    """
+    runs = [("spread", "spread")] if of == "host" else [(trace, MAIN) for trace in TRACES]
+    counts = [_places(study.report(workload, scheme, group), of) for workload, group in runs]
+    return float(max(n for places in counts for n, times in enumerate(places, 1) if times))
+
+
+def _places(report: Report, of: str) -> list[int]:
+    """Return pages wanted whole, by the flash pages in which they lay: one, two, three, more."""
+    found: dict[str, list[int]] = report.to_dict()["flash"].get("places", {})
+    if of not in found:
+        raise NotRun(f"{report.scheme} read no page whole, or its reads were not counted by place")
+    return found[of]
+
+
+def longest_read_over_one_page(study: Study) -> float:
+    """Longest read of a page that Sector has in several flash pages, over one read of one page."""
+    sector, base = (
+        study.report("spread", s, "spread").latency_us.read for s in ("Sector", BASELINE)
+    )
+    return sector.max / base.mean
+
+
+def _mean_request(report: Report) -> float:
+    host, latency = report.host, report.latency_us
+    total = host.read_requests * latency.read.mean + host.write_requests * latency.write.mean
+    return float(total / (host.read_requests + host.write_requests))
+
+
+def over_fixed_division(study: Study, group: str = MAIN) -> float:
+    """Mean latency of all requests over that with both levels at one half, mean of the traces."""
+    return fmean(
+        _mean_request(study.report(trace, "Hierarchy", group))
+        / _mean_request(study.report(trace, "Hierarchy", "fixed"))
+        for trace in TRACES
+    )
+
+
 def migrated_share(study: Study, workload: str, scheme: str, group: str = MAIN) -> float:
     """Pages migrated over pages that the host wrote."""
     report = study.report(workload, scheme, group)
@@ -177,6 +270,12 @@ def reads_an_update(study: Study, group: str = "updates") -> float:
     """Return reads of old data for each update of a part of a page, one at a time."""
     report = study.report("4 KiB", BASELINE, group)
     return report.flash.reads["rmw"] / report.host.write_requests
+
+
+def programmed_an_update(study: Study) -> float:
+    """Return KiB programmed in the cache for each update of a part of a page, one at a time."""
+    report = study.report("4 KiB", BASELINE, "updates")
+    return programmed(report) / 1024 / report.host.write_requests
 
 
 # --- Figure 7 ----------------------------------------------------------------------------------
@@ -304,12 +403,8 @@ def fills_over_baseline(study: Study, workload: str, scheme: str, group: str) ->
 
 def programs_over_baseline(study: Study, workload: str, scheme: str, group: str) -> float:
     """Return bytes programmed in the cache, with padding, over the Baseline's."""
-
-    def programmed(name: str) -> float:
-        regions = _regions(study.report(workload, name, group), "slc")
-        return float(sum(r["program_bytes"] for r in regions))
-
-    return programmed(scheme) / programmed(BASELINE)
+    own, base = (programmed(study.report(workload, name, group)) for name in (scheme, BASELINE))
+    return own / base
 
 
 def mean_of(study: Study, group: str, scheme: str, figure: str) -> float | None:
@@ -350,6 +445,7 @@ def configuration(study: Study) -> dict[str, float]:
         "chips a channel": parts["chips_per_channel"],
         "dies a chip": parts["dies_per_chip"],
         "planes a die": parts["planes_per_die"],
+        "planes with SLC and TLC blocks": _planes_with_both(report),
         "SLC blocks a plane": cache["static_blocks"],
         "TLC blocks a plane": medium["blocks_per_plane"] - cache["static_blocks"],
         "pages an SLC block": medium["wordlines_per_block"],
@@ -363,6 +459,17 @@ def configuration(study: Study) -> dict[str, float]:
         "program TLC us": in_us(tlc["program"][0]),
         "erase ms": in_us(tlc["erase"]) / 1e3,
     }
+
+
+def _planes_with_both(report: Report) -> float:
+    """Count the planes of which every one has blocks of the cache and others, from the layout."""
+    device = report.config["device"].to_dict()
+    planes = int(np.prod([int(n) for n in device["media"][0]["topology"].values()]))
+    static, all_blocks = (
+        device["slc_cache"]["static_blocks"],
+        device["media"][0]["blocks_per_plane"],
+    )
+    return float(planes if 0 < static < all_blocks else 0)
 
 
 def configured(study: Study, item: str) -> float:
@@ -395,3 +502,9 @@ def sector_table(study: Study, scheme: str, item: str) -> float:
         "bytes an entry": table["entry_bits"] / 8,
         "MiB": table["bytes"] / MIB,
     }[item]
+
+
+def further_tables(study: Study, scheme: str) -> float:
+    """Return MiB of what a scheme's map needs beside the place of each page."""
+    tables = study.report("hm_0", scheme, "merge").to_dict()["memory"].get("tables", [])
+    return float(sum(table["bytes"] for table in tables)) / MIB

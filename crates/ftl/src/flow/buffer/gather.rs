@@ -22,6 +22,9 @@ impl<M: Media> Ftl<M> {
         self.scratch.located = located;
         let others: SmallVec<[Ppn; 4]> = places.iter().map(|at| at.ppn).filter(|ppn| *ppn != from).collect();
         self.state.ops[id].awaits = others.len() as u32;
+        if let Some(more) = places.len().checked_sub(1) {
+            self.state.counters.places.gathered[more.min(3)] += 1;
+        }
         self.gathering.places.insert(id.0, places);
         self.gathering.of.insert(lpn.0, id);
         for ppn in &others {

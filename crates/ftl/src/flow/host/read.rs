@@ -10,6 +10,7 @@ use crate::state::demand_map::Waiting;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::request::{Outcome, RequestId};
 use crate::view::View;
+use wordline_device::UnwrittenReads;
 use wordline_units::{HostRequest, Lpn, Ppn, SectorMask};
 
 /// How many failed reads of the host are told of before somebody takes them.
@@ -32,6 +33,8 @@ impl<M: Media> Ftl<M> {
     #[inline]
     fn read_unit(&mut self, id: RequestId, lpn: Lpn, wanted: SectorMask, joined: &mut OpId) {
         let mut wanted = wanted;
+        let is_whole =
+            self.counts_updates && wanted == SectorMask::first(self.state.geometry.sectors_per_unit);
         if let Some(stage) = self.state.staging.find(lpn) {
             let in_ram = self.state.staging.get(stage).mask.and(wanted);
             if !in_ram.is_empty() {
@@ -66,20 +69,58 @@ impl<M: Media> Ftl<M> {
                 self.requests.add_part(id);
             }
         }
+        if is_whole {
+            self.count_places(&located);
+        }
+        let mut lacking = SectorMask::EMPTY;
+        if self.state.unwritten == UnwrittenReads::Read {
+            lacking = self.find_page_of_unwritten(lpn, wanted, &mut located);
+        }
         for at in &located {
-            self.read_place(id, lpn, *at, joined);
+            self.read_place(id, lpn, *at, std::mem::take(&mut lacking), joined);
         }
         self.scratch.located = located;
     }
 
-    /// Read the sectors of a page that lie at one place.
+    /// Which of the wanted sectors were never written. They are read with the first place of those that were, or else
+    /// where other sectors of the page lie; nowhere if none do.
+    #[inline(never)]
+    fn find_page_of_unwritten(
+        &mut self,
+        lpn: Lpn,
+        wanted: SectorMask,
+        located: &mut Vec<Located>,
+    ) -> SectorMask {
+        let lacking = located.iter().fold(wanted, |left, at| left.minus(at.mask));
+        if located.is_empty() && !lacking.is_empty() {
+            self.state.map.resolve(lpn, SectorMask::first(self.state.geometry.sectors_per_unit), located);
+            located.truncate(1);
+            located.iter_mut().for_each(|at| at.mask = SectorMask::EMPTY);
+        }
+        lacking
+    }
+
+    /// Count where a page lies that the host reads whole.
+    fn count_places(&mut self, located: &[Located]) {
+        let counters = &mut self.state.counters;
+        if let Some(more) = located.len().checked_sub(1) {
+            counters.places.host[more.min(3)] += 1;
+        }
+        for at in located {
+            let region = self.state.region_of(self.state.geometry.block_of(at.ppn));
+            self.state.counters.regions[region.index()].whole_page_reads += 1;
+        }
+    }
+
+    /// Read the sectors of a page that lie at one place, and as many more as it lacks there.
     #[inline]
-    fn read_place(&mut self, id: RequestId, lpn: Lpn, at: Located, joined: &mut OpId) {
+    fn read_place(&mut self, id: RequestId, lpn: Lpn, at: Located, lacking: SectorMask, joined: &mut OpId) {
+        let sectors = self.state.geometry.sectors_per_unit;
         if let Some((with, shift)) = self.joins(*joined, lpn, at) {
             // What shares a page is sensed once; each part stands in the chain for its delivery.
             *joined = with;
             let lead = &mut self.state.ops[with];
-            lead.mask = lead.mask.union(SectorMask(at.mask.0 << shift));
+            lead.mask = lead.mask.union(SectorMask(at.mask.union(lacking).0 << shift));
             let mut part = Op::new(OpKind::Read, lead.plane, Cause::Host, Class::Read);
             (part.lpn, part.ppn, part.mask, part.chain) = (lpn, at.ppn, at.mask, lead.chain);
             let part = self.add_op(part);
@@ -89,7 +130,9 @@ impl<M: Media> Ftl<M> {
         let block = self.state.geometry.block_of(at.ppn);
         self.state.blocks[block.index()].readers += 1;
         let mut op = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Host, Class::Read);
-        (op.lpn, op.ppn, op.mask) = (lpn, at.ppn, at.mask);
+        // What the page lacks takes its time on the bus, behind the bits that are delivered.
+        let more = if lacking.is_empty() { 0 } else { lacking.0.checked_shl(sectors).unwrap_or(0) };
+        (op.lpn, op.ppn, op.mask) = (lpn, at.ppn, at.mask.union(SectorMask(more)));
         op.owner = Owner::Request(id);
         self.requests.add_part(id);
         let op = self.add_op(op);

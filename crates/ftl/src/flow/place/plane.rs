@@ -3,7 +3,7 @@
 
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
-use crate::plan::decision::{Gather, Place, PlanePick, Route};
+use crate::plan::decision::{ChannelSet, Gather, Place, PlanePick, Route};
 use crate::plan::region::RegionId;
 use crate::state::op::OpId;
 use crate::state::program_buffer::WriteStream;
@@ -17,8 +17,14 @@ impl<M: Media> Ftl<M> {
         if place.route.buffer_key().is_some() {
             return home;
         }
-        if place.plane == PlanePick::Home && self.state.reaches(region, home) && !self.state.dynamic {
-            return self.state.least_filled_plane(region, home, WriteStream::Host);
+        let fixed = match place.plane {
+            _ if !self.state.reaches(region, home) => None,
+            PlanePick::Home if !self.state.dynamic => Some(home),
+            PlanePick::NextChannel(unwanted) => Some(self.on_next_channel(region, home, unwanted)),
+            _ => None,
+        };
+        if let Some(plane) = fixed {
+            return self.state.least_filled_plane(region, plane, WriteStream::Host);
         }
         self.state.turn = self.state.turn.wrapping_add(1);
         let best = match place.plane {
@@ -27,6 +33,18 @@ impl<M: Media> Ftl<M> {
             _ => self.state.least_busy(region, None),
         };
         self.state.least_filled_plane(region, best.unwrap_or(home), WriteStream::Host)
+    }
+
+    /// The plane that lies as `home` does on the next channel that is not unwanted, counted from the home's on; the home
+    /// itself if all are.
+    fn on_next_channel(&self, region: RegionId, home: PlaneId, unwanted: ChannelSet) -> PlaneId {
+        let (g, r) = (&self.state.geometry, &self.state.regions[region.index()]);
+        let (all, channels) = (r.planes.len() as u32, g.medium_of(home).topology.channels);
+        let local = home.0 - r.first_plane;
+        (0..channels)
+            .map(|step| PlaneId(r.first_plane + (local + step * (all / channels)) % all))
+            .find(|plane| !unwanted.contains(g.channel_of(g.die_of(*plane))))
+            .unwrap_or(home)
     }
 
     /// The roomiest plane may be another one by now.
