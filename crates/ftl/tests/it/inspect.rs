@@ -139,6 +139,7 @@ fn a_page_that_may_go_anywhere_goes_where_it_waits_least_and_away_from_channels_
     let first = ChannelSet::default().and(ChannelId(0));
     assert_eq!(planes(pick(PlanePick::Avoid(first)), &[]), [2, 2, 3, 3]);
     assert_eq!(planes(pick(PlanePick::MostFree), &[]).len(), 4);
+    assert_eq!(planes(pick(PlanePick::Level), &[]), [0, 1, 2, 3]);
 }
 
 #[test]
