@@ -20,10 +20,8 @@ READINGS = {
     "": "read-modify-write",
     "packed": "units share pages",
     "unpacked": "a page each",
-    "spare": "spare TLC erased",
+    "aged": "no block erased",
 }
-#: The paper's example: 2 GB of SLC, 8 GB of TLC and 9 GB of data.
-EXAMPLE = {"medium.tlc.blocks_per_plane": "342", "capacity.logical": "9GiB"}
 #: Of mean response times: curves are cut here, as the paper must have done.
 HIGHEST = 4.0
 
@@ -31,10 +29,7 @@ HIGHEST = 4.0
 
 
 def _example(study: Study) -> Rows:
-    # All of it does not fit into 9 GiB.
-    workload = study.paper.workloads["Exchange"] + ":scale=2"
-    found = model.curves(device="hyssd-st", workload=workload, scheme="hyssd", set=EXAMPLE)
-    return found["points"]
+    return m.example(study)["points"]
 
 
 def _draw_hits(study: Study) -> Any:
@@ -212,8 +207,36 @@ def _table_lifetime(study: Study) -> Rows:
     return [{column: row.get(column) for column in columns} for row in rows]
 
 
+#: Groups whose runs have a row each in the table of causes.
+SINGLY = ("MT-half-roomiest", "MT-half", "SM", "ST-low")
+
+
+def _runs_singly(study: Study) -> Rows:
+    """Return single runs: about u = 50 %, of SLC beside MLC, of low utilisations."""
+    rows = []
+    for name in study.paper.runs:
+        here, workload, scheme = name.split("/")
+        if here not in SINGLY:
+            continue
+        try:
+            report = study.report(workload, scheme, here)
+        except NotRun:
+            continue
+        write = report.latency_us.write
+        rows.append(
+            {
+                "runs": name,
+                "mean response, ms": m.response_ms(report),
+                "99 % of writes within, ms": None if write is None else write.p99 / 1e3,
+                "a write waits for collection, ms": m.behind_collection_ms(report),
+                "lifetime": m.remaining(report),
+            }
+        )
+    return rows
+
+
 #: Groups of a drive that differ from the reading of the claims, by what differs.
-OTHERWISE = ("", "spare", "packed", "mixed", "unpacked", "turns", "dies-4", "dies-16")
+OTHERWISE = ("", "aged", "packed", "mixed", "unpacked", "turns", "dies-4", "dies-16")
 
 
 def _table_causes(study: Study) -> Rows:
@@ -248,6 +271,7 @@ def _table_causes(study: Study) -> Rows:
         except (NotRun, KeyError):
             pass  # fixed utilisations alone
         rows.append(row)
+    rows += _runs_singly(study)
     columns = list(dict.fromkeys(key for row in rows for key in row))
     return [{column: row.get(column) for column in columns} for row in rows]
 
@@ -334,7 +358,7 @@ FIGURES = [
     Figure(
         "table-causes",
         "where the turns lie as the paper is read, and where it is read otherwise",
-        ["?T/*", "?T-*/*"],
+        ["?T/*", "?T-*/*", "SM/*"],
         _table_causes,
     ),
     Figure("table-lifetime", "lifetimes of all runs", ["*"], _table_lifetime),
