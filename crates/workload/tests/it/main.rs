@@ -8,6 +8,7 @@ mod fio_examples;
 mod hints;
 mod hostile;
 mod jobs;
+mod loops;
 mod memory;
 mod sources;
 mod support;
