@@ -42,6 +42,7 @@ pub static TRACE_OPTIONS: &[Parameter] = &[
         "takes one volume only",
     ),
     value("speedup", "factor", "1", "a number above 0", "divides arrival times"),
+    value("loops", "count", "1", "1 to 1000000", "replays it so often, one pass a mean gap behind the other"),
     value(
         "closed",
         "requests",

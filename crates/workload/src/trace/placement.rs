@@ -64,6 +64,7 @@ impl Trace {
         let mut stream = self.stream(Placement::AsIs, u64::MAX, None)?;
         // A run has been refused before if there is anything that it could not use.
         stream.skip_bad = true;
+        stream.loops.left = 0;
         let mut pages = PageSet::default();
         let (mut beyond, mut number) = (None, 0u64);
         while let Some(request) = stream.next().transpose()? {

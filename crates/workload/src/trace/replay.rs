@@ -19,14 +19,48 @@ pub(crate) struct TraceStream {
     pub(crate) open_loop: bool,
     pub(crate) until: Option<u64>,
     pub(crate) left: u64,
+    /// Passes to come, and how to begin one.
+    pub(crate) loops: Loops,
     pub(crate) bytes_left: u64,
     pub(crate) bounding: HostOp,
 }
 
+/// The passes over a trace that are still to come.
+pub(crate) struct Loops {
+    pub(crate) left: u64,
+    /// Opens the trace again.
+    pub(crate) open: Box<dyn Fn() -> Result<Cursor, WorkloadError> + Send>,
+    /// Requests of a pass.
+    pub(crate) requests: u64,
+    /// Time from the begin of a pass to that of the next.
+    pub(crate) period_ns: u64,
+    /// Time at which the present pass began.
+    pub(crate) begun_ns: u64,
+}
+
 impl TraceStream {
+    /// Begins the next pass, if there is one.
+    #[cold]
+    fn again(&mut self) -> Result<bool, WorkloadError> {
+        if self.loops.left == 0 {
+            return Ok(false);
+        }
+        self.loops.left -= 1;
+        self.loops.begun_ns = self.loops.begun_ns.saturating_add(self.loops.period_ns);
+        self.cursor = (self.loops.open)()?;
+        self.latest = self.first_time;
+        self.left = self.loops.requests;
+        Ok(true)
+    }
+
+    #[cold]
+    fn end(&mut self) {
+        (self.left, self.loops.left) = (0, 0);
+    }
+
     #[cold]
     pub(crate) fn fail(&mut self, what: &str) -> WorkloadError {
-        self.left = 0;
+        self.end();
         Problem::new(ErrorKind::Content, self.cursor.place(), what)
             .hint("the file seems to have changed since it was first read")
             .into()
@@ -34,18 +68,22 @@ impl TraceStream {
 
     #[inline]
     pub(crate) fn step(&mut self) -> Result<Option<HostRequest>, WorkloadError> {
-        while self.left > 0 && self.bytes_left > 0 {
-            let found = match self.cursor.next()? {
+        while self.bytes_left > 0 {
+            let next = if self.left > 0 { self.cursor.next()? } else { None };
+            let found = match next {
                 Some(Step::Request(found)) => found,
                 Some(Step::Unusable(_)) if self.skip_bad => continue,
                 Some(Step::Unusable(reason)) => return Err(self.fail(&reason)),
+                None if self.again()? => continue,
                 None => return Ok(None),
             };
             self.latest = self.latest.max(found.time);
             let arrival = self.speedup.divide(self.latest - self.first_time);
             if self.until.is_some_and(|until| arrival >= until) {
-                return Ok(None);
+                self.left = 0;
+                continue;
             }
+            let arrival = arrival.saturating_add(self.loops.begun_ns);
             self.left -= 1;
             let Some(base) = self.bases.get(found.volume as usize) else {
                 return Err(self.fail("a volume appears that was not there before"));
@@ -79,7 +117,7 @@ impl Iterator for TraceStream {
     fn next(&mut self) -> Option<Self::Item> {
         let step = self.step();
         if step.is_err() {
-            self.left = 0;
+            self.end();
         }
         step.transpose()
     }

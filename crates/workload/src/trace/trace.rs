@@ -21,7 +21,7 @@ use crate::trace::detect::{Identified, ambiguous, identify, typed};
 use crate::trace::joined::Identity;
 use crate::trace::open::open_all;
 use crate::trace::options::{Backwards, TRACE_OPTIONS};
-use crate::trace::replay::TraceStream;
+use crate::trace::replay::{Loops, TraceStream};
 use crate::trace::scan::{Ask, Scan, place, place_in};
 use crate::trace::sorted::Sorted;
 use serde_json::{Value, json};
@@ -58,6 +58,8 @@ pub(crate) struct Trace {
     pub(crate) assumed_pacing: bool,
     pub(crate) requests: Option<u64>,
     pub(crate) duration: Option<SimDuration>,
+    /// How often it is replayed, one pass behind the other.
+    pub(crate) loops: u64,
     pub(crate) bytes: Option<ByteBound>,
     pub(crate) sha256: String,
     pub(crate) scan: Scan,
@@ -122,6 +124,7 @@ impl Trace {
             o.reject("requests", "no requests are asked for".into(), "1 or more", "");
         }
         let duration = o.get::<SimDuration>("duration", "a time such as 10s");
+        let loops = crate::text::bounded::number(&mut o, "loops", 1, 1..=1_000_000);
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
         let skip_bad = o.text("skip").is_some();
         let told_backwards = o.text("backwards").map(|b| match b {
@@ -198,6 +201,7 @@ impl Trace {
             assumed_pacing,
             requests,
             duration,
+            loops,
             bytes,
             scan,
             bases,
@@ -273,6 +277,7 @@ impl Trace {
             (self.speedup != Ratio::ONE, "speedup", "trace scale --time changes times"),
             (self.fit != Fit::Error, "fit", "trace scale --footprint changes addresses"),
             (self.bytes.is_some(), "bytes", "trace cut ends a trace by time or number"),
+            (self.loops > 1, "loops", "trace loop --times repeats a trace"),
         ];
         let problems = given.into_iter().filter(|(is_given, ..)| *is_given).map(|(_, key, hint)| {
             let place = format!("{}:{key}", self.source.label());
@@ -286,11 +291,35 @@ impl Trace {
     /// The requests with volumes side by side, at the times of an open loop; what cannot be used is
     /// stepped over.
     pub fn requests_to_look_at(&self) -> Result<RequestStream, WorkloadError> {
-        let stream = self.stream(Placement::AsIs, u64::MAX, None)?;
+        let mut stream = self.stream(Placement::AsIs, u64::MAX, None)?;
+        stream.loops.left = 0;
         Ok(Box::new(TraceStream { skip_bad: true, open_loop: true, ..stream }))
     }
 
-    /// Time from the first request to the last, after speedup.
+    /// Requests of all passes.
+    pub fn replayed(&self) -> u64 {
+        self.scan.requests.saturating_mul(self.loops)
+    }
+
+    /// The passes behind the first: each begins a mean gap after the last request of the one before.
+    fn loops(&self) -> Loops {
+        let (source, identified, volume) =
+            (self.source.clone(), self.identified.clone(), self.volume.clone());
+        let (backwards, identity) = (self.backwards, self.identity);
+        let gap = self.scan.span_ns() / self.scan.requests.saturating_sub(1).max(1);
+        Loops {
+            left: self.loops - 1,
+            open: Box::new(move || {
+                let reader = open_all(&source, &identified, backwards, identity)?;
+                Ok(Cursor::new(&source, reader, volume.as_deref()))
+            }),
+            requests: self.requests.unwrap_or(u64::MAX),
+            period_ns: self.speedup.divide(self.scan.span_ns() + gap),
+            begun_ns: 0,
+        }
+    }
+
+    /// Time from the first request to the last of a pass, after speedup.
     pub fn span_ns(&self) -> u64 {
         self.speedup.divide(self.scan.span_ns())
     }
@@ -345,6 +374,7 @@ impl Trace {
             open_loop: self.pacing == Pacing::Open,
             until: self.duration.filter(|_| self.pacing == Pacing::Open).map(|d| d.0),
             left: self.requests.unwrap_or(u64::MAX),
+            loops: self.loops(),
             bytes_left: bytes.unwrap_or(u64::MAX),
             bounding: if self.scan.count[HostOp::Write as usize] > 0 { HostOp::Write } else { HostOp::Read },
         })
@@ -386,7 +416,10 @@ impl Trace {
 
     pub fn limit(&self, drive: DriveShape) -> Limit {
         let bytes = self.bytes.map(|b| b.of(drive.logical_bytes));
-        Limit { requests: self.requests, duration: self.duration, bytes }
+        let requests = self.requests.map(|r| r.saturating_mul(self.loops));
+        // In an open loop each pass ends by its own times.
+        let by_pass = self.loops > 1 && self.pacing == Pacing::Open;
+        Limit { requests, duration: self.duration.filter(|_| !by_pass), bytes }
     }
 
     /// All that decides which requests come out.
@@ -418,6 +451,9 @@ impl Trace {
             "duration": self.duration,
             "bytes": self.bytes.map(|b| b.to_string()),
         });
+        if self.loops > 1 {
+            resolved["loops"] = json!(self.loops);
+        }
         self.pausing.resolve(&mut resolved);
         resolved
     }

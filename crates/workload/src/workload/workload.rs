@@ -171,7 +171,7 @@ impl Workload {
     /// Requests that a trace holds, of the volume that is asked for; `None` of what is drawn or asked by jobs.
     pub fn recorded_requests(&self) -> Option<u64> {
         match &self.kind {
-            Kind::Trace(t) | Kind::Original(_, t) => Some(t.scan.requests),
+            Kind::Trace(t) | Kind::Original(_, t) => Some(t.replayed()),
             Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Twin(_) => None,
         }
     }

@@ -10,6 +10,7 @@ mod hints;
 mod hostile;
 mod jobs;
 mod kinds;
+mod loops;
 mod memory;
 mod sources;
 mod support;

@@ -163,6 +163,59 @@ fn drift_replaces_the_hot_set_and_keeps_how_hot_it_is() {
 }
 
 #[test]
+fn so_many_of_the_small_writes_lie_across_two_pages_as_are_asked_for() {
+    // Pages of 8 KiB; a write of 512 B cannot lie across two.
+    let across = |text: &str| {
+        let small: Vec<HostRequest> =
+            requests(text, 3).into_iter().filter(|r| r.op == HostOp::Write && r.blocks <= 16).collect();
+        let two = small.iter().filter(|r| r.lba.0 / 16 != (r.lba.0 + r.blocks as u64 - 1) / 16);
+        two.count() as f64 / small.len() as f64
+    };
+    assert_eq!(across("twin:fin:requests=50k"), 0.0);
+    assert_eq!(across("twin:fin:requests=50k,straddle=never"), 0.0);
+    assert_eq!(across("twin:fin:requests=50k,straddle=0%"), 0.0);
+    for (text, share) in [("6.4%", 0.064), ("26.1%", 0.261), ("50%", 0.5)] {
+        let found = across(&format!("twin:fin:requests=50k,straddle={text}"));
+        assert!((found - share).abs() < 0.03, "{share}: {found}");
+    }
+    // All that can.
+    assert!(across("twin:fin:requests=50k,straddle=100%") > 0.75);
+    let free = across("twin:fin:requests=50k,straddle=free");
+    assert!((0.15..0.35).contains(&free), "{free}");
+}
+
+#[test]
+fn bursts_grow_and_shrink_by_what_exceeds_the_shortest_window() {
+    // Variance over mean of the writes in a tenth of a second.
+    let dispersion = |text: &str| {
+        let mut counts = vec![0u64; 200_000];
+        let all = requests(text, 1);
+        let end = all.last().unwrap().arrival.0 / 100_000_000;
+        all.iter()
+            .filter(|r| r.op == HostOp::Write)
+            .for_each(|r| counts[(r.arrival.0 / 100_000_000) as usize] += 1);
+        let counts = &counts[..end as usize];
+        let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+        counts.iter().map(|n| (*n as f64 - mean).powi(2)).sum::<f64>() / counts.len() as f64 / mean
+    };
+    let of = |bursts: &str| dispersion(&format!("twin:ra:requests=200k,write_bursts={bursts}"));
+    let (none, some, all, more) = (of("0.001"), of("0.1"), of("1"), of("3"));
+    assert!(none < 2.0 && none < some && some < all && all < more, "{none} {some} {all} {more}");
+    assert!(
+        requests("twin:ra:requests=20k", 1)
+            == requests("twin:ra:requests=20k,read_bursts=1,write_bursts=1", 1)
+    );
+    for (text, said) in [
+        ("twin:fin:straddle=often", "free, never or a share such as 26%"),
+        ("twin:fin:straddle=120%", "free, never or a share such as 26%"),
+        ("twin:fin:write_bursts=-1", "a factor such as 0.1 or 70"),
+    ] {
+        let error = Workload::parse(text, Overrides::default()).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
 fn every_request_lies_in_the_footprint_and_time_never_runs_back() {
     for twin in TWINS {
         let Some(text) = twin.text() else { continue };

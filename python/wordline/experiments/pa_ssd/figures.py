@@ -11,6 +11,7 @@ from matplotlib.ticker import NullFormatter, PercentFormatter, StrMethodFormatte
 
 from wordline import plotting
 from wordline.experiments.pa_ssd import measures as m
+from wordline.experiments.pa_ssd import tables, times
 from wordline.reproduce.paper import Figure, Study
 
 Rows = list[dict[str, Any]]
@@ -216,14 +217,17 @@ def _draw_success(study: Study) -> Any:
 
 # --- Figure 12 -----------------------------------------------------------------------------------
 
-OVER_TIME = {"Fin": (m.BASELINE, "US", "LFS", "QDS+US", BEST), "MSFS": ("LFS", "QDS+US", BEST)}
+OVER_TIME = {
+    "Fin": (m.BASELINE, "US", "LFS", "QDS+US", BEST),
+    "MSFS": (m.BASELINE, "LFS", "QDS+US", BEST),
+}
 
 
 def _over_time(study: Study, workload: str) -> Rows:
-    width = m.bin_width_s(study, workload)
+    width = times.bin_width_s(study, workload)
     rows = []
     for scheme in OVER_TIME[workload]:
-        line = m.over_time(study.report(workload, scheme), width)
+        line = times.over_time(study.report(workload, scheme), width)
         for number in range(len(line["writes"])):
             free = line.get("free_lsb")
             rows.append(
@@ -328,13 +332,13 @@ PRINTED_TABLE_2 = {
 
 
 def _table_1(study: Study) -> Rows:
-    return [{"parameter": k, "value": v} for k, v in m.configuration(study).items()]
+    return [{"parameter": k, "value": v} for k, v in tables.configuration(study).items()]
 
 
 def _table_2(study: Study) -> Rows:
     rows = []
     for workload in m.ALL:
-        found = m.characteristics(study.report(workload, m.BASELINE))
+        found = tables.characteristics(study.report(workload, m.BASELINE))
         row: dict[str, Any] = {"workload": workload}
         for (name, value), printed in zip(found.items(), PRINTED_TABLE_2[workload], strict=True):
             row[name] = value
@@ -368,10 +372,7 @@ def _collections(study: Study) -> Rows:
 
 
 #: Groups of runs that show why a claim does not hold.
-CAUSES = (
-    *("dynamic", "dynamic-background", "host", "scattered"),
-    *("heavier", "no-collection", "busier", "zero-load-long"),
-)
+CAUSES = ("overload", "idle-collection", "no-collection", "busier", "zero-load-long")
 
 
 def _causes(study: Study) -> Rows:
@@ -406,21 +407,21 @@ FIGURES = [
     Figure(
         "table-1",
         "the simulated drive",
-        ["main/Fin/Baseline"],
+        ["main/Fin/Baseline*"],
         _table_1,
         beside="the same, with 15 % of over-provisioning; the number of dies is not printed.",
     ),
     Figure(
         "table-2",
         "the workloads",
-        ["main/*/Baseline"],
+        ["main/*/Baseline*"],
         _table_2,
         beside="the columns called printed.",
     ),
     Figure(
         "1a",
         "which page is the slowest of a write: the baseline under DAP",
-        ["main/DAP/Baseline"],
+        ["main/DAP/Baseline*"],
         lambda s: _shares(s, [m.BASELINE]),
         lambda s: _stacks(_shares(s, [m.BASELINE]), "DAP"),
         "more than half of the writes wait for an MSB page.",
@@ -428,7 +429,7 @@ FIGURES = [
     Figure(
         "1b",
         "the same under PA-SSD",
-        [f"main/DAP/{BEST}"],
+        [f"main/DAP/{BEST}*"],
         lambda s: _shares(s, [BEST]),
         lambda s: _stacks(_shares(s, [BEST]), "DAP"),
         "a third at most.",
@@ -436,7 +437,7 @@ FIGURES = [
     Figure(
         "1c",
         "distribution of write latencies under DAP",
-        ["main/DAP/Baseline", f"main/DAP/{BEST}", "slc-mode/*"],
+        ["main/DAP/Baseline*", f"main/DAP/{BEST}*", "slc-mode/*"],
         _cdf_rows,
         lambda s: _cdf(s, 50, "DAP, to 50 ms"),
         "SLC mode before PA-SSD before the baseline.",
@@ -444,7 +445,7 @@ FIGURES = [
     Figure(
         "1d",
         "the same, up to 7 ms",
-        ["main/DAP/Baseline", f"main/DAP/{BEST}", "slc-mode/*"],
+        ["main/DAP/Baseline*", f"main/DAP/{BEST}*", "slc-mode/*"],
         _cdf_rows,
         lambda s: _cdf(s, 7, "DAP, to 7 ms"),
         "steps at the program times of the three types.",
@@ -494,7 +495,7 @@ FIGURES = [
     Figure(
         "12a",
         "Fin over time",
-        [f"main/Fin/{s}" for s in OVER_TIME["Fin"]],
+        [f"main/Fin/{s}*" for s in OVER_TIME["Fin"]],
         lambda s: _over_time(s, "Fin"),
         lambda s: _draw_over_time(s, "Fin"),
         "LFS has no LSB pages left in the last hour.",
@@ -502,7 +503,7 @@ FIGURES = [
     Figure(
         "12b",
         "MSFS over time",
-        [f"main/MSFS/{s}" for s in OVER_TIME["MSFS"]],
+        [f"main/MSFS/{s}*" for s in OVER_TIME["MSFS"]],
         lambda s: _over_time(s, "MSFS"),
         lambda s: _draw_over_time(s, "MSFS"),
         "LFS rises after 7 quarters, QDS+UBS after 22.",

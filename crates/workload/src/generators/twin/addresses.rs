@@ -47,6 +47,8 @@ pub(crate) struct Addresses {
     page: Grid,
     page_aligned: f64,
     straddle: Straddle,
+    /// Chance that a small request of several units of `align` lies across two pages, where a share does.
+    chance_across: f64,
     /// Cumulative: sequential, sequential and hot.
     sequential: f64,
     hot: f64,
@@ -90,6 +92,21 @@ struct Items {
     /// Sizes by their shares, and loose ones by theirs, for all others.
     of_others: [u8; 256],
     key: u64,
+}
+
+/// Salt of the choice of requests that lie across two pages.
+const ACROSS: u64 = 0x5ac0_55ed;
+
+/// The chance that a request of several units of `align` and at most a page lies across two, so that of all of at
+/// most a page the share does that is asked for; 1 where that is more than can.
+fn chance_across(side: &Side, law: &SizeLaw) -> f64 {
+    let Straddle::Share(share) = side.straddle else { return 0.0 };
+    let sum = |least: u64| -> f64 {
+        let counts = |size: u32| (least + 1..=side.page).contains(&(size as u64));
+        law.shares().iter().filter(|(size, _)| counts(*size)).map(|(_, share)| share).sum()
+    };
+    let can = sum(side.align);
+    if can > 0.0 { (share.as_f64() * sum(0) / can).min(1.0) } else { 0.0 }
 }
 
 /// An item without a place of its own.
@@ -201,6 +218,7 @@ impl Addresses {
             page: Grid::of(side.page),
             page_aligned: side.page_aligned.as_f64(),
             straddle: side.straddle,
+            chance_across: chance_across(side, law),
             sequential: side.sequential.as_f64(),
             hot: side.sequential.as_f64() + side.hot.as_f64(),
             streams: if side.sequential.0 > 0 { (0..streams).map(stream).collect() } else { vec![] },
@@ -299,10 +317,35 @@ impl Addresses {
             let aligned = self.page_aligned > 0.0 && random.unit() <= self.page_aligned;
             return if aligned { begin } else { at };
         }
-        if self.straddle == Straddle::Never && at + blocks > begin + self.page.step {
-            return begin + self.align.floor(self.page.step - blocks);
+        if self.straddle == Straddle::Free {
+            return at;
         }
-        at
+        let page_end = begin + self.page.step;
+        match self.across(at, blocks).filter(|_| page_end + blocks <= self.blocks) {
+            Some(across) => across,
+            None if at + blocks > page_end => begin + self.align.floor(self.page.step - blocks),
+            None => at,
+        }
+    }
+
+    /// Where a request of at most a page that would begin here lies across two, if it is one of the share that
+    /// does: the same each time, so that a place of its own stays one.
+    #[inline]
+    fn across(&self, at: u64, blocks: u64) -> Option<u64> {
+        if self.chance_across == 0.0 || blocks <= self.align.step || blocks > self.page.step {
+            return None;
+        }
+        let hash = splitmix(at ^ ACROSS);
+        if (hash >> 32) as f64 >= self.chance_across * (1u64 << 32) as f64 {
+            return None;
+        }
+        let page_end = self.page.floor(at) + self.page.step;
+        if at + blocks > page_end {
+            return Some(at);
+        }
+        // Of the request at least one unit lies before the end of the page, and one block behind it.
+        let before = (hash as u32 as u64) % self.align.steps(blocks - 1) + 1;
+        Some(page_end - before * self.align.step)
     }
 
     /// The next of a stream, each as likely.
@@ -317,10 +360,13 @@ impl Addresses {
         } else if rewrite > 0.0 && s.next > s.first && random.unit() <= rewrite {
             s.next = ((s.next - 1) / UNIT * UNIT).max(s.first);
         }
-        let page_end = self.page.floor(s.next) + self.page.step;
-        if self.straddle == Straddle::Never && blocks <= self.page.step && s.next + blocks > page_end {
-            s.next = page_end;
+        if self.straddle != Straddle::Free && blocks <= self.page.step {
+            let next = self.streams[which].next;
+            let page_end = self.page.floor(next) + self.page.step;
+            let moved = if next + blocks > page_end { page_end } else { next };
+            self.streams[which].next = self.across(next, blocks).unwrap_or(moved);
         }
+        let s = &mut self.streams[which];
         if s.next + blocks > s.past {
             s.next = s.first;
         }

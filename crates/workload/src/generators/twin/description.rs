@@ -1,7 +1,9 @@
 //! What a twin's file says, as types.
 
 use crate::requests::pace::Depth;
+use std::fmt;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
 
 /// Most requests of one twin.
@@ -88,6 +90,15 @@ pub struct Envelope {
 }
 
 impl Memory {
+    /// Multiplies what the dispersion of reads and that of writes in each window exceed those in the shortest one by,
+    /// so that more or less of them come in bursts: 0 leaves those of the shortest window alone.
+    pub(crate) fn multiply_bursts(&mut self, factors: [f64; 2]) {
+        for (curve, factor) in [&mut self.reads, &mut self.writes].into_iter().zip(factors) {
+            let shortest = curve[0];
+            curve.iter_mut().for_each(|d| *d = (*d * factor + shortest * (1.0 - factor)).max(0.0));
+        }
+    }
+
     /// A curve over the windows, at another length in nanoseconds.
     fn at(
         &self,
@@ -207,7 +218,37 @@ pub enum Straddle {
     Free,
     /// They are moved into one.
     Never,
+    /// So many of them do, and the others are moved into one.
+    Share(Fraction),
 }
+
+impl FromStr for Straddle {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Straddle, String> {
+        match text {
+            "free" => Ok(Straddle::Free),
+            "never" => Ok(Straddle::Never),
+            _ => {
+                let share = text.parse::<Fraction>().ok().filter(|share| *share <= Fraction::ONE);
+                share.map(Straddle::Share).ok_or_else(|| format!("{text:?} is none of {STRADDLE}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Straddle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Straddle::Free => f.write_str("free"),
+            Straddle::Never => f.write_str("never"),
+            Straddle::Share(share) => share.fmt(f),
+        }
+    }
+}
+
+/// What `straddle` may be.
+pub(crate) const STRADDLE: &str = "free, never or a share such as 26%";
 
 /// Where the hot extents lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -198,7 +198,6 @@ enum Kind {
 }
 
 fn side(mut s: Section, kind: Kind) -> Option<Side> {
-    const NAMES: [(&str, Straddle); 2] = [("free", Straddle::Free), ("never", Straddle::Never)];
     let sizes = s.require::<Slashed<(u32, f64)>>("sizes", "\"4KiB@66/8KiB@14\"");
     let mean = s.take::<Average>("mean").map(|a| a.0);
     let align = s.take::<Blocks>("align").map_or(8, |b| b.0);
@@ -268,7 +267,7 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
     let stable = share(&mut s, "stable", Fraction::ZERO);
     let drift = s.take_within("drift", DRIFT).unwrap_or(0.0);
     let page_aligned = share(&mut s, "page_aligned", Fraction::ZERO);
-    let straddle = s.choice("straddle", &NAMES, Straddle::Free);
+    let straddle = s.take_or("straddle", Straddle::Free);
     let overlap = if kind == Kind::Read { share(&mut s, "overlap", Fraction::ZERO) } else { Fraction::ZERO };
     let side = sizes.zip(footprint).map(|(sizes, footprint)| Side {
         sizes: sizes.0,

@@ -3,7 +3,7 @@
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::synthetic::catalogue::{SyntheticWorkload, synthetic_named};
 use crate::generators::twin::catalogue::Spelled;
-use crate::generators::twin::description::Description;
+use crate::generators::twin::description::{Description, STRADDLE, Straddle};
 use crate::generators::twin::named::{Named, named, unknown};
 use crate::generators::twin::stream::{Play, TwinStream};
 use crate::generators::twin::{description, locality, sizes};
@@ -51,8 +51,32 @@ pub const TWIN_OPTIONS: &[Parameter] = &[
         "0 to 1000",
         "how often the hot extents are replaced by others, one by one, in the whole run",
     ),
+    value(
+        "straddle",
+        "share",
+        "the twin's",
+        "free, never or a share such as 26%",
+        "which writes of at most a page lie across two",
+    ),
+    value(
+        "read_bursts",
+        "factor",
+        "1",
+        "such as 0.1 or 70",
+        "times the dispersion of reads beyond the shortest window's",
+    ),
+    value(
+        "write_bursts",
+        "factor",
+        "1",
+        "such as 0.1 or 70",
+        "times the dispersion of writes beyond the shortest window's",
+    ),
     value("original", "file", "none", "a trace", "takes the original trace in place of the twin"),
 ];
+
+/// The options that make bursts of reads and of writes stronger.
+const BURSTS: [&str; 2] = ["read_bursts", "write_bursts"];
 
 /// A twin with its options: a workload.
 pub(crate) struct Twin {
@@ -114,6 +138,11 @@ impl Twin {
         if let Some(drift) = drift_of(&mut o) {
             (description.reads.drift, description.writes.drift) = (drift, drift);
         }
+        let straddle = o.get::<Straddle>("straddle", STRADDLE);
+        if let Some(straddle) = straddle {
+            description.writes.straddle = straddle;
+        }
+        let bursts = bursts_of(&mut o, &mut description);
         if burst && (points != 0.0 || o.text("speedup").is_some() || closed.is_some()) {
             let what =
                 "a burst is sequential in a closed loop; locality, speedup and closed say nothing of it";
@@ -146,6 +175,14 @@ impl Twin {
             "sha256": hash(&text),
             "parameters": parameters,
         });
+        if let Some(straddle) = straddle {
+            resolved["parameters"]["straddle"] = json!(straddle.to_string());
+        }
+        for (key, factor) in BURSTS.into_iter().zip(bursts) {
+            if let Some(factor) = factor {
+                resolved["parameters"][key] = json!(factor.to_string());
+            }
+        }
         let script = if burst {
             let volume = written(&description) / scale / 32_768 * 32_768;
             let bytes = bytes.map_or(format!("{volume}B"), |b| b.to_string());
@@ -334,6 +371,21 @@ fn drift_of(o: &mut Options) -> Option<f64> {
         o.reject("drift", format!("{drift} is out of range"), "0 to 1000", "");
     }
     Some(drift)
+}
+
+/// Makes the bursts of a twin's reads and writes so many times as strong, as told.
+fn bursts_of(o: &mut Options, description: &mut Description) -> [Option<Ratio>; 2] {
+    let told = BURSTS.map(|key| o.get::<Ratio>(key, "a factor such as 0.1 or 70"));
+    let factors = told.map(|factor| factor.map_or(1.0, |f| f.times(1)));
+    match &mut description.arrivals.memory {
+        Some(memory) => memory.multiply_bursts(factors),
+        None => {
+            for (key, _) in BURSTS.iter().zip(told).filter(|(_, factor)| factor.is_some()) {
+                o.reject(key, "the twin has no dispersion of arrivals".into(), "none", "");
+            }
+        }
+    }
+    told
 }
 
 fn locality_of(o: &mut Options) -> f64 {

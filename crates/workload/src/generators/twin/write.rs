@@ -1,6 +1,6 @@
 //! Writing a twin's file: one from which the same requests come.
 
-use crate::generators::twin::description::{DECIMALS, Description, HotLies, Rest, Side, Straddle};
+use crate::generators::twin::description::{DECIMALS, Description, HotLies, Rest, Side};
 use std::fmt::Write;
 use wordline_config::{comment, quoted};
 use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
@@ -102,7 +102,7 @@ impl Side {
         l.text("align", bytes(self.align));
         l.text("page", bytes(self.page));
         l.text("page_aligned", self.page_aligned);
-        l.text("straddle", if self.straddle == Straddle::Free { "free" } else { "never" });
+        l.text("straddle", self.straddle);
         if self.begin > 0 {
             l.text("begin", Bytes(self.begin));
         }
