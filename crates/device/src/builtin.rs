@@ -27,6 +27,8 @@ const BUILTIN: &[Builtin] = devices![
     "raro-16gb",
     "hyssd-st",
     "hyssd-mt",
+    "hyssd-sm",
+    "hyssd-slc",
     "ips-384gb",
     "pa-ssd-288gb",
     "mqsim-qd1",

@@ -3,6 +3,7 @@
 use crate::plan::decision::Answer;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
+use crate::state::cause::Cause;
 use crate::state::state::State;
 use std::fmt::Display;
 use wordline_flash::{Geometry, SlotClass};
@@ -224,6 +225,11 @@ impl<'a> View<'a> {
         });
         let (n, sum) = blocks.fold((0u64, 0u64), |(n, sum), b| (n + 1, sum + b.erases as u64));
         sum as f64 / n.max(1) as f64
+    }
+
+    /// Bytes programmed in a region, by cause, since the run began.
+    pub fn program_bytes(&self, region: RegionId) -> &'a [u64; Cause::COUNT] {
+        &self.state.counters.regions[self.region(region).index()].program_bytes
     }
 
     /// Whether a region takes a moved page now, or its buffer of them is full.

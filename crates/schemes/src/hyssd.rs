@@ -34,10 +34,18 @@
 //!   over; default 50%.
 //! - `tlc_unit`: how units of the map meet larger pages of T. `packed` (default): they wait for company in a
 //!   protected buffer of one page, and the Analyser charges their share of a program. `rmw`: a unit is written
-//!   with the other one of its page, which is read before; each is charged a whole program, as C_PW_HY has it, and
-//!   none the read, which that leaves out. Only where pages of T hold two. `unpacked`: each has a page to itself.
-//!   `mixed`: packed, but charged a whole program.
-//! - `period`: N, in page writes; default 65536, which gives 110 periods on the paper's Financial trace.
+//!   with the other one of its page, which is read before; each is charged a whole program, as C_PW_HY has it. Only
+//!   where pages of T hold two. `unpacked`: each has a page to itself. `mixed`: packed, but charged a whole program.
+//! - `rest`: whether the Analyser charges the read that `rmw` begins with: `free` (default), as C_PW_HY leaves it out,
+//!   or `charged`.
+//! - `period`: N; default 65536, which gives 110 periods on the paper's Financial trace.
+//! - `counts`: what a period counts: `pages` (default) that are written, or write `requests`.
+//! - `used`: E_USED: mean `erases` (default) of a medium's blocks; `programs`, all that was programmed in it, in sizes of
+//!   the medium; `writes`, the same without collections.
+//! - `reads`: a page of T that is read does `stay` (default), or `move` to S as if it had been written; then each write
+//!   makes room for two.
+//! - `place`: the plane of a write or a destage: the `roomiest` (default), which levels the planes, or of those with
+//!   room the `idlest`.
 //! - `step`: by how much Life moves u in a period; default 1%.
 //! - `age`: periods after which a page above the target is moved; default 10.
 //! - `idle_after`: how long the drive must have been idle for that; default 10ms.
@@ -50,21 +58,23 @@
 //! Wear levelling, which the paper takes to be perfect: it and we count mean erases.
 //!
 //! ## Checked by
-//! `the superior medium holds its target`, `a write that misses waits for the destage`, `no u from 5 to 98 %
+//! `lifetimes count what they are told to`, `the superior medium holds its target`, `a write that misses waits for the destage`, `no u from 5 to 98 %
 //! locks the drive up`, `the cost model` tables, `reference model`, golden rows.
 
-use crate::cost_model::{Costs, GRID, Hybrid, Mix, remaining_lifetime};
+use crate::cost_model::{Costs, GRID, Hybrid, Mix};
 use crate::parameters::{Parameter, Parameters, Wanted};
 use crate::parts::classifier::Classifier;
 use crate::parts::layout;
+use crate::parts::pair::{Half, Pair, TlcUnit};
+use crate::parts::used::{Counted, Ledger, Used};
 use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
-use wordline_flash::{Medium, ProgramRule, SlotClass};
+use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    DriveInfo, FreeOrder, Gather, Hooks, IdleHold, IdleWork, Layout, MapKind, Memory, Metrics, Move, MovedIn,
-    Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
+    DriveInfo, FreeOrder, Gather, Hooks, IdleHold, IdleWork, Layout, MapKind, Memory, Metrics, Move, Origin, Parcel,
+    Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, View,
 };
-use wordline_units::{CellMode, Fraction, Lpn, PlaneId, SimDuration};
+use wordline_units::{Fraction, HostRequest, Lpn, PlaneId, Ppn, SimDuration};
 
 const S: RegionId = RegionId(0);
 const T: RegionId = RegionId(1);
@@ -86,7 +96,24 @@ pub(crate) fn entry() -> Entry {
         "packed",
         "packed, rmw, unpacked or mixed: how units meet larger pages, and what the model charges",
     ))
-    .takes(Parameter::new("period", "65536", "page writes from one analysis to the next"))
+    .takes(Parameter::new(
+        "rest",
+        "free",
+        "free or charged: the read of the rest of a page that rmw rewrites, in the model",
+    ))
+    .takes(Parameter::new("period", "65536", "writes from one analysis to the next"))
+    .takes(Parameter::new("counts", "pages", "pages or requests: what a period counts of writes"))
+    .takes(Parameter::new(
+        "used",
+        "erases",
+        "erases, programs or writes: what a medium's lifetime is used up by",
+    ))
+    .takes(Parameter::new(
+        "reads",
+        "stay",
+        "stay or move: what a page of the inferior medium does when it is read",
+    ))
+    .takes(Parameter::new("place", "roomiest", "roomiest or idlest: the plane that a page goes to"))
     .takes(Parameter::new("step", "1%", "by how much life moves u in a period"))
     .takes(Parameter::new("age", "10", "periods after which a surplus page is moved when idle"))
     .takes(layout::IDLE_AFTER.or("10ms"))
@@ -95,6 +122,7 @@ pub(crate) fn entry() -> Entry {
     .small("perf,tlc_unit=unpacked,period=8,age=2,idle_after=50us")
     .small("perf,tlc_unit=rmw,period=8,age=2,idle_after=50us")
     .small("static,u=50%,period=16,age=1,idle_after=100us")
+    .small("life,reads=move,place=idlest,used=programs,counts=requests,period=8,age=1,idle_after=100us")
 }
 
 /// By what the utilisation of the superior medium is chosen.
@@ -103,15 +131,6 @@ enum Policy {
     Perf,
     Life,
     Static,
-}
-
-/// How units of the map meet pages of T.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum TlcUnit {
-    Packed,
-    Rewritten,
-    Unpacked,
-    Mixed,
 }
 
 /// What HySSD knows, besides what the layout gives.
@@ -125,8 +144,26 @@ pub(crate) struct Memorised {
     /// By how much Life departs from the u of least cost.
     offset: f64,
     page_writes: u64,
+    requests: u64,
+    ledger: Ledger,
     /// Page writes and u, from the beginning of each period on in which u changed.
     chosen: Vec<[f64; 2]>,
+}
+
+impl Memorised {
+    /// Nothing yet of a drive of so many pages, S of which could hold `capacity` and shall hold `target`.
+    fn new(logical_pages: u32, capacity: u32, target: u32) -> Memorised {
+        Memorised {
+            classifier: Classifier::new(logical_pages, capacity),
+            has_stock: false,
+            target,
+            offset: 0.0,
+            page_writes: 0,
+            requests: 0,
+            ledger: Ledger::default(),
+            chosen: vec![],
+        }
+    }
 }
 
 /// Data distributed over two media by a model.
@@ -135,7 +172,12 @@ pub struct Hyssd {
     policy: Policy,
     u: Wanted<Fraction>,
     tlc_unit: TlcUnit,
+    charges_rest: bool,
     period: u32,
+    counts: Counted,
+    used: Used,
+    moves_on_read: bool,
+    plane: PlanePick,
     step: Fraction,
     age: u32,
     idle_after: SimDuration,
@@ -143,6 +185,8 @@ pub struct Hyssd {
     pub(crate) model: Option<Hybrid>,
     /// B.
     capacity: u32,
+    /// Bytes of S and of T.
+    bytes: [u64; 2],
     /// The fewest and the most pages that S may hold, so that neither medium is too full.
     targets: [u32; 2],
     /// The most pages that a plane of S holds and can still be collected.
@@ -153,32 +197,25 @@ pub struct Hyssd {
 impl Hyssd {
     pub(crate) fn from_parameters(p: &mut Parameters) -> Hyssd {
         let policies = [("perf", Policy::Perf), ("life", Policy::Life), ("static", Policy::Static)];
-        let units = [
-            ("packed", TlcUnit::Packed),
-            ("rmw", TlcUnit::Rewritten),
-            ("unpacked", TlcUnit::Unpacked),
-            ("mixed", TlcUnit::Mixed),
-        ];
         Hyssd {
             policy: p.choice("policy", &policies),
             u: Wanted { value: p.within("u", Fraction::ZERO..=Fraction::ONE), is_given: p.has("u") },
-            tlc_unit: p.choice("tlc_unit", &units),
+            tlc_unit: TlcUnit::take(p),
+            charges_rest: p.choice("rest", &[("free", false), ("charged", true)]),
             period: p.whole("period", 1..=u32::MAX),
+            counts: Counted::take(p),
+            used: Used::take(p),
+            moves_on_read: p.choice("reads", &[("stay", false), ("move", true)]),
+            plane: p.choice("place", &[("roomiest", PlanePick::MostFree), ("idlest", PlanePick::Any)]),
             step: p.within("step", Fraction::ZERO..=Fraction::ONE),
             age: p.whole("age", 0..=u32::MAX),
             idle_after: layout::take_idle_after(p),
             model: None,
             capacity: 0,
+            bytes: [0, 0],
             targets: [0, 0],
             most_in_plane: 0,
-            known: Memorised {
-                classifier: Classifier::new(0, 0),
-                has_stock: false,
-                target: 0,
-                offset: 0.0,
-                page_writes: 0,
-                chosen: vec![],
-            },
+            known: Memorised::new(0, 0, 0),
         }
     }
 
@@ -210,26 +247,39 @@ impl Hyssd {
         }
     }
 
+    /// Writes so far, as periods count them.
+    fn counted(&self) -> u64 {
+        match self.counts {
+            Counted::Pages => self.known.page_writes,
+            Counted::Requests => self.known.requests,
+        }
+    }
+
     /// The period that the drive is in.
     fn now(&self) -> u32 {
-        (self.known.page_writes / self.period as u64) as u32
+        (self.counted() / self.period as u64) as u32
+    }
+
+    /// A write of the kind that periods count has been counted.
+    fn tick_over(&mut self, kind: Counted, view: &View) {
+        if kind == self.counts && self.counted().is_multiple_of(self.period as u64) {
+            self.analyse(view);
+        }
     }
 
     fn write(&mut self, page: u32, view: &View, first: &mut Vec<Move>) {
         let now = self.now();
         let was_resident = self.known.classifier.write(page, now); // (1), (3)
-        if !was_resident {
+        if !was_resident || self.moves_on_read {
             let surplus = self.known.classifier.residents().saturating_sub(self.known.target);
-            // One in, one out, (2); above what S can hold at all, two.
-            let beyond = self.known.classifier.residents() > self.targets[1];
-            for _ in 0..surplus.min(1 + beyond as u32) {
+            // One in, one out, (2); above what S can hold at all, two, and where reads bring pages as well.
+            let more = self.moves_on_read || self.known.classifier.residents() > self.targets[1];
+            for _ in 0..surplus.min(1 + more as u32) {
                 first.extend(self.destage(page, view));
             }
         }
         self.known.page_writes += 1;
-        if self.known.page_writes.is_multiple_of(self.period as u64) {
-            self.analyse(view);
-        }
+        self.tick_over(Counted::Pages, view);
     }
 
     /// Room for a page that is written: the coldest other one whose newest data lie in S.
@@ -241,7 +291,12 @@ impl Hyssd {
         })?;
         drop(others);
         self.known.classifier.leave(page);
-        Some(to_inferior(page, seen))
+        Some(self.to(T, page, seen))
+    }
+
+    /// A page goes from its medium to the other one.
+    fn to(&self, region: RegionId, page: u32, seen: Ppn) -> Move {
+        Move { lpn: Lpn(page), seen, plane: self.plane, route: Route::to(region, SlotClass::Next) }
     }
 
     /// Whether a page that is collected in a plane of S stays there. A burst of writes may fill it while all
@@ -263,8 +318,8 @@ impl Hyssd {
         let Some((least_cost, _)) = model.least_cost(self.grid(), mix) else { return }; // (4)
         let mut u = least_cost;
         if self.policy == Policy::Life {
-            let left = |region, costs: Costs| remaining_lifetime(costs.e_total, view.mean_erases(region));
-            let (l_s, l_t) = (left(S, model.superior), left(T, model.inferior));
+            let [in_s, in_t] = self.known.ledger.cycles(self.used, view, self.bytes);
+            let (l_s, l_t) = (model.superior.left_after(in_s), model.inferior.left_after(in_t));
             let step = self.step.as_f64();
             if l_s.is_finite() && l_t.is_finite() {
                 self.known.offset += if l_s > l_t { step } else { -step }; // (5)
@@ -282,35 +337,6 @@ impl Hyssd {
         let u = self.utilisation();
         self.known.chosen.push([self.known.page_writes as f64, u]);
     }
-
-    /// The media of a drive: the one with fewer bits a cell first.
-    pub(crate) fn media<'a>(drive: &DriveInfo<'a>) -> Result<[(usize, &'a Medium, CellMode); 2], String> {
-        let [a, b] = &drive.geometry.media[..] else {
-            return Err(format!(
-                "it needs two media of its own, and this drive has {}; hyssd-st and hyssd-mt have two",
-                drive.geometry.media.len()
-            ));
-        };
-        let (a, b) = ((0, a, a.densest()), (1, b, b.densest()));
-        match a.2.bits().cmp(&b.2.bits()) {
-            std::cmp::Ordering::Less => Ok([a, b]),
-            std::cmp::Ordering::Greater => Ok([b, a]),
-            std::cmp::Ordering::Equal => Err(format!("both of its media hold {} bits a cell", a.2.bits())),
-        }
-    }
-}
-
-/// A page goes from S to T.
-fn to_inferior(page: u32, seen: wordline_units::Ppn) -> Move {
-    let route = Route::to(T, SlotClass::Next);
-    Move { lpn: Lpn(page), seen, plane: PlanePick::MostFree, route }
-}
-
-/// Units that a region holds so that a plane of it can still be collected: all but the reserve, the frontier,
-/// and in every block what one program may pad.
-fn holds(medium: &Medium, mode: CellMode, units_per_page: u32) -> u32 {
-    let slots = (medium.pages_per_block(mode) - 1) * units_per_page;
-    medium.topology.planes() * medium.blocks_per_plane.saturating_sub(2) * slots
 }
 
 #[wordline_ftl::hooks]
@@ -321,39 +347,16 @@ impl Scheme for Hyssd {
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(NAME, drive);
-        let [(s, fast, fast_mode), (t, dense, dense_mode)] = Hyssd::media(drive).map_err(&refuse)?;
-        for (medium, mode) in [(fast, fast_mode), (dense, dense_mode)] {
-            if medium.mode(mode).is_none_or(|m| m.pages_per_program > 1) {
-                return Err(refuse(format!(
-                    "its {mode} is programmed a whole wordline at once; set medium.{}.{}.one_shot=false and \
-                     the time of each page",
-                    medium.name,
-                    mode.key()
-                )));
-            }
+        let pair = Pair::of(drive).map_err(&refuse)?;
+        if let Some(complaint) = pair.complaint(self.tlc_unit) {
+            return Err(refuse(complaint));
         }
-        let (per_page, units) = (drive.geometry.units_per_page(s), drive.geometry.units_per_page(t));
-        if per_page > 1 {
-            return Err(refuse(format!(
-                "pages of {} hold {per_page} units of the map; set mapping.unit to its page",
-                fast.name
-            )));
-        }
-        if self.tlc_unit == TlcUnit::Rewritten && units != 2 {
-            return Err(refuse(format!(
-                "pages of {} hold {units} units of the map, and tlc_unit=rmw is of pages that hold two; say \
-                 tlc_unit=packed",
-                dense.name
-            )));
-        }
-        let blocks = |m: &Medium| m.topology.planes() * m.blocks_per_plane;
-        self.capacity = blocks(fast) * fast.pages_per_block(fast_mode);
-        let slots = blocks(dense) * dense.pages_per_block(dense_mode) * units;
-        self.targets = [
-            drive.logical_pages.saturating_sub(holds(dense, dense_mode, units)),
-            holds(fast, fast_mode, 1).min(self.pages(0.98)),
-        ];
-        self.most_in_plane = (holds(fast, fast_mode, 1) / fast.topology.planes()) as u64;
+        let Pair { fast, dense } = pair;
+        self.capacity = fast.slots();
+        self.bytes = [fast, dense].map(|half| half.slots() as u64 * drive.geometry.unit);
+        self.targets =
+            [drive.logical_pages.saturating_sub(dense.holds()), fast.holds().min(self.pages(0.98))];
+        self.most_in_plane = (fast.holds() / fast.medium.topology.planes()) as u64;
         let share = |pages: u32| pages as f64 / self.capacity.max(1) as f64;
         let [least, most] = self.targets;
         let asked = self.u.value.as_f64();
@@ -365,56 +368,42 @@ impl Scheme for Hyssd {
                  between {:.4} and {:.4} here; lower capacity.logical for more",
                 asked,
                 self.capacity,
-                fast.name,
+                fast.medium.name,
                 drive.logical_pages,
                 share(least),
                 share(most)
             )));
         }
-        let (Some(superior), Some(inferior)) = (Costs::of(fast, fast_mode), Costs::of(dense, dense_mode))
-        else {
+        let costs = |half: Half| Costs::of(half.medium, half.mode);
+        let (Some(superior), Some(inferior)) = (costs(fast), costs(dense)) else {
             return Err(refuse("its media lack the modes that they offer".into()));
         };
-        let packed = self.tlc_unit == TlcUnit::Packed;
         self.model = Some(Hybrid {
             superior,
             inferior,
             s_superior: self.capacity as f64,
-            s_inferior: slots as f64,
+            s_inferior: dense.slots() as f64,
             d_hybrid: drive.logical_pages as f64,
-            programs_per_unit: if packed { 1.0 / units as f64 } else { 1.0 },
-            slots_per_unit: match self.tlc_unit {
-                TlcUnit::Unpacked | TlcUnit::Rewritten => units as f64,
-                TlcUnit::Packed | TlcUnit::Mixed => 1.0,
-            },
+            programs_per_unit: self.tlc_unit.programs(dense.units),
+            slots_per_unit: self.tlc_unit.slots(dense.units),
+            c_rest: if self.charges_rest { inferior.c_pr } else { 0.0 },
         });
-        self.known = Memorised {
-            classifier: Classifier::new(drive.logical_pages, self.capacity),
-            has_stock: false,
-            target: chosen,
-            offset: 0.0,
-            page_writes: 0,
-            chosen: vec![],
-        };
+        self.known = Memorised::new(drive.logical_pages, self.capacity, chosen);
         self.note();
-        let moved_in = match self.tlc_unit {
-            TlcUnit::Rewritten => MovedIn::Rewritten,
-            TlcUnit::Unpacked => MovedIn::Alone,
-            TlcUnit::Packed | TlcUnit::Mixed => MovedIn::Through(units),
-        };
-        let region = |name, pool: u8, mode| Region {
+        let moved_in = self.tlc_unit.moved_in(dense.units);
+        let region = |name, pool: u8, half: Half| Region {
             pad_after: None,
             protected: true,
-            ..layout::region(drive, name, PoolId(pool), mode, ProgramRule::Sequential)
+            ..layout::region(drive, name, PoolId(pool), half.mode, ProgramRule::Sequential)
         };
-        let pool = |medium: usize, m: &Medium| Pool {
-            medium,
-            blocks_per_plane: m.blocks_per_plane,
+        let pool = |half: Half| Pool {
+            medium: half.at,
+            blocks_per_plane: half.medium.blocks_per_plane,
             free: FreeOrder::Fifo,
         };
         Ok(Layout {
-            pools: vec![pool(s, fast), pool(t, dense)],
-            regions: vec![region("S", 0, fast_mode), Region { moved_in, ..region("T", 1, dense_mode) }],
+            pools: vec![pool(fast), pool(dense)],
+            regions: vec![region("S", 0, fast), Region { moved_in, ..region("T", 1, dense) }],
             home: T,
             second_home: Some((S, chosen)),
             map: MapKind::Page,
@@ -424,6 +413,12 @@ impl Scheme for Hyssd {
             idle_after: self.idle_after,
             idle_hold: IdleHold::Grain,
         })
+    }
+
+    fn admit(&mut self, _: &HostRequest, view: &View) -> Tag {
+        self.known.requests += 1;
+        self.tick_over(Counted::Requests, view);
+        Tag::default()
     }
 
     fn make_room(&mut self, parcel: &Parcel, view: &View, first: &mut Vec<Move>) {
@@ -437,16 +432,23 @@ impl Scheme for Hyssd {
         self.take_stock(view);
         let page = parcel.spans.first().map_or(0, |span| span.lpn.0);
         let (region, plane) = match parcel.origin {
-            Origin::Host(_) | Origin::Sealed => (S, PlanePick::MostFree), // (1)
-            Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, PlanePick::MostFree), // (8)
+            Origin::Host(_) | Origin::Sealed => (S, self.plane), // (1)
+            Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, self.plane), // (8)
             Origin::Collected(region) | Origin::Moved(region) => (region, PlanePick::Home), // (7)
         };
         Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }
     }
 
-    fn read(&mut self, seen: &ReadSeen, _: &View) -> Option<Move> {
-        self.known.classifier.read(seen.lpn.0); // (3)
-        None
+    fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
+        let page = seen.lpn.0;
+        self.known.classifier.read(page); // (3)
+        let has_room = self.known.classifier.residents() < self.targets[1];
+        if !self.moves_on_read || !has_room || view.draining() || view.owner(seen.ppn).1 != T {
+            return None;
+        }
+        self.take_stock(view);
+        self.known.classifier.found(page);
+        Some(self.to(S, page, seen.ppn))
     }
 
     fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
@@ -462,7 +464,7 @@ impl Scheme for Hyssd {
         }
         let seen = view.locate(Lpn(page)).filter(|ppn| view.owner(*ppn) == (plane, S))?;
         self.known.classifier.leave(page);
-        Some(IdleWork::Move(to_inferior(page, seen))) // (6)
+        Some(IdleWork::Move(self.to(T, page, seen))) // (6)
     }
 
     fn on_trim(&mut self, lpn: Lpn) {

@@ -2,6 +2,7 @@
 
 use crate::cost_model::{Hybrid, Mix};
 use crate::hyssd::{Hyssd, entry};
+use crate::parts::pair::Pair;
 use crate::registry::{SchemeError, made};
 use serde::Serialize;
 use wordline_ftl::{DriveInfo, Refusal, Scheme};
@@ -26,11 +27,9 @@ impl Model {
         let mut scheme = made(&entry(), spelling, Hyssd::from_parameters)?;
         scheme.layout(drive)?;
         let Some(hybrid) = scheme.model else { return Err(ModelError::Nothing) };
-        let media = Hyssd::media(drive).map_err(|_| ModelError::Nothing)?;
-        let [s, t] = media.map(|(at, m, mode)| {
-            let units = drive.geometry.units_per_page(at);
-            (m.topology.planes() * 2 * m.pages_per_block(mode) * units) as f64
-        });
+        let Pair { fast, dense } = Pair::of(drive).map_err(|_| ModelError::Nothing)?;
+        // Of every plane the block in reserve, and the one just opened.
+        let [s, t] = [fast, dense].map(|half| (2 * half.row()) as f64);
         let (s_superior, s_inferior) = (hybrid.s_superior - s, hybrid.s_inferior - t);
         // Utilisations stay those of all of the superior medium's pages.
         let effective = Hybrid { s_superior, s_inferior, ..hybrid };

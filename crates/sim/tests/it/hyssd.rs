@@ -214,3 +214,100 @@ fn cold_pages_above_the_target_leave_when_the_drive_is_idle_and_old_enough() {
     assert_eq!(device.ftl.view().live_units(S, wordline_units::PlaneId(0)) > 0, after > 0);
     device.ftl.check().unwrap();
 }
+
+/// Writes to pages that a few hundred requests come back to, each of `length` pages, until so many pages are written.
+fn written(scheme: &str, length: u64, all: u64) -> Plain {
+    let spec = spec("400MiB");
+    let mut device = begun(&spec, scheme, pages(&spec)).unwrap();
+    for i in 0..all / length {
+        let now = device.now();
+        let request = HostRequest::new(HostOp::Write, i * 7919 % 40_000 * UNIT, (length * UNIT) as u32);
+        device.submit(request.at(now), now).unwrap();
+        assert_eq!(device.next_completion(SimTime::NEVER).unwrap().unwrap().outcome, Outcome::Done);
+    }
+    device
+}
+
+/// What a scheme has chosen: page writes and u.
+fn chosen(device: &Plain) -> Vec<[f64; 2]> {
+    device.ftl.scheme().metrics()[0].1.to_vec()
+}
+
+#[test]
+fn periods_count_pages_or_requests() {
+    let ends = |counts: &str| -> Vec<f64> {
+        let device = written(&format!("hyssd:perf,period=256,counts={counts}"), 4, 4096);
+        chosen(&device)[1..].iter().map(|at| at[0]).collect()
+    };
+    let (pages, requests) = (ends("pages"), ends("requests"));
+    assert_eq!(pages, (1..=16).map(|i| 256.0 * i as f64).collect::<Vec<_>>());
+    // The 256th request finds 255 of four pages written before it.
+    assert_eq!(requests, (1..=4).map(|i| 1024.0 * i as f64 - 4.0).collect::<Vec<_>>());
+}
+
+#[test]
+fn lifetimes_count_what_they_are_told_to() {
+    // No block of either medium has been erased yet, so that mean erases know nothing, and Life stays where the costs
+    // are least. By what was programmed the superior medium, which takes every write, has more cycles behind it, but
+    // endures a hundred times as many: Life goes up from there.
+    let last = |options: &str| {
+        chosen(&written(&format!("hyssd:{options},period=256,u=50%"), 1, 4096)).last().unwrap()[1]
+    };
+    let perf = last("perf");
+    assert_eq!(last("life,used=erases"), perf);
+    for used in ["programs", "writes"] {
+        let life = last(&format!("life,used={used}"));
+        assert!(life > perf + 0.05, "{used}: {life} over {perf}");
+    }
+}
+
+#[test]
+fn a_model_that_charges_the_rest_of_a_page_goes_up_with_u() {
+    // Misses cost more, so that it pays to have fewer of them.
+    let last = |rest: &str| {
+        let scheme = format!("hyssd:perf,tlc_unit=rmw,period=1024,rest={rest}");
+        chosen(&written(&scheme, 1, 8192)).last().unwrap()[1]
+    };
+    assert!(last("charged") >= last("free"), "{} under {}", last("charged"), last("free"));
+}
+
+#[test]
+fn a_page_that_is_read_moves_up_where_reads_move_pages_and_stays_otherwise() {
+    let spec = spec("400MiB");
+    let all = pages(&spec);
+    for (reads, moves) in [("stay", false), ("move", true)] {
+        let mut device = begun(&spec, &format!("hyssd:static,u=50%,reads={reads}"), all).unwrap();
+        let page = (0..all).find(|page| !is_in_superior(&device, *page)).unwrap();
+        let now = device.now();
+        let read = HostRequest::new(HostOp::Read, page as u64 * UNIT, UNIT as u32);
+        device.submit(read.at(now), now).unwrap();
+        assert_eq!(device.next_completion(SimTime::NEVER).unwrap().unwrap().outcome, Outcome::Done);
+        device.advance_to(SimTime(device.now().0 + 10_000_000)).unwrap();
+        assert_eq!(is_in_superior(&device, page), moves, "{reads}");
+        // What came in goes out with the next writes, hits or not.
+        let target = in_superior(&device, all);
+        for _ in 0..4 {
+            alone(&mut device, page as u64);
+        }
+        assert!(in_superior(&device, all) <= target, "{reads}");
+        device.ftl.check().unwrap();
+    }
+}
+
+#[test]
+fn slc_beside_mlc_holds_its_target_as_slc_beside_tlc_does() {
+    let set = [
+        ("medium.slc.blocks_per_plane", "32"),
+        ("medium.mlc.blocks_per_plane", "64"),
+        ("capacity.logical", "500MiB"),
+    ]
+    .map(|(k, v)| (k.to_string(), v.to_string()));
+    let spec = wordline_device::find("hyssd-sm").unwrap().spec(&set).unwrap();
+    let all = pages(&spec);
+    let mut device = begun(&spec, "hyssd:static,u=60%", all).unwrap();
+    assert_eq!(in_superior(&device, all), 8 * 32 * 128 * 6 / 10);
+    // Read (135 us), programmed in MLC when there is room for the next (1400 us), written (350 us).
+    assert_eq!(alone(&mut device, 5), 135.0 + 350.0);
+    let refusal = begun(&spec, "hyssd:tlc_unit=rmw", 0).err().unwrap();
+    assert!(refusal.contains("pages of mlc hold 1 units"), "{refusal}");
+}

@@ -22,8 +22,6 @@ READINGS = {
     "unpacked": "a page each",
     "spare": "spare TLC erased",
 }
-#: The paper's example: 2 GB of SLC, 8 GB of TLC and 9 GB of data.
-EXAMPLE = {"medium.tlc.blocks_per_plane": "342", "capacity.logical": "9GiB"}
 #: Of mean response times: curves are cut here, as the paper must have done.
 HIGHEST = 4.0
 
@@ -31,10 +29,7 @@ HIGHEST = 4.0
 
 
 def _example(study: Study) -> Rows:
-    # All of it does not fit into 9 GiB.
-    workload = study.paper.workloads["Exchange"] + ":scale=2"
-    found = model.curves(device="hyssd-st", workload=workload, scheme="hyssd", set=EXAMPLE)
-    return found["points"]
+    return m.example(study)["points"]
 
 
 def _draw_hits(study: Study) -> Any:

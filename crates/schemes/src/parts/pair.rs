@@ -1,0 +1,140 @@
+//! A drive of two media: the one with fewer bits a cell, and the other.
+
+use crate::parameters::Parameters;
+use wordline_flash::Medium;
+use wordline_ftl::{DriveInfo, MovedIn};
+use wordline_units::CellMode;
+
+/// How units of the map meet pages of the denser medium.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TlcUnit {
+    Packed,
+    Rewritten,
+    Unpacked,
+    Mixed,
+}
+
+impl TlcUnit {
+    pub fn take(p: &mut Parameters) -> TlcUnit {
+        let words = [
+            ("packed", TlcUnit::Packed),
+            ("rmw", TlcUnit::Rewritten),
+            ("unpacked", TlcUnit::Unpacked),
+            ("mixed", TlcUnit::Mixed),
+        ];
+        p.choice("tlc_unit", &words)
+    }
+
+    /// Programs that a model charges for a unit, where a page holds so many.
+    pub fn programs(self, units: u32) -> f64 {
+        if self == TlcUnit::Packed { 1.0 / units as f64 } else { 1.0 }
+    }
+
+    /// Slots that a unit takes.
+    pub fn slots(self, units: u32) -> f64 {
+        match self {
+            TlcUnit::Unpacked | TlcUnit::Rewritten => units as f64,
+            TlcUnit::Packed | TlcUnit::Mixed => 1.0,
+        }
+    }
+
+    pub fn moved_in(self, units: u32) -> MovedIn {
+        match self {
+            TlcUnit::Rewritten => MovedIn::Rewritten,
+            TlcUnit::Unpacked => MovedIn::Alone,
+            TlcUnit::Packed | TlcUnit::Mixed => MovedIn::Through(units),
+        }
+    }
+}
+
+/// A medium of a drive: its number, and its densest mode.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Half<'a> {
+    pub at: usize,
+    pub medium: &'a Medium,
+    pub mode: CellMode,
+    /// Units of the map that a page holds.
+    pub units: u32,
+}
+
+impl Half<'_> {
+    pub fn blocks(&self) -> u32 {
+        self.medium.topology.planes() * self.medium.blocks_per_plane
+    }
+
+    /// Units that it could hold.
+    pub fn slots(&self) -> u32 {
+        self.blocks() * self.medium.pages_per_block(self.mode) * self.units
+    }
+
+    /// Units that it holds so that a plane of it can still be collected: all but the reserve, the frontier,
+    /// and in every block what one program may pad.
+    pub fn holds(&self) -> u32 {
+        let slots = (self.medium.pages_per_block(self.mode) - 1) * self.units;
+        self.medium.topology.planes() * self.medium.blocks_per_plane.saturating_sub(2) * slots
+    }
+
+    /// Units of one block in every plane.
+    pub fn row(&self) -> u32 {
+        self.medium.topology.planes() * self.medium.pages_per_block(self.mode) * self.units
+    }
+}
+
+/// The media of a drive, the one with fewer bits a cell first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair<'a> {
+    pub fast: Half<'a>,
+    pub dense: Half<'a>,
+}
+
+impl<'a> Pair<'a> {
+    /// Those of a drive of two, or why it has none.
+    pub fn of(drive: &DriveInfo<'a>) -> Result<Pair<'a>, String> {
+        let half = |at: usize, medium: &'a Medium| Half {
+            at,
+            medium,
+            mode: medium.densest(),
+            units: drive.geometry.units_per_page(at),
+        };
+        let [a, b] = &drive.geometry.media[..] else {
+            return Err(format!(
+                "it needs two media of its own, and this drive has {}; hyssd-st and hyssd-mt have two",
+                drive.geometry.media.len()
+            ));
+        };
+        let (a, b) = (half(0, a), half(1, b));
+        match a.mode.bits().cmp(&b.mode.bits()) {
+            std::cmp::Ordering::Less => Ok(Pair { fast: a, dense: b }),
+            std::cmp::Ordering::Greater => Ok(Pair { fast: b, dense: a }),
+            std::cmp::Ordering::Equal => Err(format!("both of its media hold {} bits a cell", a.mode.bits())),
+        }
+    }
+
+    /// Why units cannot be written here as they shall be.
+    pub fn complaint(&self, unit: TlcUnit) -> Option<String> {
+        for Half { medium, mode, .. } in [self.fast, self.dense] {
+            if medium.mode(mode).is_none_or(|m| m.pages_per_program > 1) {
+                return Some(format!(
+                    "its {mode} is programmed a whole wordline at once; set medium.{}.{}.one_shot=false and \
+                     the time of each page",
+                    medium.name,
+                    mode.key()
+                ));
+            }
+        }
+        let Pair { fast, dense } = self;
+        if fast.units > 1 {
+            return Some(format!(
+                "pages of {} hold {} units of the map; set mapping.unit to its page",
+                fast.medium.name, fast.units
+            ));
+        }
+        (unit == TlcUnit::Rewritten && dense.units != 2).then(|| {
+            format!(
+                "pages of {} hold {} units of the map, and tlc_unit=rmw is of pages that hold two; say \
+                 tlc_unit=packed",
+                dense.medium.name, dense.units
+            )
+        })
+    }
+}
