@@ -44,8 +44,8 @@
 //!   the medium; `writes`, the same without collections.
 //! - `reads`: a page of T that is read does `stay` (default), or `move` to S as if it had been written; then each write
 //!   makes room for two.
-//! - `place`: the plane of a write or a destage: the `roomiest` (default), which levels the planes, or of those with
-//!   room the `idlest`.
+//! - `place`: the plane of a write or a destage: the `roomiest` (default), which levels the planes, in steps of a sixteenth
+//!   of a block; `level`, the idlest of those within such a step of the roomiest; or of all with room the `idlest`.
 //! - `step`: by how much Life moves u in a period; default 1%.
 //! - `age`: periods after which a page above the target is moved; default 10.
 //! - `idle_after`: how long the drive must have been idle for that; default 10ms.
@@ -81,6 +81,10 @@ const T: RegionId = RegionId(1);
 
 pub(crate) const NAME: &str = "hyssd";
 
+/// To which plane a page goes.
+const PLACES: [(&str, PlanePick); 3] =
+    [("roomiest", PlanePick::MostFree), ("level", PlanePick::Level), ("idlest", PlanePick::Any)];
+
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(
@@ -113,7 +117,7 @@ pub(crate) fn entry() -> Entry {
         "stay",
         "stay or move: what a page of the inferior medium does when it is read",
     ))
-    .takes(Parameter::new("place", "roomiest", "roomiest or idlest: the plane that a page goes to"))
+    .takes(Parameter::new("place", "roomiest", "roomiest, level or idlest: the plane that a page goes to"))
     .takes(Parameter::new("step", "1%", "by how much life moves u in a period"))
     .takes(Parameter::new("age", "10", "periods after which a surplus page is moved when idle"))
     .takes(layout::IDLE_AFTER.or("10ms"))
@@ -122,7 +126,7 @@ pub(crate) fn entry() -> Entry {
     .small("perf,tlc_unit=unpacked,period=8,age=2,idle_after=50us")
     .small("perf,tlc_unit=rmw,period=8,age=2,idle_after=50us")
     .small("static,u=50%,period=16,age=1,idle_after=100us")
-    .small("life,reads=move,place=idlest,used=programs,counts=requests,period=8,age=1,idle_after=100us")
+    .small("life,reads=move,place=level,used=programs,counts=requests,period=8,age=1,idle_after=100us")
 }
 
 /// By what the utilisation of the superior medium is chosen.
@@ -206,7 +210,7 @@ impl Hyssd {
             counts: Counted::take(p),
             used: Used::take(p),
             moves_on_read: p.choice("reads", &[("stay", false), ("move", true)]),
-            plane: p.choice("place", &[("roomiest", PlanePick::MostFree), ("idlest", PlanePick::Any)]),
+            plane: p.choice("place", &PLACES),
             step: p.within("step", Fraction::ZERO..=Fraction::ONE),
             age: p.whole("age", 0..=u32::MAX),
             idle_after: layout::take_idle_after(p),

@@ -79,8 +79,11 @@ pub enum PlanePick {
     /// as the home does: whatever is to do where.
     NextChannel(ChannelSet),
     /// The one with the most space that holds nothing live, and of about equals the one that has least to
-    /// do: then no plane is full while another has room.
+    /// do: then no plane is full while another has room. Equals share a class of a sixteenth of a block each, so that of
+    /// planes that are level on the border of two classes the roomiest is taken whatever it does.
     MostFree,
+    /// The one with the least to do of those that lack less than a sixteenth of a block of the most such space.
+    Level,
 }
 
 /// A place to try: a region, and the class of slot in it.

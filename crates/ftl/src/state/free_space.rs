@@ -130,6 +130,19 @@ impl State {
             .min_by_key(|p| (Reverse(self.spare_slots(region, *p) / step), self.backlog.before(*p)))
     }
 
+    /// The plane with the least to do, and room, of those that are within a sixteenth of a block of the roomiest.
+    pub(crate) fn level(&self, region: RegionId) -> Option<PlaneId> {
+        let r = &self.regions[region.index()];
+        let step = (r.slots_per_block as u64 / 16).max(1);
+        let planes = || {
+            let planes = self.in_turn(region).map(|local| PlaneId(r.first_plane + local as u32));
+            planes.map(|p| (p, self.spare_slots(region, p)))
+        };
+        let most = planes().map(|(_, spare)| spare).max()?;
+        let near = planes().filter(|(_, spare)| spare + step > most && (*spare > 0 || most == 0));
+        near.map(|(p, _)| p).min_by_key(|p| self.backlog.before(*p))
+    }
+
     /// The plane where a host write waits least: one that has room, then one on a channel that is not unwanted, then
     /// one where a group waits for company, then the one whose array has the least to do, then whose channel has,
     /// then that has the fewest operations itself.

@@ -20,7 +20,7 @@ READINGS = {
     "": "read-modify-write",
     "packed": "units share pages",
     "unpacked": "a page each",
-    "spare": "spare TLC erased",
+    "aged": "no block erased",
 }
 #: Of mean response times: curves are cut here, as the paper must have done.
 HIGHEST = 4.0
@@ -207,8 +207,56 @@ def _table_lifetime(study: Study) -> Rows:
     return [{column: row.get(column) for column in columns} for row in rows]
 
 
+#: Groups of utilisations about 50 %, by how a plane is chosen.
+ABOUT_HALF = {"MT-half-roomiest": "roomiest", "MT-half": "level"}
+
+
+def _table_half(study: Study) -> Rows:
+    """Return response times about u = 50 %, and what of them writes wait for collection."""
+    rows = []
+    for here, plane in ABOUT_HALF.items():
+        names = [n.split("/")[2] for n in study.paper.runs if n.startswith(f"{here}/")]
+        for name in names:
+            try:
+                report = study.report("Financial", name, here)
+            except NotRun:
+                continue
+            write = report.latency_us.write
+            rows.append(
+                {
+                    "plane": plane,
+                    "u": name,
+                    "mean response, ms": m.response_ms(report),
+                    "99 % of writes within, ms": None if write is None else write.p99 / 1e3,
+                    "a write waits for collection, ms": m.behind_collection_ms(report),
+                    "share of time that a die collects": m.collecting(report, "mlc"),
+                }
+            )
+    return rows
+
+
+def _table_combination(study: Study) -> Rows:
+    """Return what came out of SLC beside MLC."""
+    rows = []
+    for name in (n.split("/")[2] for n in study.paper.runs if n.startswith("SM/")):
+        try:
+            report = study.report("Financial", name, "SM")
+        except NotRun:
+            continue
+        superior, inferior = m.lives(report)
+        rows.append(
+            {
+                "scheme": name,
+                "mean response, ms": m.response_ms(report),
+                "L of SLC": superior,
+                "L of MLC": inferior,
+            }
+        )
+    return rows
+
+
 #: Groups of a drive that differ from the reading of the claims, by what differs.
-OTHERWISE = ("", "spare", "packed", "mixed", "unpacked", "turns", "dies-4", "dies-16")
+OTHERWISE = ("", "aged", "packed", "mixed", "unpacked", "turns", "dies-4", "dies-16")
 
 
 def _table_causes(study: Study) -> Rows:
@@ -331,6 +379,19 @@ FIGURES = [
         "where the turns lie as the paper is read, and where it is read otherwise",
         ["?T/*", "?T-*/*"],
         _table_causes,
+    ),
+    Figure(
+        "table-half",
+        "MT-SSD under Financial about u = 50 %",
+        ["MT-half/*", "MT-half-roomiest/*"],
+        _table_half,
+    ),
+    Figure(
+        "table-combination",
+        "SLC beside MLC under Financial",
+        ["SM/*"],
+        _table_combination,
+        beside="any combination of SLC, MLC and TLC; no figures.",
     ),
     Figure("table-lifetime", "lifetimes of all runs", ["*"], _table_lifetime),
 ]

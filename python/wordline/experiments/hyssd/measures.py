@@ -59,13 +59,14 @@ def cycles(report: Report, used: str) -> dict[str, tuple[float, float]]:
     found = {}
     by_cause = report.flash.program_bytes
     for region in report.flash.regions:
-        life = report.lifetime.by_mode[region.mode]
+        mode = region["mode"]
+        life = report.lifetime.by_mode[mode]
         endures, count = float(life.endurance), float(life.used)
         if used != "erases":
             causes = [cause for cause in by_cause if used == "programs" or cause != "gc"]
-            written = sum(by_cause[cause]["program"].get(region.name, 0) for cause in causes)
-            count = written / size_of(report, region.mode)
-        found[region.mode] = (count, endures)
+            written = sum(by_cause[cause]["program"].get(region["name"], 0) for cause in causes)
+            count = written / size_of(report, mode)
+        found[mode] = (count, endures)
     return found
 
 
@@ -245,7 +246,7 @@ def breaks_of_read_hits(study: Study, workload: str) -> float:
     """Count steps down of the share of host reads that SLC serves on ST-SSD, over rising u."""
     shares = []
     for report in reports(study, "ST", workload).values():
-        reads = {r.mode: r.reads_by_cause["host"] for r in report.flash.regions}
+        reads = {r["mode"]: r["reads_by_cause"]["host"] for r in report.flash.regions}
         shares.append(reads["slc"] / sum(reads.values()))
     return float((np.diff(shares) < -CHANCE).sum())
 
@@ -313,7 +314,7 @@ def over_slc(study: Study, workload: str) -> float:
 
 
 def moved_reads(study: Study, workload: str, figure: str) -> float:
-    """What moving pages that are read to SLC does at 60 % of ST-SSD: a figure over that without.
+    """Return what moving read pages to SLC does at 60 % of ST-SSD: a figure over that without.
 
     Parameters
     ----------
@@ -324,8 +325,11 @@ def moved_reads(study: Study, workload: str, figure: str) -> float:
     stayed = study.report(workload, "60%", "ST")
     if figure == "response":
         return response_ms(moved) / response_ms(stayed)
-    in_tlc = [next(r for r in x.flash.regions if r.mode == "tlc") for x in (moved, stayed)]
-    return float(in_tlc[0].program_bytes / in_tlc[1].program_bytes)
+    in_tlc = [
+        next(r["program_bytes"] for r in x.flash.regions if r["mode"] == "tlc")
+        for x in (moved, stayed)
+    ]
+    return float(in_tlc[0] / in_tlc[1])
 
 
 def forced_share(study: Study, workload: str) -> float | None:
@@ -351,6 +355,22 @@ def life_above_perf(study: Study, workload: str) -> float:
     """Return by how much the last u of Life is above that of Perf, on ST-SSD."""
     last = [chosen(study.report(workload, s, "day"))[-1, 1] for s in ("Life", "Perf")]
     return float(last[0] - last[1])
+
+
+def behind_collection_ms(report: Report) -> float:
+    """Return how long a write waits for collections on the mean, in ms."""
+    return float(report.latency_parts_us["write"]["behind_gc"]) / 1e3
+
+
+def collecting(report: Report, mode: str) -> float:
+    """Return the share of time that a die of a medium collects, by what was copied and erased."""
+    found, times = medium(report, mode)
+    region = next(r for r in report.flash.regions if r["mode"] == mode)
+    dies = np.prod([int(v) for v in found["topology"].values()])
+    busy = region["copy_backs"] * in_us(times["copy_back"]) + region["erases"] * in_us(
+        times["erase"]
+    )
+    return float(busy / 1e6 / dies / report.simulated_s)
 
 
 # --- tables and the model ------------------------------------------------------------------------

@@ -29,6 +29,7 @@ impl<M: Media> Ftl<M> {
         self.state.turn = self.state.turn.wrapping_add(1);
         let best = match place.plane {
             PlanePick::MostFree => self.state.most_free(region),
+            PlanePick::Level => self.state.level(region),
             PlanePick::Avoid(channels) => self.state.least_busy(region, Some(channels)),
             _ => self.state.least_busy(region, None),
         };
@@ -50,7 +51,7 @@ impl<M: Media> Ftl<M> {
     /// The roomiest plane may be another one by now.
     pub(crate) fn pick_again(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
-        if op.pick != PlanePick::MostFree {
+        if !matches!(op.pick, PlanePick::MostFree | PlanePick::Level) {
             return;
         }
         let place = Place { gather: Gather::AsIs, plane: op.pick, route: op.route };
