@@ -3,7 +3,8 @@
 //!
 //! Source: Y. Oh, E. Lee, J. Choi, D. Lee, S. H. Noh, "Hybrid Solid State Drives for Improved Performance
 //! and Enhanced Lifetime", MSST 2013, section II.B. The paper takes `C_GC` and `U` from Y. Oh et al., "Caching
-//! Less for Better Performance", FAST 2012, and prints neither.
+//! Less for Better Performance", FAST 2012, and prints neither; the flash cache layer that its first author wrote for
+//! DiskSim has both (`SSD_GC` and `ssd_predict_util` of `disksim_fcl_cost.c`).
 //!
 //! | paper | here |
 //! |---|---|

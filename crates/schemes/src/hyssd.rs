@@ -55,11 +55,11 @@
 //! data then have room in both media. The offset of Life stops where u would leave that range.
 //!
 //! ## Not modelled
-//! Wear levelling, which the paper takes to be perfect: it and we count mean erases.
+//! Wear levelling, which the paper takes to be perfect: it and we count means.
 //!
 //! ## Checked by
-//! `lifetimes count what they are told to`, `the superior medium holds its target`, `a write that misses waits for the destage`, `no u from 5 to 98 %
-//! locks the drive up`, `the cost model` tables, `reference model`, golden rows.
+//! `the superior medium holds its target`, `a write that misses waits for the destage`, `no u from 5 to 98 % locks the
+//! drive up`, `lifetimes count what they are told to`, `the cost model` tables, `reference model`, golden rows.
 
 use crate::cost_model::{Costs, GRID, Hybrid, Mix};
 use crate::parameters::{Parameter, Parameters, Wanted};
