@@ -44,6 +44,35 @@ def test_a_unit_that_is_charged_a_whole_page_costs_more_where_pages_are_shared()
     assert least["mixed"] > least["packed"]
 
 
+def test_a_read_that_is_charged_costs_every_miss_as_much_again():
+    free, charged = (
+        model.curves(device=DEVICE, workload=WORKLOAD, scheme=f"hyssd:rest={rest}")["points"]
+        for rest in ("free", "charged")
+    )
+    more = [
+        (b["c_pw_hy_us"] - a["c_pw_hy_us"]) / (1 - a["h_w"])
+        for a, b in zip(free, charged, strict=True)
+    ]
+    assert more == pytest.approx([more[0]] * len(more)) and more[0] > 0
+
+
+def test_cycles_are_erases_or_what_was_programmed():
+    report = wl.run(
+        device="hyssd-st",
+        set={"medium.*.blocks_per_plane": "16", "capacity.logical": "32MiB"},
+        workload="zipf:bs=4KiB,qd=2,requests=20k",
+        scheme="hyssd:static",
+        initial="fill:100%",
+    )
+    found = {used: measures.cycles(report, used) for used in ("programs", "writes")}
+    for region in report.flash.regions:
+        programmed = region["program_bytes"] / measures.size_of(report, region["mode"])
+        assert found["programs"][region["mode"]][0] == pytest.approx(programmed)
+        collected = report.flash.program_bytes["gc"]["program"].get(region["name"], 0)
+        copies = collected / measures.size_of(report, region["mode"])
+        assert found["writes"][region["mode"]][0] == pytest.approx(programmed - copies)
+
+
 def test_a_device_of_one_medium_and_another_scheme_are_met_with_what_would_do():
     with pytest.raises(wl.Refused, match="two media"):
         model.curves(device="demo-8gb", workload="uniform:requests=10")
