@@ -207,49 +207,29 @@ def _table_lifetime(study: Study) -> Rows:
     return [{column: row.get(column) for column in columns} for row in rows]
 
 
-#: Groups of utilisations about 50 %, by how a plane is chosen.
-ABOUT_HALF = {"MT-half-roomiest": "roomiest", "MT-half": "level"}
+#: Groups whose runs have a row each in the table of causes.
+SINGLY = ("MT-half-roomiest", "MT-half", "SM", "ST-low")
 
 
-def _table_half(study: Study) -> Rows:
-    """Return response times about u = 50 %, and what of them writes wait for collection."""
+def _runs_singly(study: Study) -> Rows:
+    """Return single runs: about u = 50 %, of SLC beside MLC, of low utilisations."""
     rows = []
-    for here, plane in ABOUT_HALF.items():
-        names = [n.split("/")[2] for n in study.paper.runs if n.startswith(f"{here}/")]
-        for name in names:
-            try:
-                report = study.report("Financial", name, here)
-            except NotRun:
-                continue
-            write = report.latency_us.write
-            rows.append(
-                {
-                    "plane": plane,
-                    "u": name,
-                    "mean response, ms": m.response_ms(report),
-                    "99 % of writes within, ms": None if write is None else write.p99 / 1e3,
-                    "a write waits for collection, ms": m.behind_collection_ms(report),
-                    "share of time that a die collects": m.collecting(report, "mlc"),
-                }
-            )
-    return rows
-
-
-def _table_combination(study: Study) -> Rows:
-    """Return what came out of SLC beside MLC."""
-    rows = []
-    for name in (n.split("/")[2] for n in study.paper.runs if n.startswith("SM/")):
+    for name in study.paper.runs:
+        here, workload, scheme = name.split("/")
+        if here not in SINGLY:
+            continue
         try:
-            report = study.report("Financial", name, "SM")
+            report = study.report(workload, scheme, here)
         except NotRun:
             continue
-        superior, inferior = m.lives(report)
+        write = report.latency_us.write
         rows.append(
             {
-                "scheme": name,
+                "runs": name,
                 "mean response, ms": m.response_ms(report),
-                "L of SLC": superior,
-                "L of MLC": inferior,
+                "99 % of writes within, ms": None if write is None else write.p99 / 1e3,
+                "a write waits for collection, ms": m.behind_collection_ms(report),
+                "lifetime": m.remaining(report),
             }
         )
     return rows
@@ -291,6 +271,7 @@ def _table_causes(study: Study) -> Rows:
         except (NotRun, KeyError):
             pass  # fixed utilisations alone
         rows.append(row)
+    rows += _runs_singly(study)
     columns = list(dict.fromkeys(key for row in rows for key in row))
     return [{column: row.get(column) for column in columns} for row in rows]
 
@@ -377,21 +358,8 @@ FIGURES = [
     Figure(
         "table-causes",
         "where the turns lie as the paper is read, and where it is read otherwise",
-        ["?T/*", "?T-*/*"],
+        ["?T/*", "?T-*/*", "SM/*"],
         _table_causes,
-    ),
-    Figure(
-        "table-half",
-        "MT-SSD under Financial about u = 50 %",
-        ["MT-half/*", "MT-half-roomiest/*"],
-        _table_half,
-    ),
-    Figure(
-        "table-combination",
-        "SLC beside MLC under Financial",
-        ["SM/*"],
-        _table_combination,
-        beside="any combination of SLC, MLC and TLC; no figures.",
     ),
     Figure("table-lifetime", "lifetimes of all runs", ["*"], _table_lifetime),
 ]

@@ -362,17 +362,6 @@ def behind_collection_ms(report: Report) -> float:
     return float(report.latency_parts_us["write"]["behind_gc"]) / 1e3
 
 
-def collecting(report: Report, mode: str) -> float:
-    """Return the share of time that a die of a medium collects, by what was copied and erased."""
-    found, times = medium(report, mode)
-    region = next(r for r in report.flash.regions if r["mode"] == mode)
-    dies = np.prod([int(v) for v in found["topology"].values()])
-    busy = region["copy_backs"] * in_us(times["copy_back"]) + region["erases"] * in_us(
-        times["erase"]
-    )
-    return float(busy / 1e6 / dies / report.simulated_s)
-
-
 # --- tables and the model ------------------------------------------------------------------------
 
 
