@@ -143,7 +143,6 @@ fn a_page_that_may_go_anywhere_goes_where_it_waits_least_and_away_from_channels_
     assert_eq!(planes(pick(PlanePick::NextChannel(both)), &[]), [0; 4]);
     assert_eq!(planes(pick(PlanePick::NextChannel(ChannelSet::default())), &[]), [0; 4]);
     assert_eq!(planes(pick(PlanePick::MostFree), &[]).len(), 4);
-    assert_eq!(planes(pick(PlanePick::Level), &[]), [0, 1, 2, 3]);
 }
 
 #[test]
