@@ -71,9 +71,8 @@ use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    DriveInfo, FreeOrder, Gather, Hooks, IdleHold, IdleWork, Layout, MapKind, Memory, Metrics, Move, Origin, Parcel,
-    Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, View,
-    Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, View,
+    DriveInfo, FreeOrder, Gather, Hooks, IdleHold, IdleWork, Layout, MapKind, Memory, Metrics, Move, Origin,
+    Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, View,
 };
 use wordline_units::{Fraction, HostRequest, Lpn, PlaneId, Ppn, SimDuration};
 
