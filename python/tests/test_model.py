@@ -74,6 +74,26 @@ def test_cycles_are_erases_or_what_was_programmed():
         assert found["writes"][region["mode"]][0] == pytest.approx(programmed - copies)
 
 
+def test_planes_that_are_level_on_the_border_of_two_classes_do_not_wait_for_collections():
+    # Half of each die of SLC is spare, 2,048 pages: a whole number of sixteenths of a block. The
+    # roomiest is then taken though it collects; `level` counts equals from the roomiest on.
+    waits = {
+        place: wl.run(
+            device="hyssd-st",
+            set={
+                "medium.slc.blocks_per_plane": "32",
+                "medium.tlc.blocks_per_plane": "30",
+                "capacity.logical": "480MiB",
+            },
+            scheme=f"hyssd:static,u=50%,tlc_unit=rmw,place={place}",
+            workload="zipf:read=0%,bs=4KiB,span=32MiB,rate=2k,requests=60k",
+            initial="fill:100%",
+        ).latency_parts_us["write"]["behind_gc"]
+        for place in ("roomiest", "level")
+    }
+    assert waits["level"] < 0.5 * waits["roomiest"]
+
+
 def test_a_device_of_one_medium_and_another_scheme_are_met_with_what_would_do():
     with pytest.raises(wl.Refused, match="two media"):
         model.curves(device="demo-8gb", workload="uniform:requests=10")

@@ -228,7 +228,7 @@ def _simulated(
     from wordline.runs import Runner
 
     name, _, given = scheme.partition(":")
-    kept = [part for part in given.split(",") if part.startswith("tlc_unit=")]
+    kept = [p for p in given.split(",") if p.startswith(("tlc_unit=", "place=", "reads="))]
     points = [p["u"] for p in found["points"]]
     runs = {}
     for u in SIMULATED:
