@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wordline.experiments.pa_ssd import measures as m
+from wordline.experiments.pa_ssd import times
 from wordline.reproduce.paper import Study
 
 BEST = "QDS+UBS"
@@ -41,7 +42,7 @@ def _greedy(study: Study) -> str:
 
 
 def _long_term(study: Study) -> str:
-    found = {s: m.third_round(study, s) for s in ("LFS", "QDS+US", BEST)}
+    found = {s: times.third_round(study, s) for s in ("LFS", "QDS+US", BEST)}
     said = ", ".join(f"{_than(ratio)} with {scheme}" for scheme, ratio in found.items())
     slower = [scheme for scheme, ratio in found.items() if ratio >= 1]
     contradicts = f", so {' and '.join(slower)} contradict the paper" if slower else ""
