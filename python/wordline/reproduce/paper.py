@@ -190,7 +190,9 @@ def read(
         group = by_name[table["beside"]]
         found = pieces.find(table, groups.workloads(group, text), traces)
         own = {piece.label: piece.spelling for piece in found}
-        group = {**group, "name": pieces.GROUP, "workloads": list(own), "own_workloads": own}
+        # A trace is the same with every seed.
+        alone = {"name": pieces.GROUP, "workloads": list(own), "own_workloads": own, "seeds": 1}
+        group = {**group, **alone}
         if found:
             runs.update(groups.expand(group, text, folder, scale, turned))
     return Paper(

@@ -3,8 +3,8 @@
 ``registration.toml`` has a ``[[registration]]`` for each time, the last of which counts: ``date``,
 ``why``, ``hash`` of all, and ``files`` with the hash of each. They are what says what is claimed,
 read and run: ``claims.toml``, ``readings.toml``, ``sentences.toml``, ``experiment.toml``, job files
-and twins of the folder, ``measures.py``, and the device files and twins that its runs name. Causes
-may be found later. A page of the whole at full scale is refused where a file is another.
+and twins of the folder, the code that measures, and the device files and twins that its runs name.
+Causes may be found later. A page of the whole at full scale is refused where a file is another.
 
     python -m wordline.reproduce.registration PAPER "what changed, and why"
 
@@ -28,8 +28,11 @@ from wordline.commands import perform
 from wordline.reproduce.paper import Paper, papers, read
 
 FILE = "registration.toml"
-#: Files of a folder that say why, or what was before, and decide nothing.
-FREE = {FILE, "causes.toml", "changes.toml", "claims-before.toml"}
+#: Files of a folder that say why, or what was before, or draw, and decide nothing.
+FREE = {
+    *(FILE, "causes.toml", "changes.toml", "claims-before.toml"),
+    *("__init__.py", "figures.py", "findings.py", "words.py"),
+}
 #: How much of a hash is shown.
 SHOWN = 12
 
@@ -63,8 +66,7 @@ def of_now(paper: Paper, why: str = "") -> Registration:
     files = {
         path.name: path.read_bytes()
         for path in sorted(paper.folder.iterdir())
-        if path.name not in FREE
-        and (path.suffix in (".toml", ".fio") or path.name == "measures.py")
+        if path.name not in FREE and path.suffix in (".toml", ".fio", ".py")
     }
     files |= {name: text.encode() for name, text in _named(paper).items()}
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
