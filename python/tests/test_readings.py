@@ -314,6 +314,10 @@ def test_a_byte_of_what_decides_makes_the_page_refused(tmp_path, monkeypatch):
     assert registration.check(paper.read("raro")).hash == now.hash
     with pytest.raises(wl.UserError, match="nothing changed since"):
         registration.register("raro", "again")
+    (tmp_path / "into" / "raro").mkdir(parents=True)
+    (tmp_path / "raro" / "claims.toml").open("a").write("\n")
+    assert registration.main(["raro", "a line", "--into", str(tmp_path / "into")]) == 0
+    assert [r.why for r in registration.registered(tmp_path / "into" / "raro")][-1] == "a line"
 
 
 def test_device_files_and_twins_are_there_by_their_paths():

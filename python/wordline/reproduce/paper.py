@@ -181,7 +181,7 @@ def read(
     found: list[pieces.Piece] = []
     if traces and "pieces" in text:
         table = text["pieces"]
-        by_name = {g["name"]: g for g in text["runs"]}
+        by_name = {g["name"]: g for g in reversed(text["runs"])}
         if table["beside"] not in by_name:
             raise UserError(
                 f"{folder / 'experiment.toml'}: pieces.beside: there is no group "

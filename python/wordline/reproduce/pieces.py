@@ -28,6 +28,8 @@ from wordline import traces as traces_of
 if TYPE_CHECKING:
     from wordline.reproduce.paper import Study
 
+#: Options of a twin that its original takes, too; others make the twin.
+OF_TRACES = {"speedup", "closed", "think", "burst", "rest", "requests", "duration", "bytes", "fit"}
 #: The group of the runs of pieces.
 GROUP = "pieces"
 #: Their table on the page.
@@ -107,8 +109,8 @@ def _whole(twins: Mapping[str, str], traces: str) -> dict[str, tuple[Path, str]]
         )["workload"]
         if trace.get("source") == "original":
             file = Path(traces) / trace["name"]
-            comma = "," if options else ""
-            found[workload] = (file, f'twin:{twin}:{options}{comma}original="{file}"')
+            given = [o for o in options.split(",") if o.partition("=")[0] in OF_TRACES]
+            found[workload] = (file, f"twin:{twin}:" + ",".join([*given, f'original="{file}"']))
     return found
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wordline import UserError, _wordline, toml
-from wordline.commands import perform
+from wordline.commands import SWEEP, perform
 from wordline.reproduce.paper import Paper, papers, read
 
 FILE = "registration.toml"
@@ -75,12 +75,12 @@ def of_now(paper: Paper, why: str = "") -> Registration:
 
 def _named(paper: Paper) -> dict[str, str]:
     """Return the device files and twins that come with Wordline and that its runs name."""
-    runs = list(paper.runs.values())
-    for choice in paper.readings.choices():
-        runs += read(paper.name, otherwise=choice.label.split(",")).runs.values()
-    names = {f"devices/{run.device}.toml" for run in runs}
-    for run in runs:
-        names |= {f"twins/{name}.toml" for name in re.findall(r"\btwin:([\w.-]+)", run.workload)}
+    devices = {run.device for run in paper.runs.values()}
+    texts = [path.read_text(encoding="utf-8") for path in paper.folder.glob("*.toml")]
+    for reading in paper.readings.all.values():
+        devices |= {other.changes.get("device", "") for other in reading.others}
+    twins = {name for text in texts for name in re.findall(r"\btwin:([\w.-]+)", text)}
+    names = {f"devices/{name}.toml" for name in devices} | {f"twins/{name}.toml" for name in twins}
     return {name: text for name in names if (text := _wordline.builtin_file(name)) is not None}
 
 
@@ -160,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = register(asked.paper, asked.why, asked.into)
         print(f"{asked.paper}: {len(found.files)} files, {found.hash[:SHOWN]}")
 
-    return perform("registration", "reproduce", run)
+    return perform("reproduce", SWEEP, run)
 
 
 if __name__ == "__main__":
