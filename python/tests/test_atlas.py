@@ -442,7 +442,7 @@ def test_an_atlas_of_ones_own(wordline, tmp_path):
     run = f"wordline atlas --workload mine.csv --device fair-tlc {schemes} --seeds 2"
     assert again == f"{run} --requests 500"
     page = (tmp_path / "mine" / "index.html").read_text()
-    assert f'data-longer="{run} --requests 2000"' in page
+    assert 'data-longer="wordline trace loop mine.csv longer.wl --times ' in page
     # Its pages say how the trace was fitted to the drive, without which a command is refused.
     assert found["fit"] == "wrap"
 

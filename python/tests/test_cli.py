@@ -249,8 +249,8 @@ def traces():
     line = f"{start},host,0,Read,4096,4096,100\n"
     return {
         "empty": (b"", ["empty"]),
-        "binary": (bytes(range(256)) * 64, ["allowed"]),
-        "text": (b"It was the best of times,\nit was the worst of times\n", ["allowed"]),
+        "binary": (bytes(range(256)) * 64, ["wordline list formats"]),
+        "text": (b"It was the best of times,\nit was the worst of times\n", ["wordline list formats"]),
         "zero length": (
             line.encode() * 3 + f"{start},h,0,Read,0,0,1\n".encode(),
             [":4", "length zero"],

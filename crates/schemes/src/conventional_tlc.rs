@@ -22,8 +22,6 @@
 //! ## Parameters
 //! - `mode`: bits a cell holds, mlc, tlc or qlc; default the densest the flash offers.
 //! - `wordline_buffer`: `on` or `off`; default on (section 2.1).
-//! - `partial_victims`: `on` or `off`: whether a block that is not active may be collected before all its pages are
-//!   programmed, as SSDSim does; default off. It matters on a drive that begins with blocks that are used in part.
 //!
 //! ## Differs
 //! Nothing. The paper's "SLC mode" of Fig. 1 is `conventional:mode=slc`.
@@ -35,7 +33,7 @@
 //! `the strict order is that of the paper`, `P_fast, P_medium and P_slow at zero load`, `reference model`,
 //! golden rows.
 
-use crate::parameters::{Parameter, Parameters};
+use crate::parameters::Parameters;
 use crate::parts::layout;
 use crate::registry::Entry;
 use wordline_flash::{ProgramRule, SlotClass};
@@ -57,11 +55,6 @@ pub(crate) fn entry() -> Entry {
     .docs(include_str!("conventional_tlc.rs"))
     .takes(layout::MODE)
     .takes(layout::WORDLINE_BUFFER)
-    .takes(Parameter::new(
-        "partial_victims",
-        "off",
-        "on or off: whether blocks used in part may be collected",
-    ))
 }
 
 /// The baseline of page-type aware schemes.
@@ -69,16 +62,11 @@ pub(crate) fn entry() -> Entry {
 pub struct ConventionalTlc {
     mode: Option<CellMode>,
     earlier_bits: EarlierBits,
-    partial_victims: bool,
 }
 
 impl ConventionalTlc {
     fn from_parameters(p: &mut Parameters) -> ConventionalTlc {
-        ConventionalTlc {
-            mode: layout::take_mode(p),
-            earlier_bits: layout::take_earlier_bits(p),
-            partial_victims: p.choice("partial_victims", &[("on", true), ("off", false)]),
-        }
+        ConventionalTlc { mode: layout::take_mode(p), earlier_bits: layout::take_earlier_bits(p) }
     }
 }
 
@@ -94,7 +82,6 @@ impl Scheme for ConventionalTlc {
         let mode = layout::by_page(medium, self.mode, &refuse)?;
         let d = Region {
             earlier_bits: self.earlier_bits, // (3)
-            partial_victims: self.partial_victims,
             ..layout::region(drive, "D", PoolId(0), mode, ProgramRule::StrictDiagonal)
         };
         Ok(layout::one_region(medium, d))

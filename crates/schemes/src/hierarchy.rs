@@ -245,7 +245,7 @@ impl Scheme for Hierarchy {
 
     fn admit(&mut self, _: &HostRequest, _: &View) -> Tag {
         if self.slot == Counted::Request {
-            self.move_slot();
+            self.move_slot(); // (4)
         }
         Tag::default()
     }

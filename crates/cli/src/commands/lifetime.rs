@@ -153,7 +153,7 @@ mod tests {
         let line = told.line(&p, Duration::from_secs(20));
         assert_eq!(
             line,
-            "raro, seed 1, K = 20: 3.0 % wear after 30.0 drive writes, heads for 1000 at most; all lives: about 3 min left"
+            "raro, seed 1, K = 20: 3.0 % wear after 30.0 drive writes, heads for 1,000 at most; all lives: about 3 min left"
         );
         let first = told.line(&LifeProgress { passes: 0, life_used: 0.0, ..p.clone() }, Duration::ZERO);
         assert!(first.contains("first pass"), "{first}");

@@ -296,9 +296,10 @@ fn slc_beside_mlc_holds_its_target_as_slc_beside_tlc_does() {
     let all = pages(&spec);
     let mut device = begun(&spec, "hyssd:static,u=60%", all).unwrap();
     assert_eq!(in_superior(&device, all), 8 * 32 * 128 * 6 / 10);
-    // Read (135 us), safe in RAM before it is programmed in MLC, and the write (350 us).
+    // Read (135 us) and programmed in MLC (1400 us): a page of MLC is one unit, and none waits in RAM for others. Then the
+    // write (350 us).
     let page = (0..all).find(|page| !is_in_superior(&device, *page)).unwrap();
-    assert_eq!(alone(&mut device, page as u64), 135.0 + 350.0);
+    assert_eq!(alone(&mut device, page as u64), 135.0 + 1400.0 + 350.0);
     let refusal = begun(&spec, "hyssd:tlc_unit=rmw", 0).err().unwrap();
     assert!(refusal.contains("pages of mlc hold 1 units"), "{refusal}");
 }

@@ -1,10 +1,10 @@
 //! Do the parts of a request get the pages that the paper says, and how long does each take?
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Cause, Initial, NoMedia};
+use wordline_ftl::{Initial, NoMedia};
 use wordline_sim::{Device, NoProbe};
 use wordline_swarm::{Rng, Tiny};
-use wordline_units::{Attributes, Fraction, HostOp, HostRequest, LatencyHint, SimTime};
+use wordline_units::{Attributes, HostOp, HostRequest, LatencyHint, SimTime};
 
 type Drive = Device<NoProbe, NoMedia>;
 
@@ -35,29 +35,6 @@ fn write(d: &mut Drive, page: u64, pages: u64) -> f64 {
 /// Which of LSB, CSB, MSB dominated the writes since the counts were `before`.
 fn dominated_since(d: &Drive, before: [u64; 4]) -> Vec<u64> {
     d.metrics.dominated.iter().zip(before).map(|(n, b)| n - b).take(3).collect()
-}
-
-#[test]
-fn a_block_used_in_part_is_collected_before_a_full_one_of_more_data_where_it_may_be() {
-    // SSDSim's ageing leaves 70 % of each block programmed and invalid. Five blocks' worth of writes to one plane bring
-    // it below its 30 % of free pages. What they filled holds data, and all others hold none.
-    let moved = |spelling: &str| {
-        let file = wordline_device::find("pa-ssd-288gb").unwrap();
-        let spec = DeviceSpec::from_toml(file.text, file.name, &[]).unwrap();
-        let scheme = wordline_schemes::build(spelling).unwrap();
-        let mut d: Drive = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-        let aged = Initial { aged_invalid: Fraction::percent(70), ..Initial::fresh() };
-        d.ftl.precondition(&aged, 1).unwrap();
-        for n in 0..600 {
-            write(&mut d, n * 256, 1);
-        }
-        let erased = d.ftl.wear().map(|(_, cycles)| cycles as u64).sum::<u64>();
-        (erased, d.ftl.counters().regions[0].program_pages[Cause::Gc as usize])
-    };
-    let (erased, copies) = moved("conventional-tlc");
-    assert!(erased > 0 && copies > 0, "{erased} {copies}");
-    let (erased, copies) = moved("conventional-tlc:partial_victims=on");
-    assert!(erased > 0 && copies == 0, "{erased} {copies}");
 }
 
 #[test]

@@ -47,3 +47,42 @@ fn idle_work_without_end_gives_back_what_it_takes() {
 fn pages_in_pieces_are_joined_where_no_victim_gains() {
     goes_on(include_str!("../cases/hierarchy-900021932.txt"));
 }
+
+/// Idle work that follows its page is over where it ends.
+#[test]
+fn idle_work_ends_where_its_page_ends() {
+    goes_on(include_str!("../cases/hyssd-10006464.txt"));
+    goes_on(include_str!("../cases/hyssd-10024087.txt"));
+}
+
+/// A move in a group does not wait for moves that wait for its place.
+#[test]
+fn grouped_moves_do_not_wait_for_each_other() {
+    goes_on(include_str!("../cases/hyssd-conventional-9005289.txt"));
+}
+
+/// Blocks of the initial state are victims by what emptying them costs.
+#[test]
+fn initial_blocks_are_victims_by_their_cost() {
+    goes_on(include_str!("../cases/hierarchy-8529004673.txt"));
+}
+
+/// What may lie in any plane leaves others a place.
+#[test]
+fn data_of_any_plane_leave_others_a_place() {
+    goes_on(include_str!("../cases/hierarchy-edge-10.txt"));
+    goes_on(include_str!("../cases/sector-edge-22023.txt"));
+    goes_on(include_str!("../cases/hierarchy-edge-42205.txt"));
+}
+
+/// A page that is being packed waits for its own time when the group before it leaves.
+#[test]
+fn packed_page_waits_for_its_own_time() {
+    goes_on(include_str!("../cases/restless-hot-cold-edge-5005055.txt"));
+}
+
+/// It went on, but with a wrong count: a page of two units was packed as one unit of another page.
+#[test]
+fn units_of_a_broken_group_share_pages_anew() {
+    goes_on(include_str!("../cases/hotness-6002078.txt"));
+}

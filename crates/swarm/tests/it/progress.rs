@@ -25,21 +25,8 @@ fn where_data_may_lie_in_any_plane_those_of_a_cache_go_where_there_is_room() {
 }
 
 #[test]
-fn idle_work_that_follows_its_page_is_over_where_it_ends() {
-    goes_on(&[
-        (10_006_464, 6, "hyssd:policy=perf,tlc_unit=packed,period=1,step=7%,idle_after=100us"),
-        (10_024_087, 467, "hyssd:u=0.07,tlc_unit=unpacked,period=2,step=10%,age=1,idle_after=100us"),
-    ]);
-}
-
-#[test]
 fn a_page_of_the_map_that_is_being_read_is_not_read_once_more() {
     goes_on(&[(8_002_346, 23, "protected-buffer")]);
-}
-
-#[test]
-fn a_move_in_a_group_does_not_wait_for_moves_that_wait_for_its_place() {
-    goes_on(&[(9_005_289, 148, "hyssd:policy=static,period=5,step=10%,age=0+conventional:program=one-shot")]);
 }
 
 #[test]
@@ -49,40 +36,12 @@ fn a_program_that_is_sent_to_another_plane_finds_the_slot_for_which_it_is_sent()
 }
 
 #[test]
-fn blocks_of_the_initial_state_are_victims_by_what_emptying_them_costs() {
-    goes_on(&[(8_529_004_673, 131, "hierarchy:window=16")]);
-}
-
-#[test]
 fn where_data_may_lie_in_any_plane_a_collection_in_another_makes_room() {
     let scheme = "turbo-write:static_blocks=2,dynamic_blocks=0,idle_after=100us";
     all_go_on(&at_the_edge(), &[(8_429, 235, scheme)]);
 }
 
 #[test]
-fn what_may_lie_in_any_plane_leaves_others_a_place() {
-    all_go_on(
-        &at_the_edge(),
-        &[
-            (10, 156, "hierarchy:division=page,runs=any,window=8"),
-            (22_023, 368, "sector:static_blocks=3"),
-            (42_205, 291, "hierarchy:window=16"),
-        ],
-    );
-}
-
-#[test]
 fn a_group_that_is_padded_when_the_drive_is_drained_finds_room() {
     all_go_on(&at_the_edge(), &[(22_543, 27, "hierarchy:window=16")]);
-}
-
-#[test]
-fn a_page_that_is_being_packed_waits_for_its_own_time_when_the_group_before_it_leaves() {
-    all_go_on(&at_the_edge(), &[(5_005_055, 446, "restless+hot-cold:hot=30%")]);
-}
-
-/// It went on, but with a wrong count: a page of two units was packed as one unit of another page.
-#[test]
-fn units_of_a_group_that_is_taken_apart_share_pages_anew() {
-    goes_on(&[(6_002_078, 214, "hotness:warm=1,hot=5,heat=logical,decay=2,reclaim_below=10%")]);
 }

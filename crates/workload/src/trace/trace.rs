@@ -314,7 +314,7 @@ impl Trace {
                 Ok(Cursor::new(&source, reader, volume.as_deref()))
             }),
             requests: self.requests.unwrap_or(u64::MAX),
-            period_ns: self.speedup.divide(self.scan.span_ns() + gap),
+            period_ns: self.speedup.divide(self.scan.span_ns().saturating_add(gap)),
             begun_ns: 0,
         }
     }

@@ -151,7 +151,7 @@ fn tables() -> Vec<Kind> {
             table("timestamp_ms,lba,nr_sectors,op", &|n| {
                 format!("{},{},8,{}", n * 12, n * 37 % 991 * 8, rw(n))
             }),
-            Way::Pasted("time=timestamp_ms:ms"),
+            Way::Pasted("time=timestamp_ms,"),
             20,
             &[(1, (12_000, W, 37 * 4096, 4096))],
         ),
@@ -160,7 +160,7 @@ fn tables() -> Vec<Kind> {
             table("time_us,latency_us,offset,length,type", &|n| {
                 format!("{},{},{},4096,{}", n * 300, 80 + n * 7 % 60, place(n), rw(n))
             }),
-            Way::Pasted("time=time_us:us"),
+            Way::Pasted("time=time_us,"),
             20,
             &[(1, (300, W, 919 * 4096, 4096))],
         ),
@@ -176,7 +176,7 @@ fn tables() -> Vec<Kind> {
             table("time_s;sector;count;rw", &|n| {
                 format!("{:.6};{};8;{}", n as f64 * 0.00125, place(n) / 512, rw(n))
             }),
-            Way::Pasted("time=time_s:s"),
+            Way::Pasted("time=time_s,"),
             20,
             &[(1, (1250, W, 919 * 4096, 4096))],
         ),
@@ -192,7 +192,7 @@ fn tables() -> Vec<Kind> {
         kind(
             "bytes with a point",
             table("t_us,offset,size,op", &|n| format!("{},{}.0,4096,{}", n * 5, n * 4096, rw(n))),
-            Way::Pasted("time=t_us:us"),
+            Way::Pasted("time=t_us,"),
             20,
             &[(3, (15, W, 3 * 4096, 4096))],
         ),
