@@ -46,10 +46,10 @@ impl Ledger {
         }
         let now = regions.map(|region| used.bytes(view.program_bytes(region)));
         let anew = view.now < self.looked || now.iter().zip(self.seen).any(|(now, seen)| *now < seen);
-        for i in 0..2 {
-            self.before[i] += if anew { self.seen[i] } else { 0 };
-            self.seen[i] = now[i];
+        if anew {
+            self.before.iter_mut().zip(self.seen).for_each(|(before, seen)| *before += seen);
         }
+        self.seen = now;
         self.looked = view.now;
         [0, 1].map(|i| (self.before[i] + now[i]) as f64 / bytes[i].max(1) as f64)
     }
