@@ -17,8 +17,14 @@ _MEANT = re.compile(r"did you mean \"([^\"]+)\"\?")
 _TIP = re.compile(r"similar (?:argument|value|subcommand)s? exists?: '([^']+)'")
 _KEYWORD = re.compile(r"(?<![\w.])([a-z_]+)=(\{[^}]*\}|\"[^\"]*\"|\d+(?![\w.%]))")
 _STOPS = ".,;:)?"
+_TYPABLE = re.compile(r"--[a-z]|`|\bwordline [a-z]+\b|\b[a-z_.]+=\w")
 #: Options without a value.
 _FLAGS = ("force", "lossy", "steady-state", "check")
+
+
+def is_typable(text: str) -> bool:
+    """Whether something of a text looks as if it could be typed; of prose nothing does."""
+    return bool(_TYPABLE.search(text))
 
 
 def pieces(text: str) -> list[str]:
@@ -60,9 +66,10 @@ def _options(text: str) -> tuple[list[tuple[str, str | None]], str]:
         value = None
         if name not in _FLAGS and behind.startswith(" "):
             word = behind[1:].split(" ")[0]
+            value = word.rstrip(_STOPS)
             if behind[1:].startswith("'"):
-                word = "'" + behind[2:].split("'")[0] + "'"
-            value = word.strip("'").rstrip(_STOPS)
+                value = behind[2:].split("'")[0]
+                word = f"'{value}'"
             behind = behind[1 + len(word) :]
         found.append((name, value))
         rest = before + behind
@@ -92,7 +99,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        if "seen" in self.data:
+        if "seen" in self.data or "unfollowed" in self.data:
             return "seen"
         return self.data.get("command") or f"{self.data['call']}({self.data['with']})"
 
@@ -185,5 +192,6 @@ def shapes_known() -> set[str]:
     return {
         shape(piece)
         for entry in known()[1]
-        for piece in [*entry.data.get("advice", []), *entry.data.get("seen", [])]
+        for key in ("advice", "seen", "unfollowed")
+        for piece in entry.data.get(key, [])
     }

@@ -8,15 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from advice import KNOWN, ROOT, Entry, known, pieces
+from advice import KNOWN, ROOT, Entry, is_typable, known, pieces
 
 import wordline as wl
 
 FILES, ENTRIES = known()
 #: Stands for what a reader must know.
 PLACEHOLDER = re.compile(r"\b(FILE|NAME|VALUE|KEY|OPTIONS)\b")
-#: What looks as if it could be typed; in prose there is none of it.
-TYPABLE = re.compile(r"--[a-z]|`|\bwordline [a-z]+\b|\b[a-z_.]+=\w")
 
 
 def small_drive() -> str:
@@ -68,7 +66,7 @@ def wrong_of(entry: Entry, number: int, folder: Path, binary: Path) -> tuple[lis
     advice, wrong = list(dict.fromkeys(asked.advice)), []
     for at, piece in enumerate(advice):
         commands, prose = entry.typed(piece)
-        if TYPABLE.search(prose) or PLACEHOLDER.search(prose):
+        if is_typable(prose) or PLACEHOLDER.search(prose):
             wrong.append(f"looks as if it could be typed: {piece}")
         if names := entry.data.get("names"):
             page = Followed(names.split(), folder, binary, f"{number}-names").out
@@ -116,7 +114,7 @@ def test_advice_of_the_command_line_can_be_followed(folder, binary):
 
 def test_advice_without_a_command_is_prose():
     seen = [piece for entry in ENTRIES for piece in entry.data.get("seen", [])]
-    wrong = [piece for piece in seen if TYPABLE.search(piece)]
+    wrong = [piece for piece in seen if is_typable(piece)]
     assert not wrong, (
         "give tests/advice.jsonl a command that leads to each, so that it is followed:\n"
         + "\n".join(wrong)

@@ -250,7 +250,10 @@ def traces():
     return {
         "empty": (b"", ["empty"]),
         "binary": (bytes(range(256)) * 64, ["wordline list formats"]),
-        "text": (b"It was the best of times,\nit was the worst of times\n", ["wordline list formats"]),
+        "text": (
+            b"It was the best of times,\nit was the worst of times\n",
+            ["wordline list formats"],
+        ),
         "zero length": (
             line.encode() * 3 + f"{start},h,0,Read,0,0,1\n".encode(),
             [":4", "length zero"],

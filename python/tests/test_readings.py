@@ -189,7 +189,7 @@ def test_the_verdict_has_three_counts_and_sizes():
     rows[2] = outcome(9.0, id="c", printed=1.5, no_effect=1.0)
     found = verdicts.under_readings(rows, [(readings.Choice({"r": "1"}), turned)])
     assert verdicts.verdict(found, verdicts.ALL) == (
-        "1 of 3 results hold under every reading, 1 depend on a reading, 1 deviate (T2 1 of 3)"
+        "1 of 3 results hold under every reading, 1 depends on a reading, 1 deviates (T2 1 of 3)"
     )
     assert verdicts.verdict(rows, verdicts.MAIN).startswith(
         "2 of 3 results hold under the main readings ("

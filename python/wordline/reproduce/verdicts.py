@@ -95,7 +95,8 @@ def verdict(judged: Sequence[Judged], readings: str = "") -> str:
     if readings == ALL:
         there = counts(tested)
         text += " under every reading"
-        text += f", {there[DEPENDS]} depend on a reading, {there[DEVIATES]} deviate"
+        text += f", {_some(there[DEPENDS], 'depend')} on a reading"
+        text += f", {_some(there[DEVIATES], 'deviate')}"
     elif readings:
         text += f" under {'the main readings' if readings == MAIN else readings}"
     said = []
@@ -110,6 +111,10 @@ def verdict(judged: Sequence[Judged], readings: str = "") -> str:
     )
 
 
+def _some(count: int, verb: str) -> str:
+    return f"{count} {verb}{'s' if count == 1 else ''}"
+
+
 def sizes(judged: Sequence[Judged]) -> str:
     """Say how many printed sizes are met within shares of their effects; nothing without any."""
     results = [j for j in judged if j.claim.kind == RESULT and j.is_tested]
@@ -118,9 +123,9 @@ def sizes(judged: Sequence[Judged]) -> str:
         return ""
     slack = 1e-9
     within = (f"{sum(s <= share + slack for s in off)} within {share:.0%}" for share in SHARES)
-    return f"of {len(off)} printed sizes {', '.join(within)} of the printed effect".replace(
-        "%", " %"
-    )
+    what = "size" if len(off) == 1 else "sizes"
+    text = f"of {len(off)} printed {what} {', '.join(within)} of the printed effect"
+    return text.replace("%", " %")
 
 
 def model_verdict(judged: Sequence[Judged]) -> str:
