@@ -121,6 +121,12 @@ def test_advice_without_a_command_is_prose():
     )
 
 
+def test_few_pieces_of_advice_are_not_followed():
+    # Given by tests in Python without a command of their own yet: they may only become fewer.
+    rest = [piece for entry in ENTRIES for piece in entry.data.get("unfollowed", [])]
+    assert len(rest) <= 20
+
+
 def texts_of(called: Entry, arguments: dict) -> tuple[list[str], bool]:
     """Return what a call advises, and whether it ended well."""
     try:

@@ -117,6 +117,7 @@ class Flash(Figures):
     map: MapOnFlash | Any
     multiplane: Multiplane | Any
     page_types: PageTypes | Any
+    places: Figures
     program_bytes: Figures
     programs: Figures
     reads: Figures
@@ -306,6 +307,7 @@ class RegionActivity(Figures):
     reads: int
     reads_by_cause: Figures
     updates: NDArray[np.float64]
+    whole_page_reads: int | Any
 
 class RegionCapacity(Figures):
     blocks: int
