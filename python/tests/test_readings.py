@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -199,6 +200,40 @@ def test_the_verdict_has_three_counts_and_sizes():
     )
     page = open_points.depending(found)
     assert "| b |  | 1 to 2 | 1.7 ✓ | `r=1` 9 ✗ |" in page
+
+
+def test_old_and_new_claims_are_counted_on_old_and_new_readings(tmp_path):
+    (tmp_path / "readings.toml").write_text(HEAT)
+    (tmp_path / "claims-before.toml").write_text(
+        '[[claim]]\nid = "a"\nwhere = ""\nsays = ""\nclass = "T2"\nkind = "result"\n'
+        'measure = "m"\nno_effect = 0.0\nbetween = [1.0, 9.0]\n'
+    )
+    (tmp_path / "claims.toml").write_text(
+        (tmp_path / "claims-before.toml").read_text().replace("9.0]", "2.0]")
+    )
+
+    class Module:
+        __name__ = "test"
+
+        @staticmethod
+        def m(study):
+            return study.reports["figure"]
+
+    read = readings.read(tmp_path)
+    former = read.chosen(["heat=period"])
+    main, turned = (
+        SimpleNamespace(folder=tmp_path, module=Module, readings=read, choice=choice, seeds={})
+        for choice in (readings.Choice({}), former)
+    )
+    main.readings = readings.Readings(read.all, before=former)
+    study = paper.Study(main, {"figure": 5.0})
+    study.others = [paper.Study(turned, {"figure": 1.5})]
+    now = claims.judge(main, study)
+    text = open_points.before(study, now)
+    assert "| claims of the page before | 1 of 1 | 1 of 1 |" in text
+    assert "| claims of today | 1 of 1 | 0 of 1 |" in text
+    study.others = []
+    assert open_points.before(study, now) == ""
 
 
 def test_rows_over_seeds_are_judged_by_their_interval():

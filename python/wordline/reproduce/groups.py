@@ -67,7 +67,8 @@ def expand(
     settings = {**common, **(_scaled(device, common, scale) if scale > 1 else {})}
     for own in (group, *changes):
         settings.update(_divided_all(own.get("set", {}), scale))
-    schemes = {**text["schemes"], **_spread(group, "own_schemes")}
+    own_schemes = _spread(group, "own_schemes")
+    schemes = {**text["schemes"], **own_schemes}
     for change in changes:
         schemes = _otherwise(schemes, change.get("schemes", {}), change.get("scheme_options", {}))
     options = [own["workload_options"] for own in (group, *changes) if "workload_options" in own]
@@ -84,7 +85,7 @@ def expand(
         if scale > 1:
             divided = text.get("divided", {}).items()
             more.update({key: str(max(1, count // scale)) for key, count in divided})
-        for scheme in group.get("schemes", text["schemes"]) or _spread(group, "own_schemes"):
+        for scheme in group.get("schemes", text["schemes"]) or own_schemes:
             before: Run | None = None
             rounds, seeds = group.get("rounds", 1), group.get("seeds", text.get("seeds", 1))
             for number in range(1, max(rounds, seeds) + 1):

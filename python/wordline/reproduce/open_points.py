@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from wordline import page
 from wordline.reproduce import claims
 from wordline.reproduce.changes import CLAIMS
-from wordline.reproduce.claims import DEPENDS, HOLDS, RESULT, Claim, Judged, Outcome
+from wordline.reproduce.claims import DEPENDS, RESULT, Judged, Outcome
 from wordline.reproduce.paper import Study
 
 
@@ -102,7 +102,7 @@ def _turns(label: str, judged: Sequence[Judged]) -> str:
     return "; ".join(said) or (f"no verdict; {moved} figures move" if moved else "no figure")
 
 
-def before(study: Study) -> str:
+def before(study: Study, judged: Sequence[Judged]) -> str:
     """Return the four counts: claims of the page before and of today, on its readings and today's.
 
     Nothing where the page is not the whole, or there was none before.
@@ -112,18 +112,22 @@ def before(study: Study) -> str:
         return ""
     was = study.paper.readings.before
     label = was.label if was else ""
-    there = next((o for o in study.others if label and o.paper.choice.label == label), study)
+    there = next((o for o in study.others if label and o.paper.choice.label == label), None)
     old = claims.read(path)
+    old_now, now = claims.judge(study.paper, study, old), judged
+    if there is None:
+        old_then, then = old_now, now
+    else:
+        old_then, then = claims.judge(there.paper, there, old), claims.judge(there.paper, there)
     rows = [
-        ["claims of the page before", _held(there, old), _held(study, old)],
-        ["claims of today", _held(there, None), _held(study, None)],
+        ["claims of the page before", _met(old_then), _met(old_now)],
+        ["claims of today", _met(then), _met(now)],
     ]
     head = ["results that hold, of those tested", "readings of the page before", "main readings"]
     return f"## Before and now\n\n{page.table(head, rows, right=2)}\n"
 
 
-def _held(study: Study, rows: Sequence[Claim] | None) -> str:
-    tested = [
-        j for j in claims.judge(study.paper, study, rows) if j.claim.kind == RESULT and j.is_tested
-    ]
-    return f"{sum(j.verdict == HOLDS for j in tested)} of {len(tested)}"
+def _met(judged: Sequence[Judged]) -> str:
+    """Say how many results are met by the readings of one study alone."""
+    tested = [j for j in judged if j.claim.kind == RESULT and j.is_tested]
+    return f"{sum(j.is_met for j in tested)} of {len(tested)}"

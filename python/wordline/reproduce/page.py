@@ -247,7 +247,7 @@ def markdown(
         open_points.depending(judged),
         _deviating(study, judged),
         open_points.table(study, judged),
-        open_points.before(study),
+        open_points.before(study, judged),
         _calibrated(study),
         changed,
     ]

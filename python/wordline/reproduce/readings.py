@@ -23,7 +23,7 @@ of results seen, all alternatives of that reading are counted, so that it moves 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -127,12 +127,16 @@ class Readings:
                 raise UserError(f"--reading {text}: it cannot be run: {why}")
             taken[reading] = name
         turned = {r: name for r, name in taken.items() if name != self.all[r].main}
-        return Choice(turned, all(self.all[r].counts(name) for r, name in turned.items()))
+        return self.choice(turned)
+
+    def choice(self, taken: Mapping[str, str]) -> Choice:
+        """Return what takes these alternatives; it is counted if every one of them is."""
+        return Choice(taken, all(self.all[r].counts(name) for r, name in taken.items()))
 
     def choices(self) -> list[Choice]:
         """Return every alternative that can be run, one at a time, and then the pairs."""
         single = [
-            Choice({reading.name: other.name}, reading.counts(other.name))
+            self.choice({reading.name: other.name})
             for reading in self.all.values()
             for other in reading.others
             if not other.missing
@@ -146,13 +150,6 @@ class Readings:
     def missing(self, choice: Choice) -> str:
         """Return why a choice cannot be run; nothing if it can."""
         return next((a.missing for _, a in self.alternatives(choice) if a.missing), "")
-
-    def not_run(self) -> Iterator[tuple[Reading, Alternative]]:
-        """Return the alternatives that cannot be run."""
-        for reading in self.all.values():
-            for other in reading.others:
-                if other.missing:
-                    yield reading, other
 
 
 def read(folder: Path) -> Readings:
@@ -198,7 +195,7 @@ def _choice(readings: Readings, taken: Mapping[str, str], where: str) -> Choice:
         known = readings.all[reading].alternatives
         if name not in known:
             raise UserError(f"{where}: {reading} has no {name!r}; allowed: {list(known)}")
-    return Choice(taken, all(readings.all[r].counts(name) for r, name in taken.items()))
+    return readings.choice(taken)
 
 
 def _reading(row: Mapping[str, Any], where: str) -> Reading:
