@@ -31,9 +31,8 @@
 
 use crate::parameters::Parameters;
 use crate::parts::layout;
-use crate::parts::read_class::{self, Class};
+use crate::parts::read_class::Class;
 use crate::parts::read_heat::{self, ByReadHeat, X, Y};
-use crate::parts::reclaim_memory::{RECLAIM, RECLAIM_BELOW};
 use crate::registry::Entry;
 use wordline_ftl::{
     Collect, DriveInfo, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag,
@@ -49,17 +48,7 @@ pub(crate) fn entry() -> Entry {
         Box::new(Hotness::from_parameters(p))
     })
     .docs(include_str!("hotness.rs"))
-    .takes(read_class::WARM)
-    .takes(read_class::HOT)
-    .takes(read_class::CLASS)
-    .takes(read_class::PERIOD)
-    .takes(read_class::HOT_WITHIN)
-    .takes(read_class::WARM_WITHIN)
-    .takes(read_heat::HEAT)
-    .takes(read_heat::DECAY)
-    .takes(RECLAIM)
-    .takes(RECLAIM_BELOW)
-    .takes(layout::IDLE_AFTER)
+    .takes_all(read_heat::PARAMETERS)
     .small("warm=2,hot=3,decay=40,reclaim=on,idle_after=50us")
     .small("class=distance,hot_within=8,warm_within=64,decay=40,reclaim=on,idle_after=50us")
 }

@@ -67,9 +67,8 @@
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
-use crate::parts::read_class::{self, Class};
+use crate::parts::read_class::Class;
 use crate::parts::read_heat::{self, ByReadHeat, X, Y};
-use crate::parts::reclaim_memory::{RECLAIM, RECLAIM_BELOW};
 use crate::registry::Entry;
 use wordline_ftl::{
     Collect, DriveInfo, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag,
@@ -93,17 +92,7 @@ pub(crate) fn entry() -> Entry {
     ))
     .takes(Parameter::new("r2_middle", "7", "the same in the second third"))
     .takes(Parameter::new("r2_old", "11", "the same in the last third"))
-    .takes(read_class::WARM)
-    .takes(read_class::HOT)
-    .takes(read_class::CLASS)
-    .takes(read_class::PERIOD)
-    .takes(read_class::HOT_WITHIN)
-    .takes(read_class::WARM_WITHIN)
-    .takes(read_heat::HEAT)
-    .takes(read_heat::DECAY)
-    .takes(RECLAIM)
-    .takes(RECLAIM_BELOW)
-    .takes(layout::IDLE_AFTER)
+    .takes_all(read_heat::PARAMETERS)
     .small("warm=1,hot=2,r1=0,r2_young=0")
     .small("warm=1,hot=2,r1=0,r2_young=0,class=period,period=16")
 }

@@ -89,6 +89,13 @@ impl Entry {
         self
     }
 
+    /// The same with further parameters.
+    #[must_use]
+    pub fn takes_all(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Entry {
+        self.parameters.extend(parameters);
+        self
+    }
+
     /// The same with a parameter whose key may be left out where it comes first.
     #[must_use]
     pub fn leading(self, key: impl Into<Cow<'static, str>>) -> Entry {

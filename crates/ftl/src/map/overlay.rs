@@ -121,7 +121,7 @@ impl Overlay {
         in_run.union(in_page).and(span.mask)
     }
 
-    /// Sectors that so many of a slot weigh: all of it, where a page has the slot to itself until the last is gone.
+    /// Live sectors that a slot counts for: all of them where a page has the slot to itself, until its last one is gone.
     pub fn weight(&self, keep: SectorMask) -> u32 {
         if self.kind.is_by_page() { self.sectors() } else { keep.count() }
     }

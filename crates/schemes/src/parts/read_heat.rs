@@ -4,7 +4,7 @@
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
-use crate::parts::read_class::{Class, Classes, Reads};
+use crate::parts::read_class::{self, Class, Classes, Reads};
 use crate::parts::reclaim_memory::{self, Reclaim};
 use serde::{Deserialize, Serialize};
 use wordline_flash::SlotClass;
@@ -24,17 +24,32 @@ pub(crate) const X: RegionId = RegionId(2);
 /// The modes of the regions, by their numbers.
 const MODES: [(&str, CellMode); 3] = [("Z", CellMode::Qlc), ("Y", CellMode::Tlc), ("X", CellMode::Slc)];
 
-pub(crate) const DECAY: Parameter = Parameter::new(
+const DECAY: Parameter = Parameter::new(
     "decay",
     "off",
     "halve the counts of reads after so many pages read by the host; or off; 4000000 with reclaim",
 );
 
-pub(crate) const HEAT: Parameter = Parameter::new(
+const HEAT: Parameter = Parameter::new(
     "heat",
     "physical",
     "physical or logical: whether reads count for the place where a page lies, and anew where it is moved to, or for the page",
 );
+
+/// What a scheme that moves pages by their reads takes.
+pub(crate) const PARAMETERS: [Parameter; 11] = [
+    read_class::WARM,
+    read_class::HOT,
+    read_class::CLASS,
+    read_class::PERIOD,
+    read_class::HOT_WITHIN,
+    read_class::WARM_WITHIN,
+    HEAT,
+    DECAY,
+    reclaim_memory::RECLAIM,
+    reclaim_memory::RECLAIM_BELOW,
+    layout::IDLE_AFTER,
+];
 
 /// What reads are counted for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -14,7 +14,7 @@ impl<M: Media> Ftl<M> {
         self.hold_die(self.state.geometry.die_of(plane));
     }
 
-    /// A job lets go of the die that it held.
+    /// A job releases the die that it held.
     pub(crate) fn let_go(&mut self, plane: PlaneId) {
         self.let_go_of(self.state.geometry.die_of(plane));
     }
@@ -69,7 +69,7 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Idle work of a die lets go of what it holds for the layout. Returns whether it did.
+    /// Idle work of a die releases what it holds for the layout. Returns whether it held anything.
     pub(crate) fn let_go_in_idle_time(&mut self, die: DieId) -> bool {
         let held = self.idle_jobs.let_go(die);
         if held {
