@@ -10,11 +10,13 @@ pytest.importorskip("rich", reason="needs pip install '.[reproduce]'")
 pytest.importorskip("pyarrow", reason="needs pip install '.[reproduce]'")
 
 import wordline as wl
+from wordline import reproduce
 from wordline.reproduce import (
     changes,
     claims,
     groups,
     open_points,
+    page,
     paper,
     readings,
     registration,
@@ -262,6 +264,24 @@ def test_rows_over_seeds_are_judged_by_their_interval():
     assert wide.half_width == pytest.approx(4.3027 * 0.1 / 3**0.5, rel=1e-4)
     assert (wide.verdict, narrow.verdict) == ("holds", "deviates")
     assert judged(measure="once").half_width == 0
+
+
+def test_seeds_beyond_the_first_are_run_and_priced_on_request():
+    read = paper.read("pa-ssd", scale=48)
+    seeds = [n for n in read.runs if n.startswith("main/Fin/US/")]
+    assert [n for n in seeds if not read.is_further_seed(n)] == ["main/Fin/US/1"]
+    assert not any(read.is_further_seed(n) for n in read.runs if n.startswith("rounds/"))
+    # A run that several ask for counts for the first of them.
+    asked = {n: read.runs[n] for n in seeds}
+    turned = {"main/Fin/US/1": read.runs["main/Fin/US/1"]}
+    parts = {part: len(runs) for part, runs in reproduce._parts(read, asked, [turned]).items()}
+    assert parts == {"the paper": 1, "causes": 0, "further seeds": 4, "readings": 0}
+
+
+def test_rows_over_one_seed_of_several_have_no_interval_and_say_how_to_get_it():
+    read = paper.read("pa-ssd", scale=48)
+    assert "`x --seeds`" in page.hint(paper.Study(read, {}, all_seeds=False), "x")
+    assert page.hint(paper.Study(read, {}), "x") == ""
 
 
 def test_sentences_and_rows_are_held_together(tmp_path):

@@ -44,6 +44,7 @@ def _main(
     causes: bool = False,
     reading: Sequence[str] = (),
     readings: bool = False,
+    seeds: bool = False,
     out: str | None = None,
     jobs: int | None = None,
     on: str | None = None,
@@ -51,7 +52,7 @@ def _main(
     traces: str | None = None,
 ) -> None:
     if paper == ATLAS:
-        if figures or scale > 1 or causes or reading or readings:
+        if figures or scale > 1 or causes or reading or readings or seeds:
             raise UserError(
                 "the atlas takes --only, --traces, --jobs, --on, --dry-run and --out alone; "
                 "wordline atlas takes more"
@@ -65,7 +66,7 @@ def _main(
 
     at = cluster.at(on, jobs)
     scope = Scope(scale, tuple(figures), tuple(only), tuple(reading))
-    more = More(causes, readings, traces, dry_run)
+    more = More(causes, readings, seeds, traces, dry_run)
     base = Path("out") if scale == 1 else Path(f"out/scale-{scale}")
     if paper not in (ALL, OVERVIEW):
         whole = Path(out) if out else base / paper
@@ -100,6 +101,7 @@ class More:
 
     causes: bool = False
     readings: bool = False
+    seeds: bool = False
     traces: str | None = None
     dry_run: bool = False
 
@@ -125,7 +127,8 @@ def _one(
     patterns = [pattern for figure in wanted for pattern in figure.runs] if scope.figures else ["*"]
     # Whoever names figures or runs has named causes, too.
     left_out = [] if more.causes or not scope.is_whole else read.causes
-    asked = {n: r for n, r in read.runs.items() if _is_asked(n, patterns, scope.only, left_out)}
+    known = {n: r for n, r in read.runs.items() if more.seeds or not read.is_further_seed(n)}
+    asked = {n: r for n, r in known.items() if _is_asked(n, patterns, scope.only, left_out)}
     _check_only(read, scope, asked)
     others = _others(read, scope, patterns, more.traces) if more.readings else []
     names = {run: name for name, run in reversed(asked.items())}
@@ -147,7 +150,7 @@ def _one(
     for n, why in refused.items():
         print(f"{n} was refused: {why}", file=sys.stderr)
     found = {n: reports[run] for n, run in asked.items() if run in reports}
-    study = papers.Study(read, found, scope, left_out, refused)
+    study = papers.Study(read, found, scope, left_out, refused, all_seeds=more.seeds)
     study.others = [_turned(study, other, turned, reports, refusals) for other, turned in others]
     # What was asked for by name and cannot be drawn is told, too.
     named = bool(scope.figures)
@@ -165,7 +168,8 @@ def _one(
     command = _command(paper, scope, more)
     written = page.write(study, drawn, judged, folder, command, registered)
     terminal.show(study, written, judged, folder, page.hint(study, command))
-    print(bars.summary() + "; " + _cost(list(reports.values())))
+    parts = _parts(read, asked, [turned for _, turned in others])
+    print(bars.summary() + "; " + _cost(reports, parts))
     print(f"wrote {len(written.paths)} files; the page is {written.page}", file=sys.stderr)
 
 
@@ -182,7 +186,9 @@ def _others(
     found = []
     for label in choices:
         other = papers.read(read.name, scale=scope.scale, traces=traces, otherwise=label.split(","))
-        turned = [n for n in other.turned() if _is_asked(n, patterns, scope.only, [])]
+        # An alternative is run with the first seed alone.
+        first = [n for n in other.turned() if not other.is_further_seed(n)]
+        turned = [n for n in first if _is_asked(n, patterns, scope.only, [])]
         found.append((other, {n: other.runs[n] for n in turned}))
     return found
 
@@ -199,7 +205,12 @@ def _turned(
     found = {n: reports[run] for n, run in turned.items() if run in reports}
     refused = {n: told(refusals[run]) for n, run in turned.items() if run in refusals}
     return replace(
-        study, paper=other, reports=kept | found, refused={**study.refused, **refused}, others=()
+        study,
+        paper=other,
+        reports=kept | found,
+        refused={**study.refused, **refused},
+        others=(),
+        all_seeds=False,
     )
 
 
@@ -247,6 +258,7 @@ def _command(paper: str, scope: Scope, more: More) -> str:
     words += [f"--reading {reading}" for reading in scope.reading]
     words += ["--causes"] if more.causes else []
     words += ["--readings"] if more.readings else []
+    words += ["--seeds"] if more.seeds else []
     return " ".join(words)
 
 
@@ -261,14 +273,39 @@ def _is_asked(
     )
 
 
-def _cost(reports: Sequence[Any]) -> str:
+def _parts(
+    read: Paper, asked: Mapping[str, Run], turned: Sequence[Mapping[str, Run]]
+) -> dict[str, set[Run]]:
+    """Return the runs of a paper by what they are run for; a run that serves two is the first's."""
+    parts: dict[str, set[Run]] = {
+        "the paper": set(),
+        "causes": set(),
+        "further seeds": set(),
+        "readings": {run for runs in turned for run in runs.values()},
+    }
+    for name, run in asked.items():
+        is_cause = name.split("/")[0] in read.causes
+        seed = "further seeds" if read.is_further_seed(name) else "the paper"
+        parts["causes" if is_cause else seed].add(run)
+    seen: set[Run] = set()
+    for runs in parts.values():
+        runs -= seen
+        seen |= runs
+    return parts
+
+
+def _cost(reports: Mapping[Run, Any], parts: Mapping[str, set[Run]]) -> str:
     """Say what the runs took, whenever they were done."""
     if not reports:
         return "no run"
-    wall = sum(report.speed.wall_s for report in reports)
-    memory = max(report.memory.engine_bytes for report in reports)
-    requests = sum(report.host.completed for report in reports)
+    memory = max(report.memory.engine_bytes for report in reports.values())
+    requests = sum(report.host.completed for report in reports.values())
+    walls = {
+        part: sum(reports[run].speed.wall_s for run in runs if run in reports)
+        for part, runs in parts.items()
+    }
+    spent = ", ".join(f"{part} {wall:.0f} s" for part, wall in walls.items() if wall)
     return (
-        f"{requests / 1e6:.0f} M requests, run in {wall / 60:.0f} minutes if one after the other, "
-        f"at most {memory / 2**20:.0f} MiB of state a run"
+        f"{requests / 1e6:.0f} M requests, at most {memory / 2**20:.0f} MiB of state a run; "
+        f"one after the other: {spent}"
     )

@@ -194,6 +194,14 @@ class Judged:
         return self.verdict in TESTED
 
     @property
+    def came_out(self) -> str:
+        """The figure as people read it, with half of its interval; nothing if there is none."""
+        if self.figure is None:
+            return ""
+        about = f" ± {self.claim.shown(self.half_width)}" if self.half_width else ""
+        return self.claim.shown(self.figure) + about
+
+    @property
     def is_met(self) -> bool:
         """Whether the figure, with its interval, is where it must be under the main readings."""
         return self.figure is not None and all(
@@ -371,7 +379,7 @@ def _figure(
     """Return a figure and half of its interval over the seeds of the runs that it reads."""
     first = study.of_seed(1)
     figures = [measure(first, **claim.arguments)]
-    seeds = min(first.seeds_read, default=1)
+    seeds = min(first.seeds_read, default=1) if study.all_seeds else 1
     figures += [measure(study.of_seed(s), **claim.arguments) for s in range(2, seeds + 1)]
     found = [figure for figure in figures if figure is not None]
     if len(found) < len(figures) or len(found) == 1:

@@ -59,12 +59,19 @@ def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
 
 def hint(study: Study, command: str) -> str:
     """Say which runs were left out, and how to have them; nothing if none was."""
-    if not study.left_out:
-        return ""
-    return (
-        f"Runs that only show why a claim deviates were left out ({', '.join(study.left_out)}); "
-        f"`{command} --causes` does them, too."
-    )
+    said = []
+    if study.left_out:
+        said.append(
+            "Runs that only show why a claim deviates were left out "
+            f"({', '.join(study.left_out)}); `{command} --causes` does them, too."
+        )
+    if study.paper.seeds and not study.all_seeds:
+        groups = ", ".join(f"{name} {seeds}" for name, seeds in study.paper.seeds.items())
+        said.append(
+            f"Runs were made with one seed of several ({groups}); "
+            f"`{command} --seeds` does the others, too, and gives intervals."
+        )
+    return " ".join(said)
 
 
 @dataclass
@@ -290,7 +297,7 @@ def _deviating(study: Study, judged: Sequence[Judged]) -> str:
     rows = [
         (
             j.cause or none,
-            [j.claim.id, j.claim.says, j.claim.allowed, _came_out(j)],
+            [j.claim.id, j.claim.says, j.claim.allowed, j.came_out or "–"],  # noqa: RUF001
         )
         for j in results_first(judged)
         if j.verdict == DEVIATES
@@ -342,19 +349,12 @@ def _claims_table(judged: Sequence[Judged]) -> str:
             j.claim.says,
             j.claim.tolerance_class,
             j.claim.allowed,
-            _came_out(j),
+            j.came_out or "–",  # noqa: RUF001
         ]
         for j in judged
     ]
     head = ["", "claim", "where", "says", "class", "must be", "came out"]
     return pages.table(head, rows)
-
-
-def _came_out(judged: Judged) -> str:
-    if judged.figure is None:
-        return "–"  # noqa: RUF001
-    about = f" ± {judged.claim.shown(judged.half_width)}" if judged.half_width else ""
-    return judged.claim.shown(judged.figure) + about
 
 
 def cell(value: Any) -> str:

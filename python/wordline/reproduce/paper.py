@@ -132,6 +132,11 @@ class Paper:
             ]
         return list(dict.fromkeys(found))
 
+    def is_further_seed(self, run: str) -> bool:
+        """Whether a run repeats another with a further seed."""
+        group, *_, last = run.split("/")
+        return group in self.seeds and last != "1"
+
     @property
     def figures(self) -> Sequence[Figure]:
         """Figures and tables in the order of the paper."""
@@ -321,6 +326,8 @@ class Study:
         Of groups that are run with several seeds, the one whose reports are returned.
     seeds_read
         The numbers of seeds of the groups whose reports were returned.
+    all_seeds
+        Whether their further seeds were asked for; else there are reports of the first alone.
     """
 
     paper: Paper
@@ -331,6 +338,7 @@ class Study:
     others: Sequence[Study] = ()
     seed: int = 1
     seeds_read: set[int] = field(default_factory=set)
+    all_seeds: bool = True
 
     def of_seed(self, seed: int) -> Study:
         """Return it with the reports of a seed; what was read of it is its own."""
@@ -368,10 +376,7 @@ class Study:
         NotRun
             There is none.
         """
-        if group in self.paper.seeds and not round:
-            self.seeds_read.add(self.paper.seeds[group])
-            round = self.seed
-        name = f"{group}/{workload}/{scheme}" + (f"/{round}" if round else "")
+        name = self._name(workload, scheme, group, round)
         if group in self.paper.missing:
             raise NotRun(f"{name}: {self.paper.missing[group]}")
         if name not in self.reports:
@@ -381,6 +386,16 @@ class Study:
                 raise NotAdmitted(f"{name} was refused: {self.refused[name]}")
             raise NotRun(f"{name} was not asked for")
         return self.reports[name]
+
+    def found(self, workload: str, scheme: str, group: str) -> Report | None:
+        """Return a report of the first round or of the seed in turn; ``None`` if there is none."""
+        return self.reports.get(self._name(workload, scheme, group))
+
+    def _name(self, workload: str, scheme: str, group: str, round: int = 0) -> str:
+        if group in self.paper.seeds and not round:
+            self.seeds_read.add(self.paper.seeds[group])
+            round = self.seed
+        return f"{group}/{workload}/{scheme}" + (f"/{round}" if round else "")
 
 
 class NotRun(Exception):

@@ -118,18 +118,21 @@ def rows(study: Study) -> list[dict[str, Any]]:
     """Return the table: of each scheme its figures over the baseline's, of twin and piece."""
     table = []
     for piece in study.paper.pieces:
-        schemes = [name for name in study.paper.schemes if _has(study, piece, name)]
+        schemes = {
+            name: report
+            for name in study.paper.schemes
+            if (report := study.found(piece.label, name, GROUP))
+        }
         baseline = piece.over or next(iter(schemes), "")
-        base = _there(study, piece.label, baseline, GROUP)
-        twin = _there(study, piece.workload, baseline, piece.beside)
+        base = schemes.get(baseline)
+        twin = study.found(piece.workload, baseline, piece.beside)
         if base is None:
             continue
         share = base.host.write_bytes / base.capacity["logical_bytes"]
         # Whoever reads the row sees how far the drive was aged by it.
         written = f"writes {share:.2%} of the drive".replace("%", " %")
-        for scheme in schemes:
-            own = study.reports[f"{GROUP}/{piece.label}/{scheme}"]
-            of_twin = _over(_there(study, piece.workload, scheme, piece.beside), twin)
+        for scheme, own in schemes.items():
+            of_twin = _over(study.found(piece.workload, scheme, piece.beside), twin)
             of_piece = _over(own, base)
             row: dict[str, Any] = {
                 "workload": piece.workload,
@@ -142,14 +145,6 @@ def rows(study: Study) -> list[dict[str, Any]]:
                 row |= {f"{what}_twin": of_twin.get(what), what: of_piece.get(what)}
             table.append({**row, "note": "; ".join(filter(None, [piece.note, written]))})
     return table
-
-
-def _has(study: Study, piece: Piece, scheme: str) -> bool:
-    return f"{GROUP}/{piece.label}/{scheme}" in study.reports
-
-
-def _there(study: Study, workload: str, scheme: str, group: str) -> Report | None:
-    return study.reports.get(f"{group}/{workload}/{scheme}")
 
 
 def _over(own: Report | None, base: Report | None) -> Mapping[str, float]:

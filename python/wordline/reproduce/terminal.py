@@ -119,11 +119,10 @@ def _table(judged: Sequence[Judged]) -> Table:
         table.add_column(head, justify="right" if head == "came out" else "left", overflow="fold")
     marks = {FULL_SCALE: "only at full scale"}
     for j in judged:
-        came = "" if j.figure is None else j.claim.shown(j.figure)
         mark = marks.get(j.verdict, j.verdict)
         mark = mark if j.is_met or j.verdict != CALIBRATION else "calibration, not met"
         kind = j.claim.kind
-        what = (escape(t) for t in (kind, j.claim.id, j.claim.where, j.claim.allowed, came))
+        what = (escape(t) for t in (kind, j.claim.id, j.claim.where, j.claim.allowed, j.came_out))
         table.add_row(f"[{COLOURS[j.verdict]}]{mark}[/]", *what)
     return table
 

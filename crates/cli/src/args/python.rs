@@ -137,6 +137,9 @@ pub(crate) struct ReproduceArgs {
     /// all of them. Runs that were done before are not repeated
     #[arg(long)]
     pub(crate) readings: bool,
+    /// Run the further seeds of runs under bursts, too, and give intervals; --dry-run says how long that takes
+    #[arg(long)]
+    pub(crate) seeds: bool,
     /// Divide the drive, the footprint and the length of the workloads by this
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) scale: u32,

@@ -131,6 +131,7 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
         ("causes", Argument::Flag(args.causes)),
         ("reading", Argument::Texts(args.reading)),
         ("readings", Argument::Flag(args.readings)),
+        ("seeds", Argument::Flag(args.seeds)),
     ];
     add_path(&mut arguments, "out", args.out)?;
     add_where(&mut arguments, args.at);
