@@ -47,13 +47,13 @@ def both(scheme) -> wl.Comparison:
 
 def test_the_page_and_the_table_have_it(both):
     page = both.html()
-    assert "<h2>Followed by the scheme</h2>" in page
+    assert "<h2>Scheme metrics</h2>" in page
     assert '<figure id="followed-hit-rate-b">' in page
     assert "<b>%" not in page
     assert "hit rate, &lt;b&gt;%" in page
-    group = str(both).split("\nFollowed by the scheme\n")[1]
+    group = str(both).split("\nScheme metrics\n")[1]
     assert group.split("\n  hit rate, <b>%")[1].split("\n")[0].split() == ["\u2013", "0.750"]
-    assert "Followed by the scheme" in str(both[1])
+    assert "Scheme metrics" in str(both[1])
 
 
 def test_schemes_in_rust_have_theirs(both):
@@ -67,7 +67,7 @@ def test_files_have_it(scheme, tmp_path):
     command = [script, "run", *asked, "--scheme", scheme, "--out", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert "Followed by the scheme" in done.stdout
+    assert "Scheme metrics" in done.stdout
     with open(tmp_path / "figures" / "followed-hit-rate-b.csv") as file:
         rows = list(csv.DictReader(file))
     assert [(r["host_page_writes"], r["value"]) for r in rows] == [

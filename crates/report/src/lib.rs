@@ -6,6 +6,7 @@
 //! side by side; [`table`] and [`summary`] write them for a terminal, [`html`] as one file for a
 //! browser, [`figures`] as pictures for a paper with their data beside them.
 
+mod figures;
 mod fio;
 mod page;
 mod pictures;
@@ -15,6 +16,7 @@ mod words;
 
 pub use pictures::palette;
 
+pub use figures::explained::{Explained, explainable, explained};
 pub use fio::fio_json;
 pub use page::comparison::{NOT_MODELLED, html};
 pub use page::lifetime::lifetime_html;

@@ -48,6 +48,7 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
     if pages.is_empty() {
         pages.extend(keys::page(name, console));
     }
+    pages.extend(wordline_report::explained(name).iter().map(|found| figure(found, console)));
     if pages.is_empty() {
         return Err(Failure::Input(unknown(name, console.registry())));
     }
@@ -61,7 +62,8 @@ pub(crate) fn names(schemes: &Registry) -> Vec<String> {
         .chain(wordline_workload::SYNTHETICS.iter().map(|w| w.name))
         .chain(TWINS.iter().map(|t| t.name))
         .chain(wordline_workload::FORMATS.iter().map(|f| f.name))
-        .chain([JOB_FILES, NOT_MODELLED, keys::DEVICE_FILES]);
+        .chain([JOB_FILES, NOT_MODELLED, keys::DEVICE_FILES])
+        .chain(wordline_report::explainable());
     fixed.map(str::to_string).chain(keys::names()).collect()
 }
 
@@ -71,11 +73,20 @@ fn unknown(name: &str, schemes: &Registry) -> String {
     let known = names.iter().chain(&keys).map(String::as_str);
     let near = wordline_device::config::closest(name, known);
     let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
-    let what = "device, scheme, workload, format or key of a device file";
+    let what = "device, scheme, workload, format, key of a device file, figure or term";
     let lists = "`wordline list devices`, `wordline list schemes`, `wordline list workloads` and `wordline list formats`";
     format!(
         "there is no {what} {name:?}{hint}\n  hint: {lists} have the names, and `wordline explain device-files` has the keys"
     )
+}
+
+/// A figure or a term of tables and pages.
+fn figure(found: &wordline_report::Explained, console: &Console) -> String {
+    let mut page = format!("{}\n  {}\n", console.bold(&found.name), found.about);
+    for (what, text) in &found.facts {
+        page += &format!("  {what}: {text}\n");
+    }
+    page
 }
 
 /// What a twin is made of, what it is held to, and what it comes to.

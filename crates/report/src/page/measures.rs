@@ -1,12 +1,13 @@
 //! The measures on the page. A few runs stand beside each other, decimal points in line, each with its ratio to
 //! the baseline; many stand below each other with the figures that matter most, and every measure is folded below.
 
+use crate::figures::figure::Better;
 use crate::page::parts::{named, soft, table};
 use crate::pictures::cast::Cast;
 use crate::pictures::svg::{escape, px};
 use crate::schema::comparison::Comparison;
 use crate::words::labels::{eligible, replicas};
-use crate::words::row::{Better, Group, Row};
+use crate::words::row::{Group, Row};
 use crate::words::rows;
 use std::fmt::Write;
 
@@ -29,6 +30,7 @@ pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
     } else {
         caption(out, comparison, cast);
     }
+    explained(out, &groups);
     if !comparison.refused.is_empty() {
         out.push_str("<p class=\"caption\">Not on this device:</p>\n<dl class=\"refused\">\n");
         for refused in &comparison.refused {
@@ -37,6 +39,24 @@ pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
         }
         out.push_str("</dl>\n");
     }
+}
+
+/// What each figure is, once: folded on a screen, where pointing at a figure tells it too, and open in print.
+fn explained(out: &mut String, groups: &[Group]) {
+    out.push_str("<details class=\"explained\">\n<summary>What these figures are</summary>\n<dl>\n");
+    for group in groups {
+        let mut seen = vec![];
+        for figure in group.rows.iter().filter_map(|row| row.figure) {
+            if !seen.contains(&figure.about) {
+                seen.push(figure.about);
+                let label = figure.label.trim_start_matches("* ");
+                let name = if label == "*" { String::new() } else { format!(": {label}") };
+                let (title, about) = (escape(group.title), escape(figure.about));
+                let _ = writeln!(out, "<dt>{title}{}</dt><dd>{about}</dd>", escape(&name));
+            }
+        }
+    }
+    out.push_str("</dl>\n</details>\n");
 }
 
 fn caption(out: &mut String, comparison: &Comparison, cast: &Cast) {
@@ -75,8 +95,9 @@ fn beside(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[Grou
                 group.title
             );
             for row in &group.rows {
-                let class = if row.part { " class=\"part\"" } else { "" };
-                let _ = write!(out, "<tr{class}><th scope=\"row\">{}</th>", labelled(row));
+                let class = if row.is_part() { " class=\"part\"" } else { "" };
+                let about = escape(row.about());
+                let _ = write!(out, "<tr{class}><th scope=\"row\" title=\"{about}\">{}</th>", labelled(row));
                 let (texts, best) = (row.spread_texts(), row.best(&eligible));
                 for (i, (text, spread)) in texts.iter().enumerate() {
                     let value = value(text, spread, with_spread);
@@ -118,13 +139,13 @@ fn value(text: &str, spread: &str, with_spread: bool) -> String {
     format!("{}<span class=\"rest\">{}</span>{spread}", escape(whole), escape(rest))
 }
 
-/// The measures that a reader of many schemes wants first, by group and label.
-const KEY: [(&str, &[&str]); 5] = [
-    ("Write latency", &["mean", "p99", "p99.9"]),
-    ("Read latency", &["mean", "p99", "p99.9"]),
-    ("Throughput", &["IOPS"]),
-    ("Write amplification", &["WAF"]),
-    ("Requests", &["failed"]),
+/// The figures that a reader of many schemes wants first, by the paths that their groups begin with.
+const KEY: [&[&str]; 5] = [
+    &["latency_us.write.mean", "latency_us.write.p99", "latency_us.write.p999"],
+    &["latency_us.read.mean", "latency_us.read.p99", "latency_us.read.p999"],
+    &["throughput.iops"],
+    &["waf.total"],
+    &["host.failed"],
 ];
 
 /// A row a run, a column a measure.
@@ -133,10 +154,10 @@ fn by_scheme(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[G
     let eligible = eligible(&comparison.reports);
     let shown: Vec<(&str, Vec<&Row>)> = KEY
         .iter()
-        .filter_map(|(title, labels)| {
-            let group = groups.iter().find(|g| g.title == *title)?;
-            let rows = labels.iter().filter_map(|label| group.rows.iter().find(|r| r.is(label)));
-            Some((group.title, rows.collect())).filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty())
+        .filter_map(|paths| {
+            let group = groups.iter().find(|g| paths.iter().any(|path| g.rows.iter().any(|r| r.is(path))))?;
+            let rows = paths.iter().filter_map(|path| group.rows.iter().find(|r| r.is(path)));
+            Some((group.title, rows.collect()))
         })
         .collect();
     table(out, "byscheme", "Measures by scheme", |out| {
@@ -150,7 +171,11 @@ fn by_scheme(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[G
             let (first, row) = row;
             let unit = Some(row.unit().sign).filter(|s| !s.is_empty()).unwrap_or("\u{a0}");
             let label = escape(&row.label);
-            let _ = write!(out, "<th scope=\"col\"{first}>{label}<span class=\"unit\">{unit}</span></th>");
+            let about = escape(row.about());
+            let _ = write!(
+                out,
+                "<th scope=\"col\"{first} title=\"{about}\">{label}<span class=\"unit\">{unit}</span></th>"
+            );
         }
         out.push_str("</tr></thead>\n<tbody>\n");
         for run in 0..cast.labels.len() {

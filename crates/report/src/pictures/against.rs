@@ -18,17 +18,17 @@ const GAP: f64 = 9.0;
 /// Beyond this many per cent a logarithmic scale shows more.
 const LINEAR_MAX: f64 = 40.0;
 
-/// The measures that are shown, by the group and label of their row.
-const SHOWN: [(&str, &str, &str); 9] = [
-    ("Write latency", "mean", "write mean"),
-    ("Write latency", "p99", "write p99"),
-    ("Write latency", "p99.9", "write p99.9"),
-    ("Read latency", "mean", "read mean"),
-    ("Read latency", "p99", "read p99"),
-    ("Read latency", "p99.9", "read p99.9"),
-    ("Throughput", "written", "written"),
-    ("Throughput", "IOPS", "IOPS"),
-    ("Write amplification", "WAF", "WAF"),
+/// The figures that are shown, by their paths.
+const SHOWN: [(&str, &str); 9] = [
+    ("latency_us.write.mean", "write mean"),
+    ("latency_us.write.p99", "write p99"),
+    ("latency_us.write.p999", "write p99.9"),
+    ("latency_us.read.mean", "read mean"),
+    ("latency_us.read.p99", "read p99"),
+    ("latency_us.read.p999", "read p99.9"),
+    ("throughput.write_mb_per_s", "written"),
+    ("throughput.iops", "IOPS"),
+    ("waf.total", "WAF"),
 ];
 
 /// A measure with the difference of each run to the baseline.
@@ -41,9 +41,10 @@ struct Measure {
 pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
     let groups = rows::groups(cast.reports);
     let mut measures = vec![];
-    for (group, row, label) in SHOWN {
-        let found = groups.iter().find(|g| g.title == group);
-        let Some(found) = found.and_then(|g| g.rows.iter().find(|r| r.is(row))) else { continue };
+    for (path, label) in SHOWN {
+        let with_group = groups.iter().flat_map(|g| g.rows.iter().map(move |r| (g.title, r)));
+        let Some((group, found)) = with_group.into_iter().find(|(_, r)| r.is(path)) else { continue };
+        let row = &found.label;
         let points: Vec<_> = (0..cast.reports.len())
             .filter_map(|run| Some((run, found.difference(run, cast.baseline)?)))
             .filter(|(_, e)| e.mean.is_finite() && e.mean > -100.0)

@@ -2,6 +2,7 @@
 //! host wrote, so that a bar's length is the WAF; and the erases by cell mode. Parts lie in the
 //! same order in every bar, and zero is on the axis.
 
+use crate::figures::terms::latency_part;
 use crate::pictures::cast::Cast;
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};
 use crate::pictures::palette;
@@ -246,7 +247,7 @@ fn latency_parts(
             Part {
                 class: format!("l-{}", key.replace('_', "-")),
                 colour,
-                title: if key == "behind_gc" { "behind GC".into() } else { key.replace('_', " ") },
+                title: latency_part(key),
                 values,
                 spreads,
                 notes: Vec::new(),

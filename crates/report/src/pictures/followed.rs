@@ -5,7 +5,7 @@ use crate::pictures::cast::Cast;
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};
 use crate::pictures::panels::{Panel, Panels, RIGHT, TOGETHER, dashes, legend};
 use crate::pictures::svg::{Anchor, Canvas, Scale, ScaleKind, drawn, escape, path, text_width, tick_text};
-use crate::words::followed::{last, names};
+use crate::words::metrics::{last, names};
 use crate::words::number::{self, Quantity};
 use std::collections::BTreeSet;
 

@@ -5,7 +5,7 @@ use crate::pictures::figure::Figure;
 use crate::pictures::svg::footnote;
 use crate::pictures::{against, bars, cdf, drive, followed, time};
 use crate::schema::comparison::Comparison;
-use crate::words::followed::TITLE;
+use crate::words::metrics::TITLE;
 use crate::words::names::{stands_for, workload_label};
 
 /// Every picture for which there are data.

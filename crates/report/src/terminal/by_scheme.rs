@@ -2,35 +2,33 @@
 
 use crate::terminal::columns::{NAME_WIDTH, broken};
 use crate::terminal::text::{Line, Look, Page};
-use crate::words::followed::TITLE;
+use crate::words::metrics;
 use crate::words::number;
 use crate::words::row::{Group, Row};
 use unicode_width::UnicodeWidthStr;
 
-/// The measures of many schemes: group, label, and the head of their column.
-const KEY: [(&str, &str, &str); 10] = [
-    ("Write latency", "mean", "w mean"),
-    ("Write latency", "p99", "w p99"),
-    ("Write latency", "p99.9", "w p99.9"),
-    ("Read latency", "mean", "r mean"),
-    ("Read latency", "p99", "r p99"),
-    ("Read latency", "p99.9", "r p99.9"),
-    ("Write amplification", "WAF", "WAF"),
-    ("Throughput", "IOPS", "IOPS"),
-    ("Throughput", "written", "written"),
-    ("Requests", "failed", "failed"),
+/// The figures of many schemes, by their paths, and the head of their column.
+const KEY: [(&str, &str); 10] = [
+    ("latency_us.write.mean", "w mean"),
+    ("latency_us.write.p99", "w p99"),
+    ("latency_us.write.p999", "w p99.9"),
+    ("latency_us.read.mean", "r mean"),
+    ("latency_us.read.p99", "r p99"),
+    ("latency_us.read.p999", "r p99.9"),
+    ("waf.total", "WAF"),
+    ("throughput.iops", "IOPS"),
+    ("throughput.write_mb_per_s", "written"),
+    ("host.failed", "failed"),
 ];
 
 /// More schemes than columns fit: one line a scheme, in as many tables as the measures need.
 pub(crate) fn transposed(page: &mut Page, labels: &[String], groups: &[Group], eligible: &[bool]) {
-    let find = |group: &str, label: &str| {
-        groups.iter().find(|g| g.title == group).and_then(|g| g.rows.iter().find(|r| r.is(label)))
-    };
+    let find = |path: &str| groups.iter().flat_map(|g| &g.rows).find(|r| r.is(path));
     let names: Vec<Vec<String>> = labels.iter().map(|l| broken(l, page.width / 3)).collect();
     let stub = names.iter().flatten().map(|l| l.width()).max().unwrap_or(0);
-    let key =
-        KEY.iter().filter_map(|(group, label, title)| Some((find(group, label)?, vec![title.to_string()])));
-    let followed = groups.iter().filter(|g| g.title == TITLE).flat_map(|g| &g.rows).filter(|row| !row.part);
+    let key = KEY.iter().filter_map(|(path, title)| Some((find(path)?, vec![title.to_string()])));
+    let of_scheme = groups.iter().filter(|g| g.title == metrics::TITLE).flat_map(|g| &g.rows);
+    let followed = of_scheme.filter(|row| !row.is_part());
     let shown: Vec<Measure> = key
         .chain(followed.map(|row| (row, broken(&row.label, NAME_WIDTH))))
         .map(|(row, title)| Measure::new(row, title))

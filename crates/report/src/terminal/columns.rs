@@ -64,7 +64,7 @@ impl Columns {
             for row in &group.rows {
                 let mut lines = name(row).into_iter().map(|text| {
                     let mut line = Line::of(indent(row), Look::Plain);
-                    line.add(&text, if row.part { Look::Dim } else { Look::Plain });
+                    line.add(&text, if row.is_part() { Look::Dim } else { Look::Plain });
                     line
                 });
                 let mut line = lines.next_back().unwrap_or_default();
@@ -76,7 +76,7 @@ impl Columns {
                 for (i, c) in self.columns.iter().enumerate() {
                     let end = line.width + c.width(ratios);
                     let (whole, rest) = split(&texts[i].0);
-                    let look = match (best[i], row.part) {
+                    let look = match (best[i], row.is_part()) {
                         (true, _) => Look::Best,
                         (false, true) => Look::Dim,
                         (false, false) => Look::Plain,
@@ -158,7 +158,7 @@ fn name(row: &Row) -> Vec<String> {
 }
 
 fn indent(row: &Row) -> &'static str {
-    if row.part { "    " } else { "  " }
+    if row.is_part() { "    " } else { "  " }
 }
 
 fn ratio_text(row: &Row, run: usize) -> Option<String> {

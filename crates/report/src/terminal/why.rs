@@ -1,5 +1,6 @@
 //! Where the time of single requests went, told in lines.
 
+use crate::figures::terms::latency_part;
 use crate::schema::why::{Beside, Busy, Emptied, LastPiece, Spent, Story, Stretch, Why, Work};
 use crate::terminal::why_summary::{shares_text, summary_text};
 use crate::words::names::cause_title;
@@ -65,8 +66,8 @@ fn tell(out: &mut String, s: &Story) {
         );
     }
     let parts: Vec<String> =
-        s.parts_ns.iter().map(|(part, ns)| format!("{} {}", part.replace('_', " "), time(*ns))).collect();
-    let _ = writeln!(out, "  {:>9}  in all: {}", took, parts.join(", "));
+        s.parts_ns.iter().map(|(part, ns)| format!("{} {}", latency_part(part), time(*ns))).collect();
+    let _ = writeln!(out, "  {:>9}  total: {}", took, parts.join(", "));
 }
 
 /// Most stretches of a request that words tell of, and most causes of one; the data have all.

@@ -1,5 +1,6 @@
 //! What the slowest requests have in common: the cause in a few lines, and two tables on request.
 
+use crate::figures::terms::latency_part;
 use crate::schema::why_summary::{RootCause, WayShare, WhySummary};
 use crate::words::names::{cause_title, mode_title};
 use crate::words::number::{self, Quantity};
@@ -84,7 +85,7 @@ pub(crate) fn shares_text(out: &mut String, s: &WhySummary) {
     };
     s.ways.iter().for_each(|way| row(out, &way.words(), way.slowest, way.all));
     let _ = writeln!(out, "  by the parts of the latency");
-    s.parts.iter().for_each(|p| row(out, &p.part.replace('_', " "), p.slowest, p.all));
+    s.parts.iter().for_each(|p| row(out, &latency_part(&p.part), p.slowest, p.all));
     if s.looked_at < s.of {
         let seen = number::count(s.looked_at);
         let _ = writeln!(out, "  (what all {ops} were spent on: of {seen} of them, evenly spread)");

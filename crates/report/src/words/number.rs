@@ -139,6 +139,23 @@ const fn unit(sign: &'static str, size: f64) -> Unit {
 }
 
 impl Quantity {
+    /// The unit of a figure as a report stores it.
+    pub(crate) const fn stored(self) -> &'static str {
+        match self {
+            Quantity::Latency => "microseconds",
+            Quantity::Time => "seconds",
+            Quantity::Rate => "10^6 bytes per second",
+            Quantity::Iops => "requests per second",
+            Quantity::Bytes => "bytes",
+            Quantity::Count => "a count",
+            Quantity::Number => "a number",
+            Quantity::Share => "a fraction of 1",
+            Quantity::Energy => "joules",
+            Quantity::EnergyPerByte => "nanojoules per byte",
+            Quantity::Waf => "a ratio",
+        }
+    }
+
     /// The units, smallest first.
     const fn units(self) -> &'static [Unit] {
         const LATENCY: [Unit; 4] = [unit("ns", 1e-3), unit("µs", 1.0), unit("ms", 1e3), unit("s", 1e6)];

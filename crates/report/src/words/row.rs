@@ -1,17 +1,10 @@
 //! A row of a comparison: one measure of every run, which end of it is better, and which values are the best.
 
+use crate::figures::figure::{Better, Figure};
 use crate::schema::estimate::Estimate;
 use crate::schema::replicas;
 use crate::schema::report::Report;
 use crate::words::number::{self, Quantity, Unit};
-
-/// Which end of a row is the good one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Better {
-    Lower,
-    Higher,
-    Neither,
-}
 
 /// One measure of every run.
 #[derive(Clone, Debug)]
@@ -23,8 +16,8 @@ pub(crate) struct Row {
     pub values: Vec<Option<f64>>,
     /// The value of each replica of each run, with its seed.
     samples: Vec<Vec<(u64, f64)>>,
-    /// A part of the row above.
-    pub part: bool,
+    /// The figure that it shows; none of a row made for a sentence.
+    pub figure: Option<&'static Figure>,
 }
 
 /// Rows under one heading.
@@ -47,17 +40,33 @@ impl Row {
         // Under overload a latency says how long the run was: none is better than another.
         let measures_queues = quantity == Quantity::Latency && reports.iter().any(|r| r.overload().is_some());
         let better = if measures_queues { Better::Neither } else { better };
-        Row { label: label.to_string(), quantity, better, values, samples, part: false }
+        Row { label: label.to_string(), quantity, better, values, samples, figure: None }
     }
 
-    pub(crate) fn of_above(mut self) -> Row {
-        self.part = true;
-        self
+    /// The row of a figure, under a name where it has several.
+    pub(crate) fn of(
+        figure: &'static Figure,
+        name: &str,
+        reports: &[Report],
+        value: impl Fn(&Report) -> Option<f64>,
+    ) -> Row {
+        let row = Row::new(&figure.label_of(name), figure.quantity, figure.better, reports, value);
+        Row { figure: Some(figure), ..row }
     }
 
-    /// Whether it has a label, which may have a second name behind it.
-    pub(crate) fn is(&self, label: &str) -> bool {
-        self.label.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    /// Whether it shows the figure at a path of the report.
+    pub(crate) fn is(&self, path: &str) -> bool {
+        self.figure.is_some_and(|figure| figure.path == path)
+    }
+
+    /// Whether it is a part of the row above.
+    pub(crate) fn is_part(&self) -> bool {
+        self.figure.is_some_and(|figure| figure.is_part)
+    }
+
+    /// One sentence that explains it; empty for a row made for a sentence.
+    pub(crate) fn about(&self) -> &'static str {
+        self.figure.map_or("", |figure| figure.about)
     }
 
     pub(crate) fn any(&self) -> bool {

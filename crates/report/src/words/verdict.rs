@@ -1,12 +1,13 @@
 //! The sentence that says what came out of a comparison.
 
+use crate::figures::figure::Better;
 use crate::schema::comparison::Comparison;
 use crate::schema::replicas::mean;
 use crate::schema::report::{Latency, Report};
 use crate::words::labels::{eligible, labels};
 use crate::words::names::waf_name;
 use crate::words::number::Quantity;
-use crate::words::row::{Better, Row};
+use crate::words::row::Row;
 use crate::words::settled::{self, Settled};
 use crate::words::{command, number};
 

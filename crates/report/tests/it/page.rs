@@ -294,7 +294,7 @@ fn what_schemes_follow_has_a_picture_a_name() {
             "of {count}"
         );
         let page = html(&c);
-        assert!(page.contains("<h2>Followed by the scheme</h2>"));
+        assert!(page.contains("<h2>Scheme metrics</h2>"));
         for f in &followed {
             assert_eq!(unbalanced(&f.svg), Ok(()), "{}", f.name);
             assert!(page.contains(&format!("<figure id=\"{}\">", f.name)), "{}", f.name);
@@ -305,7 +305,7 @@ fn what_schemes_follow_has_a_picture_a_name() {
         assert!(visible(&page).contains("quota, of &lt;1&gt;"));
         assert!(followed[1].csv.lines().count() > 900 * curves, "files have all points");
     }
-    assert!(!html(&sample::two()).contains("Followed by the scheme"));
+    assert!(!html(&sample::two()).contains("Scheme metrics"));
 }
 
 #[test]

@@ -28,12 +28,12 @@ fn without_codes(text: &str) -> String {
 #[test]
 fn the_best_of_each_row_is_marked_and_the_ratio_stands_beside_it() {
     let text = table(&sample::two(), plain(80));
-    assert_eq!(row(&text, "Write latency", "p50"), "  p50         µs     2,120            857   * (0.41×)");
+    assert_eq!(row(&text, "Write latency", "p50"), "  p50           µs     2,120            857   * (0.41×)");
     assert_eq!(
         row(&text, "Write amplification", "WAF"),
-        "  WAF                    1.28*          2.33  (1.82×)"
+        "  WAF                      1.28*          2.33  (1.82×)"
     );
-    assert_eq!(row(&text, "Throughput", "written"), "  written     MB/s       5.20           5.20  (1.00×)");
+    assert_eq!(row(&text, "Throughput", "written"), "  written       MB/s       5.20           5.20  (1.00×)");
     assert!(!row(&text, "Write amplification", "migration").contains(['*', '×']), "a part is no merit");
     assert!(!row(&text, "Erases", "SLC").contains('*'), "nor is having no cache");
 }
@@ -211,7 +211,7 @@ fn more_schemes_than_fit_become_rows() {
 #[test]
 fn what_schemes_follow_is_told_with_its_last_value_and_its_mean() {
     let text = table(&sample::followed(3), plain(100));
-    let group = text.split_once("\nFollowed by the scheme\n").unwrap().1;
+    let group = text.split_once("\nScheme metrics\n").unwrap().1;
     let cells = |label: &str| -> Vec<&str> {
         group.lines().find_map(|l| l.trim_start().strip_prefix(label)).unwrap().split_whitespace().collect()
     };

@@ -1,28 +1,20 @@
-//! What schemes have followed by themselves: under which names, and in figures.
+//! What schemes record by themselves: under which names, and in figures.
 
 use crate::schema::report::Report;
-use crate::words::number::Quantity;
-use crate::words::row::{Better, Group, Row};
 use std::collections::BTreeSet;
 
-/// The heading of what schemes have followed.
-pub(crate) const TITLE: &str = "Followed by the scheme";
+/// The heading of what schemes record.
+pub(crate) const TITLE: &str = "Scheme metrics";
 
-/// All names that schemes have followed something under, in alphabetical order.
+/// All names under which schemes record something, in alphabetical order.
 pub(crate) fn names(reports: &[Report]) -> Vec<&str> {
     let all = reports.iter().flat_map(|r| &r.followed).filter(|(_, series)| !series.is_empty());
     all.map(|(name, _)| name.as_str()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The last value of each series, and its mean over the host's page writes.
-pub(crate) fn group(reports: &[Report]) -> Group {
-    let row = |label: &str, name: &str, value: fn(&[[f64; 2]]) -> Option<f64>| {
-        Row::new(label, Quantity::Number, Better::Neither, reports, |r| value(r.followed.get(name)?))
-    };
-    let rows = names(reports)
-        .into_iter()
-        .flat_map(|name| [row(name, name, last), row("mean", name, mean).of_above()]);
-    Group { title: TITLE, rows: rows.collect() }
+/// The same as texts of their own.
+pub(crate) fn owned(reports: &[Report]) -> Vec<String> {
+    names(reports).into_iter().map(str::to_string).collect()
 }
 
 /// The value that a series ends with.
@@ -32,7 +24,7 @@ pub(crate) fn last(series: &[[f64; 2]]) -> Option<f64> {
 
 /// The mean from the first pair to the last, each value by the pages that were written under it; of the values where
 /// those are none.
-fn mean(series: &[[f64; 2]]) -> Option<f64> {
+pub(crate) fn mean(series: &[[f64; 2]]) -> Option<f64> {
     let (first, end) = (series.first()?, series.last()?);
     let pages = end[0] - first[0];
     if pages > 0.0 {

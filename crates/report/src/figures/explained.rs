@@ -1,0 +1,106 @@
+//! What `explain` says of a figure or a term.
+
+use crate::figures::table::SECTIONS;
+use crate::figures::terms::terms;
+
+/// A figure or a term, explained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// Its name as tables and pages have it.
+    pub name: String,
+    /// One sentence.
+    pub about: &'static str,
+    /// Where it stands and how it is measured, each with its heading.
+    pub facts: Vec<(&'static str, String)>,
+}
+
+/// Everything of this name: figures by their label (`WAF`), heading and label (`write latency p99`, `write p99`) or path in
+/// the JSON (`waf.total`), and terms (`GC`, `region S`, `not steady`). Case, `-` and `_` do not matter.
+pub fn explained(name: &str) -> Vec<Explained> {
+    let wanted = plain(name);
+    let figures =
+        SECTIONS.iter().flat_map(|section| section.figures().map(move |figure| (section.title, figure)));
+    let named = figures.filter(|(title, figure)| {
+        let label = figure.label.trim_start_matches("* ");
+        let first = title.split(' ').next().unwrap_or_default();
+        let names = [
+            label.to_string(),
+            format!("{title} {label}"),
+            format!("{first} {label}"),
+            figure.path.to_string(),
+        ];
+        label != "*" && names.iter().any(|n| plain(n) == wanted)
+    });
+    let of_section = SECTIONS.iter().filter(|section| plain(section.title) == wanted);
+    let figures = named.chain(of_section.flat_map(|s| s.figures().map(move |figure| (s.title, figure))));
+    let mut found: Vec<Explained> = figures
+        .map(|(title, figure)| Explained {
+            name: if figure.label == "*" { title.to_string() } else { format!("{title}: {}", figure.label) },
+            about: figure.about,
+            facts: vec![("JSON", figure.path.to_string()), ("unit", figure.measured())],
+        })
+        .collect();
+    let same =
+        |term: &crate::figures::terms::Term| [term.name].iter().chain(term.also).any(|n| plain(n) == wanted);
+    found.extend(terms().filter(same).map(|term| Explained {
+        name: term.name.to_string(),
+        about: term.about,
+        facts: vec![("kind", term.kind.to_string())],
+    }));
+    found
+}
+
+/// Every name that is explained, for completion and for the nearest of a wrong one.
+pub fn explainable() -> Vec<&'static str> {
+    let labels = SECTIONS.iter().flat_map(|s| std::iter::once(s.title).chain(s.figures().map(|f| f.label)));
+    let mut names: Vec<&str> =
+        labels.filter(|label| !label.contains('*')).chain(terms().map(|t| t.name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn plain(name: &str) -> String {
+    name.to_lowercase().replace(['-', '_'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::terms::{LATENCY_PARTS, latency_part};
+    use crate::pictures::palette;
+    use crate::schema::activity::CAUSES;
+
+    #[test]
+    fn figures_and_terms_are_explained_by_every_name_they_go_by() {
+        let paths = |name: &str| -> Vec<String> {
+            explained(name)
+                .into_iter()
+                .flat_map(|e| e.facts)
+                .filter(|(what, _)| *what == "JSON")
+                .map(|f| f.1)
+                .collect()
+        };
+        assert_eq!(paths("waf.total"), ["waf.total"]);
+        assert_eq!(paths("WAF"), ["waf.total", "steady_state.after.waf"]);
+        for name in ["Write latency p99", "WRITE-LATENCY p99", "latency_us.write.p99"] {
+            assert_eq!(paths(name), ["latency_us.write.p99"], "{name}");
+        }
+        assert_eq!(paths("write p99"), ["latency_us.write.p99", "queues.*.write.percentiles_ns"]);
+        assert_eq!(paths("p99.9").len(), 2);
+        assert_eq!(paths("write_amplification")[0], "waf.total");
+        assert_eq!(explained("no such thing"), []);
+        assert_eq!(explained("Steady_State")[0].name, "steady");
+    }
+
+    #[test]
+    fn all_that_pictures_and_tables_name_is_explained() {
+        let names = CAUSES.into_iter().chain(["slc", "mlc", "tlc", "qlc", "reprogram"]);
+        let parts = palette::LATENCY_PARTS.into_iter().map(|(key, _)| key);
+        for name in names.chain(parts.clone()).chain(explainable()) {
+            assert!(!explained(name).is_empty(), "{name} is not explained");
+        }
+        assert_eq!(parts.collect::<Vec<_>>(), LATENCY_PARTS.map(|(key, ..)| key));
+        assert_eq!(latency_part("behind_gc"), "waiting for GC");
+    }
+}
