@@ -49,9 +49,15 @@ def test_series_are_float_arrays_of_the_promised_shape(report):
     assert report.timeline.write_latency_us_mean.shape == rate.shape
 
 
-def test_a_report_follows_its_schema(report):
+def test_a_report_follows_its_schema_and_a_doctored_one_does_not(report):
     schema = json.loads((ROOT / "crates/report/report.schema.json").read_text())
-    jsonschema.Draft202012Validator(schema).validate(report.to_dict())
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.validate(report.to_dict())
+    doctored = report.to_dict()
+    doctored["host"]["requests"] = "many"
+    assert not validator.is_valid(doctored)
+    del doctored["host"]
+    assert not validator.is_valid(doctored)
 
 
 def test_a_comparison_follows_its_schema():
