@@ -70,10 +70,11 @@ demo: $(INSTALLED) ## Set everything up, compare three schemes, and write out/de
 
 # Linked against glibc 2.28 by zig, whatever the system has; maturin refuses a wheel that needs more.
 MATURIN := PATH="$(CURDIR)/$(BIN):$$PATH" maturin
-wheel: $(BUILDERS) ## Build one wheel for every Python from 3.10 on Linux of 2018 or newer, in dist/
+TARGET ?=
+wheel: $(BUILDERS) ## Build one wheel for every Python from 3.10 on Linux of 2018 or newer, in dist/; TARGET=aarch64-unknown-linux-gnu for ARM
 	@echo "== building the wheel (the first time takes some minutes)"
 	@rm -f dist/*.whl
-	@$(MATURIN) build --quiet --release --locked --zig --compatibility manylinux_2_28 --out dist
+	@$(MATURIN) build --quiet --release --locked --zig --compatibility manylinux_2_28 $(if $(TARGET),--target $(TARGET)) --out dist
 	@ls -sh dist/*.whl
 
 sdist: $(BUILDERS) ## Pack the source distribution into dist/
@@ -87,13 +88,14 @@ release-check: wheel sdist $(TOOLS) ## Build wheel and source distribution, and 
 test: check rust-test python-test count-test ## Every check and every test
 	@echo "== all tests passed"
 
-check: $(TOOLS) ## Formatting, lints and types, of Rust and Python
-	@echo "== cargo fmt, cargo clippy, ruff, mypy"
+check: $(TOOLS) ## Formatting, lints, types and spelling, of Rust and Python
+	@echo "== cargo fmt, cargo clippy, ruff, mypy, typos"
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --features wordline-cli/parquet --quiet -- -D warnings
 	@$(BIN)/ruff format --check --quiet python tests crates/sim/benches
 	@$(BIN)/ruff check --quiet python tests crates/sim/benches
 	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/typos
 	@$(MAKE) --no-print-directory wasm
 
 # What runs in a browser: a line a build, with the packages and features that belong together.
@@ -122,9 +124,13 @@ python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed pack
 	@$(CARGO_TEST) --no-run
 	@$(if $(WHEEL),WORDLINE_DIST=$(abspath $(dir $(WHEEL)))) $(BIN)/python -m pytest
 
+# Counts are a compiler's: this one's, where rustup has it. CI builds and tests with the same.
+RUST := 1.95.0
 count-test: ## Instructions of seven kinds of work: none may grow by 3 % over what count.csv keeps
 	@echo "== callgrind"
-	@$(PYTHON) crates/sim/benches/count.py --test
+	@if rustup run $(RUST) rustc --version >/dev/null 2>&1; then export RUSTUP_TOOLCHAIN=$(RUST); \
+		else echo "Rust $(RUST), whose counts are kept, is not installed (rustup toolchain install $(RUST)); this is $$(rustc --version)"; fi; \
+		$(PYTHON) crates/sim/benches/count.py --test
 
 bench-picture: $(TOOLS) ## Draw docs/scaling.svg from the history of the bench
 	@$(BIN)/python crates/sim/benches/scaling.py
