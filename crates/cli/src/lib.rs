@@ -5,6 +5,8 @@
 //! This is the one crate that prints. `args` is the tree, one module a command does the work,
 //! `console` knows the terminal, `output` writes files so that none is ever half there.
 
+#![allow(clippy::disallowed_methods, reason = "progress and forecasts are on a wall clock")]
+
 mod advice;
 mod args;
 mod commands;

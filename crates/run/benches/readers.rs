@@ -4,6 +4,7 @@
 //! ratios say more than rows a second. Prints the table of `docs/traces.md`:
 //! `cargo bench -p wordline-run --bench readers`, with words of names for some of the rows.
 
+#![allow(clippy::disallowed_methods, reason = "it measures time")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "it is a program")]
 
 use std::fs::File;

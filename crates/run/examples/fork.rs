@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release --package wordline-run --example fork`
 
+#![allow(clippy::disallowed_methods, reason = "it measures time")]
 #![allow(clippy::print_stdout)] // an example speaks
 
 use std::error::Error;

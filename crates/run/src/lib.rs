@@ -6,6 +6,8 @@
 //! [`compare`] do the work, each replica of each scheme by itself; [`rerun`] does it again from a report alone. Command line and Python
 //! are two faces of these four.
 
+#![allow(clippy::disallowed_methods, reason = "a report says how fast the engine was")]
+
 mod ask;
 mod begin;
 mod error;

@@ -1,5 +1,6 @@
 //! The live drive from outside: a client of the tests, and real ones where they are installed.
 
+#![allow(clippy::disallowed_methods, reason = "tests wait for processes and threads")]
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 #![allow(clippy::print_stdout)] // which client is not installed
 

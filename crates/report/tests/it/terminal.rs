@@ -33,7 +33,10 @@ fn the_best_of_each_row_is_marked_and_the_ratio_stands_beside_it() {
         row(&text, "Write amplification", "WAF"),
         "  WAF                      1.28*          2.33  (1.82×)"
     );
-    assert_eq!(row(&text, "Throughput", "written"), "  written       MB/s       5.20           5.20  (1.00×)");
+    assert_eq!(
+        row(&text, "Throughput", "written"),
+        "  written       MB/s       5.20           5.20  (1.00×)"
+    );
     assert!(!row(&text, "Write amplification", "migration").contains(['*', '×']), "a part is no merit");
     assert!(!row(&text, "Erases", "SLC").contains('*'), "nor is having no cache");
 }

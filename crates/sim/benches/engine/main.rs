@@ -3,6 +3,7 @@
 //! so that a gain is told from a change of behaviour. `make bench CASES=size` runs the cases whose name
 //! contains a word. Every line goes into `benches/history.csv`.
 
+#![allow(clippy::disallowed_methods, reason = "a bench measures time")]
 #![allow(clippy::print_stdout)] // what a bench is for
 
 mod case;

@@ -2,7 +2,7 @@
 //! told as `WORDLINE_CASE=SEED:LENGTH`, and `replays` runs it alone.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, Once, mpsc};
@@ -104,7 +104,7 @@ fn each(swarm: &Swarm, range: std::ops::Range<u64>, call: impl Fn(u64) + Sync) {
 }
 
 fn wait_for_all(swarm: &Swarm, begun: &[Begun], hear: &mpsc::Receiver<usize>) {
-    let mut working: HashSet<usize> = (0..begun.len()).collect();
+    let mut working: BTreeSet<usize> = (0..begun.len()).collect();
     while !working.is_empty() {
         if let Ok(core) = hear.recv_timeout(PATIENCE / 4) {
             working.remove(&core);

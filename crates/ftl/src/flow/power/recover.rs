@@ -242,6 +242,7 @@ impl<M: Recorded> Ftl<M> {
         });
         // Entries that share a copy are installed together.
         let mut copies: BTreeMap<(Ppn, Lpn), (Span, SectorMask)> = BTreeMap::new();
+        #[allow(clippy::iter_over_hash_type, reason = "unions come out the same in any order")]
         for (entry, n) in &newest {
             let (_, sectors) = trims.sectors_of(*entry);
             let (_, keep) = copies.entry((n.ppn, n.span.lpn)).or_insert((n.span, SectorMask::EMPTY));
