@@ -192,6 +192,7 @@ fn sectors_touched_and_those_of_first_reads_are_those_of_the_requests_in_order()
         for sector in r.lba.0 / 8..(r.lba.0 + r.blocks as u64).div_ceil(8) {
             *pages.entry((sector / 4) as u32).or_default() |= 1 << (sector % 4);
         }
+        #[allow(clippy::iter_over_hash_type, reason = "pages of a request are apart")]
         for (page, mask) in pages {
             *touched.entry(page).or_default() |= mask;
             first.entry(page).or_insert(if r.op == HostOp::Read { mask } else { 0 });
