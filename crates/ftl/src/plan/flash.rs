@@ -59,21 +59,27 @@ impl Layout {
 
     /// The triggers that cannot be met while the drive holds `live` bytes of data: their regions are collected without end.
     pub fn triggers_out_of_reach(&self, geometry: &Geometry, live: u64) -> Vec<OutOfReach> {
-        let of = |index: usize| {
-            let (region, trigger) = (RegionId(index as u8), self.regions[index].trigger);
-            let (Trigger::FreeBlocks(asked) | Trigger::FreeSlots(asked)) = trigger else { return None };
-            let reachable = self.reachable_free_share(geometry, region, live);
-            let total = self.most_blocks(geometry, region);
-            // As `State::is_short` has it: short while fewer are free than the share, rounded up.
-            let missed = match trigger {
-                Trigger::FreeBlocks(_) => {
-                    (reachable * total as f64).round() < asked.of_ceil(total as u64) as f64
-                }
-                _ => reachable < asked.as_f64(),
-            };
-            missed.then_some(OutOfReach { region, trigger, reachable })
+        let regions = (0..self.regions.len()).map(|index| RegionId(index as u8));
+        regions.filter_map(|region| self.trigger_out_of_reach(geometry, region, live)).collect()
+    }
+
+    /// The trigger of a region, where it cannot be met while the drive holds `live` bytes of data.
+    pub(crate) fn trigger_out_of_reach(
+        &self,
+        geometry: &Geometry,
+        region: RegionId,
+        live: u64,
+    ) -> Option<OutOfReach> {
+        let trigger = self.region(region).trigger;
+        let (Trigger::FreeBlocks(asked) | Trigger::FreeSlots(asked)) = trigger else { return None };
+        let reachable = self.reachable_free_share(geometry, region, live);
+        let total = self.most_blocks(geometry, region);
+        // As `State::is_short` has it: short while fewer are free than the share, rounded up.
+        let missed = match trigger {
+            Trigger::FreeBlocks(_) => (reachable * total as f64).round() < asked.of_ceil(total as u64) as f64,
+            _ => reachable < asked.as_f64(),
         };
-        (0..self.regions.len()).filter_map(of).collect()
+        missed.then_some(OutOfReach { region, trigger, reachable })
     }
 
     /// Whether data lie at rest in the blocks that a region takes.

@@ -143,17 +143,18 @@ impl<M: Media> Ftl<M> {
 
     /// Whether the data leave as many free blocks as the trigger asks for.
     fn trigger_is_reached(&self, pages: &[PlanePages]) -> Result<(), SteadyError> {
-        let (home, data) = (self.state.home, pages.iter().map(|p| p.count).max().unwrap_or(0));
-        let (held, total) = (self.state.held_back(home), self.state.total_blocks(home));
-        // One more is open.
-        let reachable = self.fewest_blocks(data).and_then(|blocks| total.checked_sub(blocks + 1));
-        match reachable {
-            Some(reachable) if (self.state.hard_reserve(home)..held).contains(&reachable) => {
-                Err(SteadyError::Unreachable { asked: held + 1, total, reachable })
-            }
-            // A plane that is too full for any collection is for the caller to refuse.
-            _ => Ok(()),
+        let (home, geometry) = (self.state.home, &self.state.geometry);
+        let data = pages.iter().map(|p| u64::from(p.count)).max().unwrap_or(0);
+        let live = data * self.state.stripe.planes().len() as u64 * geometry.unit;
+        let Some(limit) = self.layout.trigger_out_of_reach(geometry, home, live) else { return Ok(()) };
+        let (asked, total) = (self.state.held_back(home) + 1, self.state.total_blocks(home));
+        // Whole blocks, which a share of them comes to but for its last bit.
+        let reachable = (limit.reachable * f64::from(total) + 1e-6) as u32;
+        // A plane that is too full for any collection is for the caller to refuse.
+        if reachable < self.state.hard_reserve(home) {
+            return Ok(());
         }
+        Err(SteadyError::Unreachable { asked, total, reachable })
     }
 
     fn is_plain(&self) -> Result<(), SteadyError> {
