@@ -1,10 +1,13 @@
-"""How many runs an answer rests on, and how many of them are steady."""
+"""How many runs an answer rests on, how many are steady, and how long the others must be."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from wordline import _wordline
 
 #: The share of the runs of a scheme that must be steady for an answer to rest on them, as in the
 #: headline of a report: of long runs as many are called steady.
@@ -19,10 +22,13 @@ class Steady:
     ----------
     steady, runs
         Counts.
+    needed
+        The requests with which each of the others may be steady, too; 0 where that is not known.
     """
 
     steady: int
     runs: int
+    needed: int = 0
 
     @property
     def is_enough(self) -> bool:
@@ -31,7 +37,8 @@ class Steady:
 
     def __add__(self, other: Steady) -> Steady:
         """Return both together."""
-        return Steady(self.steady + other.steady, self.runs + other.runs)
+        needed = max(self.needed, other.needed)
+        return Steady(self.steady + other.steady, self.runs + other.runs, needed)
 
     def __str__(self) -> str:
         """Say it in words: ``48 of 300 runs steady``."""
@@ -44,11 +51,13 @@ NO_RUNS = Steady(0, 0)
 
 def of_reports(reports: Iterable[Mapping[str, Any]]) -> Steady:
     """Count runs by their reports; one that was not judged is not known to be steady."""
-    reached = [(r.get("steady_state") or {}).get("reached") == "yes" for r in reports]
-    return Steady(sum(reached), len(reached))
+    found = list(reports)
+    reached = [(r.get("steady_state") or {}).get("reached") == "yes" for r in found]
+    needed = _wordline.needed([json.dumps(r) for r in found])
+    return Steady(sum(reached), len(reached), needed or 0)
 
 
-def answer(figures: Mapping[str, Any], rests: Sequence[Steady], longer: str) -> str:
+def answer(figures: Mapping[str, Any], rests: Sequence[Steady]) -> str:
     """Say what figures come to, or that it is not known where too few runs are steady.
 
     Parameters
@@ -57,15 +66,9 @@ def answer(figures: Mapping[str, Any], rests: Sequence[Steady], longer: str) -> 
         By name, in words.
     rests
         The runs of each scheme that they rest on.
-    longer
-        What makes the runs longer.
     """
     runs = sum(rests, NO_RUNS)
     if not all(of.is_enough for of in rests):
+        longer = f"such as with requests={runs.needed}" if runs.needed else "with more requests"
         return f"not known: run longer, {longer} ({runs})"
     return ", ".join(f"{name} {figure}" for name, figure in figures.items()) + f" ({runs})"
-
-
-def longer(requests: int | None) -> str:
-    """Say what makes runs of so many requests longer, or of as many as their workloads have."""
-    return "with more requests" if requests is None else f"such as with requests={4 * requests}"

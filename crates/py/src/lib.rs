@@ -174,6 +174,13 @@ fn estimate(values: Vec<f64>) -> PyResult<(f64, Option<f64>, Option<f64>)> {
     Ok((found.mean, found.sd, found.half_width_95))
 }
 
+/// The requests with which the runs of these reports that have no steady state may have one; none where all have.
+#[pyfunction]
+fn needed(reports: Vec<String>) -> PyResult<Option<u64>> {
+    let reports: Result<Vec<Report>, _> = reports.iter().map(|r| Report::from_json(r)).collect();
+    Ok(wordline_report::needed(&reports.map_err(wrong)?))
+}
+
 /// Schemes with those that `all-compatible` stands for in its place, and those that the device refuses.
 #[pyfunction]
 fn admitted(py: Python<'_>, asked: Asked, schemes: Vec<String>) -> PyResult<(Vec<String>, Vec<Reason>)> {
@@ -187,6 +194,12 @@ fn admitted(py: Python<'_>, asked: Asked, schemes: Vec<String>) -> PyResult<(Vec
 #[pyfunction]
 fn size(text: &str) -> PyResult<u64> {
     text.parse::<Bytes>().map(|bytes| bytes.0).map_err(wrong)
+}
+
+/// Bytes as a size is spelled, such as `8KiB`.
+#[pyfunction]
+fn spelled_size(bytes: u64) -> String {
+    Bytes(bytes).to_string()
 }
 
 fn comparison(reports: &[String], refused: Vec<Reason>) -> PyResult<Comparison> {
@@ -397,6 +410,8 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(admitted, m)?)?;
     m.add_function(wrap_pyfunction!(estimate, m)?)?;
     m.add_function(wrap_pyfunction!(size, m)?)?;
+    m.add_function(wrap_pyfunction!(spelled_size, m)?)?;
+    m.add_function(wrap_pyfunction!(needed, m)?)?;
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
     m.add_function(wrap_pyfunction!(reports, m)?)?;
     m.add_function(wrap_pyfunction!(figures, m)?)?;

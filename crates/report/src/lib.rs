@@ -59,3 +59,4 @@ pub use terminal::why::why_text;
 pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
 pub use words::number::significant;
+pub use words::settled::{End, needed};

@@ -127,7 +127,8 @@
   if ($("atlas-tuned")) control("tuned", [["yes", "published and tuned"], ["no", "published"]]);
 
   // --- The sentence.
-  const unknown = (label, runs) => `not known which scheme to take by ${label}: run longer (${counted(runs)}): <code>${escape($("atlas-answer").dataset.longer)}</code>`;
+  const longer = $("atlas-answer").dataset.longer;
+  const unknown = (label, runs) => `not known which scheme to take by ${label}: run longer (${counted(runs)})${longer && `: <code>${escape(longer)}</code>`}`;
   // Conditions that were run and differ from what is chosen in the fewest factors, as buttons that choose them.
   const nearest = () => {
     const want = FACTORS.filter((f) => state[f] !== "any");

@@ -128,6 +128,8 @@ class Cell:
     parts
         Parts of the mean latency of reads and of writes in microseconds, and programs by cause for
         each page that the host wrote, as means over the seeds.
+    needed
+        The requests with which those that are not steady may be; 0 where that is not known.
     """
 
     logs: Any = None
@@ -136,11 +138,13 @@ class Cell:
     fixed: bool = False
     why: str = ""
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    needed: int = 0
 
     @property
     def steadiness(self) -> Steady:
         """Its runs, and how many of them are steady."""
-        return Steady(self.steady, 0 if self.logs is None else np.shape(self.logs)[1])
+        runs = 0 if self.logs is None else np.shape(self.logs)[1]
+        return Steady(self.steady, runs, self.needed)
 
 
 @dataclass
@@ -227,9 +231,11 @@ def place(
     base = _by_measure(reports[baseline])
     cells = {}
     for scheme, found in reports.items():
+        state = of_reports(found)
         cells[scheme] = Cell(
             logs=logs(found, reports[baseline]),
-            steady=of_reports(found).steady,
+            steady=state.steady,
+            needed=state.needed,
             failed=sum(sum(r["host"].get("failed", {}).values()) for r in found),
             fixed=scheme in fixed,
             parts=_parts(found),
@@ -377,7 +383,7 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
     def cell(c: Cell) -> Any:
         if c.why:
             return reason(c.why)
-        return [_rows(c.logs), c.steady, c.failed, int(c.fixed), c.parts]
+        return [_rows(c.logs), c.steady, c.failed, int(c.fixed), c.parts, c.needed]
 
     return {
         "name": drive.name,
@@ -419,8 +425,8 @@ def _drive_of(found: Mapping[str, Any]) -> DriveCells:
     def cell(c: Any) -> Cell:
         if isinstance(c, int):
             return Cell(why=found["reasons"][c])
-        rows, steady, failed, fixed, parts = c
-        return Cell(_logs_of(rows), steady, failed, bool(fixed), "", parts)
+        rows, steady, failed, fixed, parts, *needed = c
+        return Cell(_logs_of(rows), steady, failed, bool(fixed), "", parts, *needed)
 
     places = [
         Place(

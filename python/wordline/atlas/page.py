@@ -100,16 +100,18 @@ def data_of(page: Path) -> Atlas | None:
         raise UserError(f"{page}: {e}") from e
 
 
-#: How many times as many requests a run that is not steady is given.
-_LONGER = 4
-
-
 def longer(command: str, atlas: Atlas) -> str:
-    """Return the command with more requests for each run, for answers that are not known yet."""
+    """Return the command with as many requests as the answers that are not known yet take.
+
+    It is empty where none of their runs says how many those are.
+    """
     words = shlex.split(command)
     if words[:2] == ["wordline", "reproduce"] or len(words) < 2:
         words = ["wordline", "atlas"]
-    requests = _LONGER * max(atlas.requests.values(), default=1)
+    places = (place for drive in atlas.drives for place in drive.places)
+    requests = max((cell.needed for place in places for cell in place.cells.values()), default=0)
+    if not requests:
+        return ""
     before = ""
     if "--workload" in words:
         at = words.index("--workload") + 1

@@ -20,7 +20,7 @@ from wordline._api import AnyScheme, _text
 from wordline.commands import need
 from wordline.search import score
 from wordline.search.space import Bounds, Dimension, dimensions, spelled
-from wordline.steady import NO_RUNS, Steady, answer, longer, of_reports
+from wordline.steady import NO_RUNS, Steady, answer, of_reports
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -121,7 +121,7 @@ class Tuned:
         costs = zip(self.objectives, _costs(self.best), strict=True)
         figures = {name: f"{cost:.3f} times" for name, cost in costs}
         rests = (self.best.steady, self.reference)
-        return answer(figures, rests, longer(self.how.get("requests")))
+        return answer(figures, rests)
 
     @property
     def _done(self) -> list[Trial]:

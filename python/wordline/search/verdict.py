@@ -159,7 +159,7 @@ def _judged(asked: Mapping[str, Any]) -> dict[str, Any]:
 def _compared(asked: Mapping[str, Any]) -> dict[str, Any]:
     from wordline import Report
     from wordline.search import score
-    from wordline.steady import NO_RUNS, answer, longer, of_reports
+    from wordline.steady import NO_RUNS, answer, of_reports
 
     how = {**asked["how"], "set": tuple(tuple(pair) for pair in asked["how"]["set"]), "check": True}
 
@@ -186,7 +186,7 @@ def _compared(asked: Mapping[str, Any]) -> dict[str, Any]:
     }
     return {
         **_verdict(asked, "sound"),
-        "answer": answer(figures, rests, longer(asked["how"]["requests"])),
+        "answer": answer(figures, rests),
         "steady": {"steady": both.steady, "runs": both.runs},
         "overall": overall,
         "workloads": by_workload,

@@ -4,9 +4,10 @@
 use crate::commands::figures::duration;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use wordline_report::significant;
+use wordline_report::{End, significant};
 use wordline_run::{Filled, RunLength, RunSpec, Setup, compare};
 use wordline_units::grouped;
+use wordline_workload::Pacing;
 
 /// How long a trial goes on, from the first requests that it has completed.
 const TRIAL: Duration = Duration::from_millis(150);
@@ -54,19 +55,32 @@ fn verdict(setup: &Setup, length: RunLength, writes: f64) -> String {
     }
     // Rounded up, so that what is said is enough.
     let drives = (needed as f64 / setup.shape.logical_bytes.max(1) as f64 * 1000.0).ceil() / 1000.0;
-    let requests = (length.requests as f64 * drives / writes).ceil();
-    let size = 10f64.powf((requests.log10().floor() - 1.0).max(0.0));
-    let requests = ((requests / size).ceil() * size) as u64;
-    let how = match setup.workload.recorded_requests() {
-        Some(recorded) if recorded < requests && setup.workload.is_whole() => {
-            "the trace is shorter; --initial steady needs fewer".to_string()
-        }
-        _ => format!("--requests {requests}"),
-    };
     format!(
-        "too short for a steady state verdict, which takes {} drive writes or more from this initial state ({how})",
-        significant(drives)
+        "too short for a steady state verdict, which takes {} drive writes or more from this initial state ({})",
+        significant(drives),
+        longer(setup, length, drives / writes)
     )
+}
+
+/// What makes a run so many times as long.
+fn longer(setup: &Setup, length: RunLength, times: f64) -> String {
+    let limit = setup.limit();
+    // In an open loop a duration ends each pass of a trace.
+    let by_pass = setup.workload.passes().is_some() && setup.workload.pacing() == Pacing::Open;
+    if limit.bytes.is_some() || limit.duration.is_some() && !by_pass {
+        return End::Bound.later(times);
+    }
+    if matches!(setup.workload.pacing(), Pacing::Jobs) && limit.requests.is_none() {
+        return End::Jobs.later(times);
+    }
+    let requests = (length.requests as f64 * times).ceil();
+    let passes = setup.workload.passes().unwrap_or(1) as f64;
+    if setup.workload.recorded_requests().is_some_and(|recorded| (recorded as f64) < requests) {
+        return format!("--set workload.loops={}", (passes * times).ceil());
+    }
+    let each = requests / passes;
+    let size = 10f64.powf((each.log10().floor() - 1.0).max(0.0));
+    format!("--requests {}", ((each / size).ceil() * size) as u64)
 }
 
 enum Wall {

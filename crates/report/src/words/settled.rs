@@ -18,6 +18,9 @@ const FROM_EMPTY: f64 = 3.0;
 /// Drive writes that a run on a full drive is given.
 const FROM_FULL: f64 = 1.0;
 
+/// The most passes of a trace that `loops=` takes.
+const PASSES_MAX: u64 = 1_000_000;
+
 /// How many runs an answer rests on, replicas counted one by one, and how many of them are steady.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settled {
@@ -64,7 +67,7 @@ pub(crate) fn advice(reports: &[Report]) -> String {
     }
     match longer(reports) {
         Some(command) => format!("Run longer: {}", shell_line(&command)),
-        None => "Run longer: ".to_string() + way(reports),
+        None => "Run longer: ".to_string() + &way(reports),
     }
 }
 
@@ -74,39 +77,72 @@ pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
     if stands(reports) || reports.iter().all(|r| r.host.write_bytes == 0) {
         return None;
     }
-    let command = longer(reports);
-    let requests = command.iter().flatten().skip_while(|word| *word != "--requests").nth(1);
     let all = if reports.len() > 1 { "of all runs " } else { "" };
-    Some(match requests {
-        Some(requests) => {
-            format!("for figures {all}that last, the command below with --requests {requests}.")
+    Some(match longer(reports).and(option(reports)) {
+        Some((name, value)) => {
+            format!("for figures {all}that last, the command below with {name} {value}.")
         }
         None => format!("for figures {all}that last, {}.", way(reports)),
     })
 }
 
-/// The same runs with more requests; `None` where their workload ends by itself, or where they have no one command.
+/// The same runs, each long enough for an answer; `None` where no option makes them longer, or where they have no one
+/// command.
 pub(crate) fn longer(reports: &[Report]) -> Option<Vec<String>> {
-    if reports.iter().any(|r| end_of(r) != End::Requests) {
-        return None;
-    }
+    let (name, value) = option(reports)?;
     let mut words = of_all(reports).filter(|words| !words.is_empty())?;
-    let requests = reports.iter().flat_map(each).map(needed).fold(0.0, f64::max);
-    let requests = (two_digits(requests) as u64).to_string();
-    match words.iter().position(|w| w == "--requests") {
-        Some(at) => *words.get_mut(at + 1)? = requests,
-        None => words.extend(["--requests".to_string(), requests]),
+    let key = value.split_once('=').map(|(key, _)| format!("{key}="));
+    let given = (1..words.len()).find(|at| {
+        words[at - 1] == name && key.as_ref().is_none_or(|key| words[*at].starts_with(key.as_str()))
+    });
+    match given {
+        Some(at) => words[at] = value,
+        None => words.extend([name.to_string(), value]),
     }
     Some(words)
 }
 
+/// The option that makes these runs long enough for an answer, and its value; `None` where they end by themselves, or each
+/// in another way.
+fn option(reports: &[Report]) -> Option<(&'static str, String)> {
+    let end = end_of(reports.first()?);
+    if reports.iter().any(|r| end_of(r) != end) {
+        return None;
+    }
+    let most = |of: fn(&Report) -> f64| reports.iter().flat_map(each).map(of).fold(0.0, f64::max);
+    match end {
+        End::Requests => Some(("--requests", (two_digits(most(requests)) as u64).to_string())),
+        End::Trace => {
+            let passes = most(|run| passes(run) * times(run)).ceil() as u64;
+            (passes <= PASSES_MAX).then(|| ("--set", format!("workload.loops={passes}")))
+        }
+        End::Jobs | End::Bound => None,
+    }
+}
+
+/// The requests with which each of these runs may have an answer, to two digits: as `--requests` counts them, of each pass
+/// of a trace. None where all have one.
+pub fn needed(reports: &[Report]) -> Option<u64> {
+    let short = reports.iter().flat_map(each).filter(|run| !is_steady(run));
+    short.map(requests).max_by(f64::total_cmp).map(|most| two_digits(most) as u64)
+}
+
 /// The requests with which a run may have an answer.
-fn needed(run: &Report) -> f64 {
+fn requests(run: &Report) -> f64 {
+    run.host.requests.max(1) as f64 / passes(run) * times(run)
+}
+
+/// How many times as long a run must be for an answer.
+fn times(run: &Report) -> f64 {
     let empty = matches!(run.config["initial"]["spelling"].as_str(), Some("fresh" | "preload"));
     let target = if empty { FROM_EMPTY } else { FROM_FULL };
     let written = run.drive_writes().filter(|written| *written > 0.0);
-    let times = written.map_or(LONGER, |written| (target / written).max(LONGER));
-    run.host.requests.max(1) as f64 * times
+    written.map_or(LONGER, |written| (target / written).max(LONGER))
+}
+
+/// How often a run replays its trace.
+fn passes(run: &Report) -> f64 {
+    run.workload.details.get("loops").and_then(Value::as_u64).unwrap_or(1).max(1) as f64
 }
 
 /// Rounded up to two digits.
@@ -116,8 +152,8 @@ fn two_digits(x: f64) -> f64 {
 }
 
 /// What ends a run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
     /// A number of requests, which a user can raise.
     Requests,
     /// A trace has no more.
@@ -137,26 +173,35 @@ fn end_of(run: &Report) -> End {
         bounds => bounds.clone(),
     });
     let cut = details.get("requests").and_then(Value::as_u64);
+    let has = |key: &str| details.get(key).is_some_and(|value| !value.is_null());
+    // In an open loop a duration ends each pass of a trace by its own times.
+    let is_closed = details.get("pacing").is_some_and(|pacing| pacing.is_object());
     match text("kind") {
         "jobs" => End::Jobs,
+        "trace" if has("bytes") || is_closed && has("duration") => End::Bound,
         "trace" if cut.is_some_and(|most| most <= run.host.requests) => End::Requests,
         "trace" => End::Trace,
-        _ if bounded(&bounds) || details.get("duration").is_some_and(|d| !d.is_null()) => End::Bound,
+        _ if bounded(&bounds) || has("duration") => End::Bound,
         _ => End::Requests,
     }
 }
 
-/// What makes runs longer that no number of requests does.
-fn way(reports: &[Report]) -> &'static str {
-    let ends: Vec<End> = reports.iter().map(end_of).collect();
-    match ends.first() {
-        Some(End::Trace) => {
-            "begin with --initial steady, or repeat the trace with `wordline trace loop`: it ends before the drive is \
-             steady"
+/// What makes runs longer that no option does.
+fn way(reports: &[Report]) -> String {
+    let times = reports.iter().flat_map(each).map(times).fold(LONGER, f64::max);
+    reports.first().map_or(End::Requests, end_of).later(times)
+}
+
+impl End {
+    /// What makes a run so many times as long, where no option does.
+    pub fn later(self, times: f64) -> String {
+        let more = number::count(times.ceil() as u64);
+        match self {
+            End::Requests => format!("give each run {more} times its requests"),
+            End::Trace => format!("repeat the trace {more} times: it ends before the drive is steady"),
+            End::Jobs => format!("raise runtime=, loops= or size= of the jobs {more} times"),
+            End::Bound => format!("raise duration= or bytes= of the workload {more} times"),
         }
-        Some(End::Jobs) => "raise runtime=, loops= or size= of the jobs",
-        Some(End::Bound) => "raise duration= or bytes= of the workload",
-        _ => "raise --requests of each run",
     }
 }
 
@@ -226,20 +271,40 @@ mod tests {
     }
 
     #[test]
-    fn workload_that_ends_by_itself_gets_no_command() {
+    fn workload_that_ends_by_itself_gets_a_factor() {
         let ends = [
-            (json!({ "kind": "trace" }), "`wordline trace loop`"),
-            (json!({ "kind": "jobs" }), "runtime="),
+            (json!({ "kind": "jobs" }), "raise runtime=, loops= or size= of the jobs 20 times"),
             (json!({ "kind": "synthetic", "parameters": { "bounds": { "bytes": "1x" } } }), "bytes="),
-            (json!({ "kind": "synthetic", "parameters": { "duration": "3s" } }), "duration="),
+            (json!({ "kind": "synthetic", "parameters": { "duration": "3s" } }), "of the workload 20 times"),
+            (json!({ "kind": "trace", "bytes": "1x" }), "of the workload 20 times"),
+            (json!({ "kind": "trace", "duration": "3s", "pacing": { "closed": {} } }), "duration="),
         ];
         for (details, says) in ends {
             let short = [run(Reached::TooShort, details)];
             assert_eq!(longer(&short), None);
             assert!(advice(&short).contains(says), "{}", advice(&short));
         }
-        let cut = [run(Reached::No, json!({ "kind": "trace", "requests": 1234 }))];
-        assert!(advice(&cut).starts_with("Run longer: wordline run --device d"), "{}", advice(&cut));
         assert_eq!(advice(&[run(Reached::Yes, json!({}))]), "");
+    }
+
+    #[test]
+    fn trace_is_repeated_as_often_as_a_drive_write_takes() {
+        // A twentieth of a drive write in one pass, and a tenth in two.
+        let trace = json!({ "kind": "trace", "pacing": "open", "duration": "3s" });
+        let words = longer(&[run(Reached::TooShort, trace.clone())]).unwrap();
+        assert_eq!(words[words.len() - 2..], ["--set", "workload.loops=20"]);
+        let mut twice = run(Reached::TooShort, json!({ "kind": "trace", "loops": 2 }));
+        twice.host.write_bytes = 1_000;
+        twice.command.extend(["--set", "gc.victim=fifo", "--set", "workload.loops=2"].map(str::to_string));
+        let words = longer(&[twice.clone()]).unwrap();
+        assert_eq!(words[words.len() - 4..], ["--set", "gc.victim=fifo", "--set", "workload.loops=20"]);
+        assert_eq!(
+            short_advice(&[twice]).unwrap(),
+            "for figures that last, the command below with --set workload.loops=20."
+        );
+        // Each pass of a trace that is cut has so many requests.
+        let cut = run(Reached::No, json!({ "kind": "trace", "requests": 617, "loops": 2 }));
+        let words = longer(&[cut]).unwrap();
+        assert_eq!(words[words.len() - 2..], ["--requests", "13000"]);
     }
 }

@@ -176,14 +176,6 @@ impl Workload {
         }
     }
 
-    /// Whether a trace is read to its end, and not cut after a number of requests.
-    pub fn is_whole(&self) -> bool {
-        match &self.kind {
-            Kind::Trace(t) | Kind::Original(_, t) => t.requests.is_none_or(|most| most > t.scan.requests),
-            Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Twin(_) => false,
-        }
-    }
-
     /// What stands in for what the input does not say, a sentence each; a report has them beside its figures.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = match &self.kind {
@@ -193,6 +185,19 @@ impl Workload {
         };
         remarks.extend(self.replaced.iter().cloned());
         remarks
+    }
+
+    /// What of the options of a text the run says otherwise, as [`Workload::remarks`] has it; without its trace being read.
+    pub fn replaced_in(text: &str, over: Overrides) -> Vec<String> {
+        replaced(parts(text).options, over)
+    }
+
+    /// How often a trace is replayed; `None` of what is drawn or asked by jobs.
+    pub fn passes(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => Some(t.loops),
+            Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Twin(_) => None,
+        }
     }
 
     /// When the workload ends on this drive.
