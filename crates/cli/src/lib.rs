@@ -99,11 +99,11 @@ pub fn main_with_schemes(
         Command::Explain(a) => explain::explain(&a, &console),
         Command::Completions(a) => completions::completions(&a, &console),
         Command::Man(a) => man::man(&a, &console),
-        Command::Model(a) => in_python(python::model(a)),
+        Command::Model(a) => in_python(python::model(a, &console)),
         Command::Validate(a) => in_python(python::validate(a)),
-        Command::Sweep(a) => in_python(python::sweep(a)),
+        Command::Sweep(a) => in_python(python::sweep(a, &console)),
         Command::Reproduce(a) => in_python(python::reproduce(a)),
-        Command::Atlas(a) => in_python(python::atlas(a)),
+        Command::Atlas(a) => in_python(python::atlas(a, &console)),
     };
     match done {
         // Python has told of nothing then.

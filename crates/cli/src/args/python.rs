@@ -4,6 +4,7 @@ use crate::args::values::Schemes;
 use clap::Args;
 use std::path::PathBuf;
 use wordline_units::Count;
+use wordline_workload::Fit;
 
 /// Where many runs are done.
 #[derive(Args, Debug)]
@@ -59,7 +60,7 @@ pub(crate) struct SweepArgs {
     pub(crate) requests: Option<Count>,
     /// What to do with requests beyond the drive: error, wrap or compact
     #[arg(long, value_name = "HOW")]
-    pub(crate) fit: Option<String>,
+    pub(crate) fit: Option<Fit>,
     /// A folder with original traces, as for run
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<String>,
@@ -95,7 +96,7 @@ pub(crate) struct ModelArgs {
     pub(crate) requests: Option<Count>,
     /// What to do with requests beyond the drive: error, wrap or compact
     #[arg(long, value_name = "HOW")]
-    pub(crate) fit: Option<String>,
+    pub(crate) fit: Option<Fit>,
     /// A folder with original traces, as for run
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<String>,

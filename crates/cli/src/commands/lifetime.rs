@@ -4,6 +4,7 @@ use crate::args::run::{LifetimeArgs, What};
 use crate::args::values::Schemes;
 use crate::commands::experiment::{json_of, spec, threads};
 use crate::commands::figures::duration;
+use crate::commands::python::replaced;
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};
@@ -29,6 +30,7 @@ pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Fai
         end: args.end,
         threads: threads(args.what.threads),
     };
+    replaced(std::slice::from_ref(&asked.run.workload), asked.run.requests, asked.run.fit, console);
     let told = Told::new(&schemes, console);
     let lifetimes = wordline_run::lifetime(&asked, &|p| {
         told.hear(&p);

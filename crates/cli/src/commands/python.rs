@@ -9,6 +9,7 @@ use crate::commands::lifetime::is_of_a_life;
 use crate::console::Console;
 use crate::error::Failure;
 use std::path::PathBuf;
+use wordline_workload::{Fit, Overrides, Workload};
 
 /// The value of an argument of a Python function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,7 +61,26 @@ fn add_where(arguments: &mut Arguments, at: WhereArgs) {
     arguments.push(("dry_run", Argument::Flag(at.dry_run)));
 }
 
-pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
+/// Say what of a workload's options those of the command replace, as the reports of a run do.
+pub(crate) fn replaced(
+    workloads: &[String],
+    requests: Option<u64>,
+    fit: Option<Fit>,
+    console: &Console,
+) {
+    let over = Overrides { requests, fit };
+    let remarks = workloads.iter().flat_map(|text| Workload::replaced_in(text, over));
+    let mut said: Vec<String> = vec![];
+    for remark in remarks {
+        if !said.contains(&remark) {
+            console.note(&remark);
+            said.push(remark);
+        }
+    }
+}
+
+pub(crate) fn sweep(args: SweepArgs, console: &Console) -> Result<Call, Failure> {
+    replaced(&args.workloads, args.requests.map(|n| n.0), args.fit, console);
     let mut arguments = vec![
         ("devices", Argument::Texts(args.devices)),
         ("workloads", Argument::Texts(args.workloads)),
@@ -76,7 +96,7 @@ pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
     add(&mut arguments, "frontier", args.frontier.map(Argument::Text));
     add_where(&mut arguments, args.at);
     add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
-    add(&mut arguments, "fit", args.fit.map(Argument::Text));
+    add(&mut arguments, "fit", args.fit.map(|fit| Argument::Text(fit.to_string())));
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
     Ok(Call { module: "wordline.sweeps", extra: "sweep", arguments })
 }
@@ -84,6 +104,7 @@ pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
 pub(crate) fn lifetime(args: LifetimeArgs, console: &Console) -> Result<Call, Failure> {
     let run = spec(&args.what, &Schemes::all(&args.schemes)[0], console);
     is_of_a_life(&args.what)?;
+    replaced(std::slice::from_ref(&run.workload), run.requests, run.fit, console);
     let set = run.set.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
     let mut arguments = vec![
         ("run", Argument::Texts(vec![run.device, run.workload])),
@@ -105,7 +126,8 @@ pub(crate) fn lifetime(args: LifetimeArgs, console: &Console) -> Result<Call, Fa
     Ok(Call { module: "wordline.lives", extra: "cluster", arguments })
 }
 
-pub(crate) fn model(args: ModelArgs) -> Result<Call, Failure> {
+pub(crate) fn model(args: ModelArgs, console: &Console) -> Result<Call, Failure> {
+    replaced(std::slice::from_ref(&args.workload), args.requests.map(|n| n.0), args.fit, console);
     let mut arguments = vec![
         ("scheme", Argument::Text(args.scheme)),
         ("device", Argument::Text(args.device)),
@@ -115,7 +137,7 @@ pub(crate) fn model(args: ModelArgs) -> Result<Call, Failure> {
         ("simulate", Argument::Flag(args.simulate)),
     ];
     add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
-    add(&mut arguments, "fit", args.fit.map(Argument::Text));
+    add(&mut arguments, "fit", args.fit.map(|fit| Argument::Text(fit.to_string())));
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
     add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
     add_path(&mut arguments, "out", args.out)?;
@@ -139,7 +161,8 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
     Ok(Call { module: "wordline.reproduce", extra: "reproduce", arguments })
 }
 
-pub(crate) fn atlas(args: AtlasArgs) -> Result<Call, Failure> {
+pub(crate) fn atlas(args: AtlasArgs, console: &Console) -> Result<Call, Failure> {
+    replaced(args.workload.as_slice(), args.requests.map(|n| n.0), None, console);
     let mut arguments = vec![
         ("schemes", Argument::Texts(Schemes::all(&args.schemes))),
         ("out", Argument::Text(path(args.out)?)),

@@ -165,3 +165,14 @@ fn what_needs_python_says_how_to_get_it() {
         assert!(text(&done.stderr).contains(&install), "{}", text(&done.stderr));
     }
 }
+
+/// Commands that Python does say what replaces what in the words of a report's hint.
+#[test]
+fn sweep_says_that_its_requests_replace_those_of_a_workload() {
+    let sweep = |requests: &str| {
+        let asked = ["--workload", "zipf:requests=1k", "--workload", "uniform", "--requests", requests];
+        let done = wordline(&[&["sweep", "--device", "demo-8gb", "--scheme", "conventional"], &asked[..]].concat());
+        text(&done.stderr).matches("requests 50 of the run replaces requests=1k of the workload.").count()
+    };
+    assert_eq!((sweep("50"), sweep("1000")), (1, 0));
+}
