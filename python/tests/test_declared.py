@@ -1,10 +1,14 @@
 """What a class declares: parameters with sizes and bounds, settings, and what it learns."""
 
+import re
+
 import numpy as np
 import pytest
 
 import wordline as wl
+from conftest import ROOT
 from schemes import made
+from wordline import toml
 
 
 def test_a_parameter_takes_sizes_and_keeps_its_bounds():
@@ -21,12 +25,14 @@ def test_a_parameter_takes_sizes_and_keeps_its_bounds():
     assert Bounded().size == 8192
     assert Bounded(size="16KiB").size == Bounded(size=16 * wl.KiB).size == 16384
     assert Bounded(share="25%").share == 0.25
-    assert Bounded(size="16KiB").spelling == "bounded:size=16384"
+    assert Bounded(size="16KiB").spelling == "bounded:size=16KiB"
     for wrong, allowed in (
-        ({"size": 0}, "allowed: 512 to 1048576"),
-        ({"size": "2MiB"}, "allowed: 512 to 1048576"),
+        ({"size": 0}, "allowed: 512B to 1MiB"),
+        ({"size": "2MiB"}, "allowed: 512B to 1MiB"),
         ({"share": 2}, "allowed: at most 1.0"),
         ({"size": "much"}, "a size such as"),
+        ({"size": "8192"}, "a unit is missing"),
+        ({"size": -1}, "-1 is not a size"),
     ):
         with pytest.raises(wl.UserError, match=allowed):
             Bounded(**wrong)
@@ -54,3 +60,38 @@ def test_a_state_that_would_be_lost_is_told_where_it_is_set():
         wl.run(device="fair-tlc", scheme=counts, workload="uniform", requests=20)
     assert "raised in place of" in told.value.__notes__[0]
     assert "place" in [entry.name for entry in told.traceback]
+
+
+def sizes(table, prefix=""):
+    """Yield the settings of a device file that are sizes."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from sizes(value, f"{prefix}{key}.")
+        elif isinstance(value, str) and re.fullmatch(r"\d+([KMGT]i)?B", value):
+            yield f"{prefix}{key}"
+
+
+def test_a_number_without_a_unit_is_refused_for_every_size_as_on_the_command_line(wordline):
+    asked = {"scheme": "conventional", "workload": "uniform", "requests": 9}
+    found = {}
+    for device in wl.devices():
+        file = ROOT / "devices" / f"{device.name}.toml"
+        found |= dict.fromkeys(sizes(toml.read(file)), device.name)
+    assert {"capacity.logical", "medium.flash.page", "dram.map_cache"} <= set(found)
+    for key, device in found.items():
+        with pytest.raises(wl.UserError) as told:
+            wl.run(device=device, set={key: 8}, **asked)
+        said = str(told.value).partition(": ")[2].partition(": ")[2]
+        assert said.startswith(f'{key}: "8" is not a size')
+        assert "a unit is missing: one of B, KiB" in said
+    options = [f"--{name}={value}" for name, value in {**asked, "device": device}.items()]
+    typed = wordline("run", *options, "--set", f"{key}=8")
+    assert typed.err.strip() == f"error: --set {key}=8: {said}"
+
+
+def test_parts_and_multiples_of_sizes_are_sizes():
+    assert [s.spelled for s in (wl.MiB / 2, 1.5 * wl.KiB, 3 * wl.GiB)] == [
+        "512KiB",
+        "1536B",
+        "3GiB",
+    ]

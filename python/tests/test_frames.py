@@ -248,7 +248,7 @@ def test_a_scheme_has_one_name_in_frames_of_runs_comparisons_and_sweeps(plain):
     together = wl.compare(schemes=[mine], **how).to_frame("polars")
     swept = wl.sweep(schemes=[mine], initial="fill:50%", **how).to_frame("polars")
     for frame in (alone, together, swept):
-        assert frame["scheme"] == ["small-first:threshold=8192"]
+        assert frame["scheme"] == ["small-first:threshold=8KiB"]
         assert frame["scheme_source"] == alone["scheme_source"]
     assert swept["initial"] == ["fill:50%,order=random,valid=100%"]
 

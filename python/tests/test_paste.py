@@ -63,7 +63,7 @@ def test_of_an_object_in_a_script(folder):
     done = said(["python", "script.py"], folder)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    there = f"py:{folder / 'script.py'}#SmallFirst:threshold=4096"
+    there = f"py:{folder / 'script.py'}#SmallFirst:threshold=4KiB"
     assert report["command"][report["command"].index("--scheme") + 1] == there
     again = pasted(report, folder)
     assert again["result_hash"] == report["result_hash"]

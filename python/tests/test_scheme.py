@@ -65,10 +65,10 @@ def test_a_scheme_in_python_comes_to_the_same_bits_as_in_rust_on_every_golden_dr
 def test_a_class_and_an_instance_run_beside_others():
     found = wl.compare(schemes=["slc-cache", SmallFirst, SmallFirst(threshold=4096)], **SMALL)
     names = [r.config.scheme.spelling for r in found]
-    assert names == ["slc-cache", "small-first", "small-first:threshold=4096"]
+    assert names == ["slc-cache", "small-first", "small-first:threshold=4KiB"]
     # Requests of 4 KiB are small under both, and all go to SLC.
     assert found[1].result_hash == found[2].result_hash
-    assert found[1].config.scheme.parameters.threshold == "16384"
+    assert found[1].config.scheme.parameters.threshold == "16KiB"
     assert wl.run(scheme=SmallFirst(threshold=0), **SMALL).result_hash != found[1].result_hash
 
 
@@ -81,7 +81,7 @@ def test_replicas_and_threads_come_to_the_same():
 def test_a_combination_may_have_a_class_in_front():
     text = wl.spelling.text(SmallFirst(threshold=8192))
     found = wl.run(scheme=f"{text}+ips", **SMALL)
-    assert found.config.scheme.spelling == "small-first:threshold=8192+ips"
+    assert found.config.scheme.spelling == "small-first:threshold=8KiB+ips"
 
 
 def test_another_source_is_another_run(tmp_path):

@@ -52,12 +52,12 @@ def test_what_the_class_has_is_in_the_file(written):
     for text in (
         "//! # Small rust\n",
         '//! ## Idea\n//! SLC for "small" writes only.\n//!\n//! Large ones go past it.\n',
-        "//! - `threshold`: largest write that goes to SLC, in bytes; default 16384.\n",
+        "//! - `threshold`: largest write that goes to SLC, in bytes; default 16KiB.\n",
         'pub(crate) const NAME: &str = "small-rust";\n',
         'Entry::new(NAME, "SLC for \\"small\\" writes only", |p| {\n',
         '            r#type: p.take("type"),\n',
         '    .takes(Parameter::new("type", "page", "page, block: how it collects"))\n',
-        "    threshold: i64,\n",
+        "    threshold: Bytes,\n",
         "    share: f64,\n",
         "    eager: bool,\n",
         "//   heat = {'warm': 0}\n",
@@ -168,7 +168,7 @@ Layout on fair-tlc
   dense  TLC, 100 blocks in each plane
 
 Keys
-  threshold  largest write that goes to SLC, in bytes [default: 16384]
+  threshold  largest write that goes to SLC, in bytes [default: 16KiB]
   type       page, block: how it collects [default: page]
   share      a share [default: 0.5]
   eager      whether it is eager [default: false]

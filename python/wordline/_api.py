@@ -422,7 +422,7 @@ def _several(given: object) -> list[Any]:
 def _text(value: object) -> str:
     """Return a value of a setting as it is spelled; of a size with its unit."""
     if isinstance(value, Size):
-        return f"{value}B"
+        return value.spelled
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

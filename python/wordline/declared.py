@@ -42,8 +42,18 @@ class Size(int):
         """Return a whole part of the size."""
         return self._sized(int(self) // number)
 
+    def __truediv__(self, number: float) -> Any:
+        """Return a part of the size: a size where it is whole bytes, else a number."""
+        return self._sized(int(self) / number)
+
+    @property
+    def spelled(self) -> str:
+        """As a setting takes it, such as ``16KiB``."""
+        return _wordline.spelled_size(int(self))
+
     def _sized(self, number: Any) -> Any:
-        return Size(number) if type(number) is int else number
+        whole = type(number) is float and number.is_integer()
+        return Size(number) if whole or type(number) is int else number
 
 
 KiB: int = Size(1 << 10)
@@ -65,6 +75,7 @@ class Param(Generic[Given]):
     default
         Its default, of which it has the type: a whole number, a number, a truth value, or a text.
         A size such as ``"8KiB"`` stands for its bytes, a whole number, wherever one is allowed.
+        Where the default is a size, a text takes a unit, as in all settings that are sizes.
     about
         What it means, with its unit.
     choices
@@ -92,7 +103,9 @@ class Param(Generic[Given]):
         if not isinstance(given, (bool, int, float, str)):
             raise UserError(f"a parameter's default is {given!r}; give a number, a text or a bool")
         if isinstance(given, str) and re.fullmatch(r"\d+[kKMGT]i?B", given):
-            given = _wordline.size(given)
+            given = Size(_wordline.size(given))
+        #: Whether it is a size: its texts have a unit.
+        self.is_size = isinstance(given, Size)
         self.default: Any = int(given) if isinstance(given, Size) else given
         self.about, self.name = about, ""
         self.choices: tuple[Any, ...] = ()
@@ -128,6 +141,8 @@ class Param(Generic[Given]):
         UserError
             It is none, not one of the choices, or out of bounds.
         """
+        if self.is_size and isinstance(value, str):
+            value = _wordline.size(value)
         kind = type(self.default)
         value = self._read(value) if isinstance(value, str) and kind is not str else value
         if kind in (int, float) and type(value) is not bool:
@@ -140,6 +155,8 @@ class Param(Generic[Given]):
                 float: "a number",
             }
             raise UserError(f"{value!r} is not {allowed.get(kind, 'a text')}")
+        if self.is_size and value < 0:
+            raise UserError(f"{value!r} is not a size")
         if self.choices and value not in self.choices:
             raise UserError(f"{value!r} is not one of {', '.join(map(repr, self.choices))}")
         low, high = self.minimum, self.maximum
@@ -165,7 +182,9 @@ class Param(Generic[Given]):
 
     def _bounds(self) -> str:
         """Say which numbers are allowed."""
-        low, high = self.minimum, self.maximum
+        low, high = (
+            None if bound is None else self.text(bound) for bound in (self.minimum, self.maximum)
+        )
         if low is None or high is None:
             return f"at most {high}" if low is None else f"at least {low}"
         return f"{low} to {high}"
@@ -181,6 +200,8 @@ class Param(Generic[Given]):
 
     def text(self, value: Any) -> str:
         """Return the text that stands for a value."""
+        if self.is_size:
+            return Size(value).spelled
         return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -37,7 +37,7 @@ _NAMES = {
         "Need", "Parcel", "Place", "PlanePick", "PoolId", "ReadSeen", "Refusal", "RegionId",
         "Route", "Scheme", "Span", "Tag", "View",
     ),
-    "wordline_units": ("HostRequest", "Lpn", "PlaneId", "SectorMask"),
+    "wordline_units": ("Bytes", "HostRequest", "Lpn", "PlaneId", "SectorMask"),
 }  # fmt: skip
 #: Words that are no names of fields in Rust as they are.
 _WORDS = {
@@ -239,8 +239,12 @@ def _made(type_name: str, params: list[Param[Any]]) -> str:
 def _fields(params: list[Param[Any]]) -> str:
     if not params:
         return ";"
-    lines = [f"    /// {p.meaning}\n    {_field(p)}: {_TYPES[type(p.default)]}," for p in params]
+    lines = [f"    /// {p.meaning}\n    {_field(p)}: {_type(p)}," for p in params]
     return " {\n" + "\n".join(lines) + "\n}"
+
+
+def _type(p: Param[Any]) -> str:
+    return "Bytes" if p.is_size else _TYPES[type(p.default)]
 
 
 def _learnt(cls: type[Scheme]) -> str:
@@ -252,7 +256,9 @@ def _learnt(cls: type[Scheme]) -> str:
 
 
 def _imports(hooks: str, params: list[Param[Any]]) -> str:
-    code = "\n".join(re.sub(r"//.*", "", line) for line in (_RUST + hooks).split("\n"))
+    code = "\n".join(
+        re.sub(r"//.*", "", line) for line in (_RUST + _fields(params) + hooks).split("\n")
+    )
     lines = ["use crate::parameters::Parameter;"] if params else []
     lines += ["use crate::parts::layout;", "use crate::registry::Entry;"]
     lines += [line for crate in _NAMES for line in _used(crate, code)]

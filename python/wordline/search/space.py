@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordline import UserError, spelling
 from wordline._api import AnyScheme
+from wordline.declared import Size
 
 if TYPE_CHECKING:
     from optuna.trial import Trial
@@ -27,7 +28,8 @@ class Dimension:
     choices
         The values that are tried, if not numbers between two bounds.
     low, high, log
-        The bounds, and whether steps are even on a logarithmic scale; whole numbers if both are.
+        The bounds, and whether steps are even on a logarithmic scale; whole numbers if both are,
+        sizes if the lower is one.
     """
 
     name: str
@@ -41,7 +43,8 @@ class Dimension:
         if self.choices:
             return trial.suggest_categorical(self.name, list(self.choices))
         if isinstance(self.low, int) and isinstance(self.high, int):
-            return trial.suggest_int(self.name, self.low, self.high, log=self.log)
+            found = trial.suggest_int(self.name, self.low, self.high, log=self.log)
+            return Size(found) if isinstance(self.low, Size) else found
         return trial.suggest_float(self.name, self.low, self.high, log=self.log)
 
 
@@ -100,6 +103,8 @@ def settings(values: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, Size):
+        return value.spelled
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:.6g}" if isinstance(value, float) else str(value)
