@@ -13,8 +13,11 @@ KNOWN = ROOT / "tests" / "advice.jsonl"
 _OPTION = re.compile(r"(?<![\w'-])--([a-z][a-z-]*)")
 _PAIR = re.compile(r"(?<![\w.\[-])((?:[^\s`()\"']+:)?)([a-z][a-z0-9_.]*)=([^\s|`()\]]+)")
 _COMMAND = re.compile(r"`wordline ([^`]+)`")
+#: A module that is run, and how whoever runs the tests has installed it.
+_MODULE = re.compile(r"(?:`pip install \.` in a checkout, then )?`(python -m [^`]+)`")
 _MEANT = re.compile(r"did you mean \"([^\"]+)\"\?")
 _TIP = re.compile(r"similar (?:argument|value|subcommand)s? exists?: '([^']+)'")
+_CALLED = re.compile(r"`wordline\.([a-z_]+)\(\)`")
 _KEYWORD = re.compile(r"(?<![\w.])([a-z_]+)=(\{[^}]*\}|\"[^\"]*\"|\d+(?![\w.%]))")
 _STOPS = ".,;:)?"
 _TYPABLE = re.compile(r"--[a-z]|`|\bwordline [a-z]+\b|\b[a-z_.]+=\w")
@@ -95,13 +98,22 @@ class Entry:
 
     def __init__(self, data: dict) -> None:
         self.data = data
-        self.words = shlex.split(data["command"]) if "command" in data else []
+        #: Whether it is a command of the script that pip installs, and not of the native binary.
+        self.is_script = "script" in data
+        self.words = shlex.split(data.get("script") or data.get("command", ""))
 
     @property
     def name(self) -> str:
-        if "seen" in self.data or "unfollowed" in self.data:
+        if "seen" in self.data:
             return "seen"
-        return self.data.get("command") or f"{self.data['call']}({self.data['with']})"
+        if self.words:
+            return shlex.join(self.words)
+        return f"{self.data['call']}({self.data['with']})"
+
+    @property
+    def first(self) -> list[list[str]]:
+        """The commands that make the files which the command reads."""
+        return [shlex.split(words) for words in self.data.get("first", [])]
 
     def changed(self, wrong: str, right: str) -> list[str]:
         """Return the command with one word, or a part of it, replaced."""
@@ -143,6 +155,8 @@ class Entry:
             piece = re.sub(rf"\b{word}\b", value, piece)
         commands, rest = [], piece
         wrong = self.data.get("wrong")
+        if hand := self.data.get("hand"):
+            return [shlex.split(typed) for typed in hand], ""
         if piece in self.data.get("by_hand", {}):
             return [shlex.split(typed) for typed in self.data["by_hand"][piece]], ""
         for meant in _MEANT.findall(rest) + _TIP.findall(rest):
@@ -150,7 +164,9 @@ class Entry:
         rest = _TIP.sub("", _MEANT.sub("", rest))
         for command in _COMMAND.findall(rest):
             commands.append(shlex.split(command))
-        rest = _COMMAND.sub("", rest)
+        for module in _MODULE.findall(rest):
+            commands.append(shlex.split(module))
+        rest = _MODULE.sub("", _COMMAND.sub("", rest))
         if piece.startswith("allowed: ") and self.data.get("names"):
             return commands, ""
         if piece.startswith("allowed: ") and wrong:
@@ -167,18 +183,41 @@ class Entry:
             commands.append(self.with_pair(head, key, value.rstrip(_STOPS)))
         return commands, _PAIR.sub("", rest)
 
+    def _edited(self, file: str, value: str) -> str:
+        """Return the scheme with a value in place of the wrong one in the file of its class."""
+        path = Path(file)
+        edited = path.with_name(f"{path.stem}_{value}.py")
+        edited.write_text(path.read_text().replace(self.data["wrong"], value))
+        return self.data["with"]["scheme"].replace(file, edited.name)
+
     def typed_in_python(self, piece: str) -> list[dict]:
         """Return the arguments of a function that a piece of advice comes to."""
         given = dict(self.data["with"])
+        if hand := self.data.get("hand"):
+            return [{**given, **typed} for typed in hand]
+        if file := self.data.get("edits"):
+            values = [v for v in piece.removeprefix("allowed: ").split(", ") if v.isalpha()]
+            return [{**given, "scheme": self._edited(file, value)} for value in values]
         proposed = {k: ast.literal_eval(v) for k, v in _KEYWORD.findall(piece)}
         for meant in _MEANT.findall(piece):
             wrong = self.data["wrong"]
             return [json.loads(json.dumps(given).replace(wrong, meant))]
-        if not proposed:
-            return []
         if "set" in proposed:
             proposed["set"] = {**given.get("set", {}), **proposed["set"]}
-        return [{**given, **proposed}]
+        if proposed:
+            return [{**given, **proposed}]
+        # Options of a workload stand behind its name, as on a command line.
+        found = []
+        for _, key, value in _PAIR.findall(piece):
+            name, _, options = given["workload"].partition(":")
+            kept = [p for p in options.split(",") if p and p.split("=")[0] != key]
+            found.append(f"{name}:{','.join([*kept, f'{key}={value.rstrip(_STOPS)}'])}")
+        return [{**given, "workload": workload} for workload in found]
+
+
+def called_in(piece: str) -> list[str]:
+    """Return the functions of the package that a piece of advice names to be called."""
+    return _CALLED.findall(piece)
 
 
 def known() -> tuple[dict[str, str], list[Entry]]:
@@ -192,6 +231,6 @@ def shapes_known() -> set[str]:
     return {
         shape(piece)
         for entry in known()[1]
-        for key in ("advice", "seen", "unfollowed")
+        for key in ("advice", "seen")
         for piece in entry.data.get(key, [])
     }

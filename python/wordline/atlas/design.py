@@ -14,6 +14,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import wordline
 from wordline import Run, UserError, toml
 from wordline.atlas import tuned
 from wordline.atlas.tuned import Tuned
@@ -263,8 +264,14 @@ def of_workload(
     Raises
     ------
     UserError
-        Device or workload is wrong.
+        Device or workload is wrong, or the workload has a pace of its own.
     """
+    own = {w.name for w in wordline.workloads() if not w.name.startswith("twin:")}
+    if workload.partition(":")[0] in own or workload.partition(":")[0].endswith(".fio"):
+        raise UserError(
+            f"--workload {workload}: it has a pace of its own, and an atlas sets the pace of its "
+            "loads\n  allowed: a trace or a twin\n  hint: `wordline list workloads` names the twins"
+        )
     name = workload.split(":")[0].rsplit("/", 1)[-1] if "/" in workload else workload
     drive = _drive(
         device.rsplit("/", 1)[-1].removesuffix(".toml"), {"device": device, "schemes": schemes}

@@ -51,14 +51,15 @@ fn stories(args: &WhyArgs, slowest: Slowest) -> usize {
 fn chosen<'a>(reports: &'a [Report], args: &WhyArgs) -> Result<&'a Report, Failure> {
     let names: Vec<&str> = reports.iter().map(|r| r.scheme.name.as_str()).collect();
     let wrong = |what: String| {
-        Failure::Input(format!("{}: {what}\n  allowed: --scheme {}", args.report.display(), names.join(", ")))
+        let allowed: Vec<String> = names.iter().map(|name| format!("--scheme {name}")).collect();
+        Failure::Input(format!("{}: {what}\n  allowed: {}", args.report.display(), allowed.join(", ")))
     };
     match (&args.scheme, reports) {
         (None, [only]) => Ok(only),
-        (None, _) => Err(wrong(format!("{} runs are in it; say which with --scheme", reports.len()))),
+        (None, _) => Err(wrong(format!("{} runs are in it; say which one", reports.len()))),
         (Some(name), _) => {
             let found = reports.iter().find(|r| r.scheme.name == *name);
-            found.ok_or_else(|| wrong(format!("no run of --scheme {name} is in it")))
+            found.ok_or_else(|| wrong(format!("no run of {name:?} is in it")))
         }
     }
 }
