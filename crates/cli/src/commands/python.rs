@@ -62,12 +62,7 @@ fn add_where(arguments: &mut Arguments, at: WhereArgs) {
 }
 
 /// Say what of a workload's options those of the command replace, as the reports of a run do.
-pub(crate) fn replaced(
-    workloads: &[String],
-    requests: Option<u64>,
-    fit: Option<Fit>,
-    console: &Console,
-) {
+pub(crate) fn replaced(workloads: &[String], requests: Option<u64>, fit: Option<Fit>, console: &Console) {
     let over = Overrides { requests, fit };
     let remarks = workloads.iter().flat_map(|text| Workload::replaced_in(text, over));
     let mut said: Vec<String> = vec![];

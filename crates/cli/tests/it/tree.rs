@@ -171,7 +171,8 @@ fn what_needs_python_says_how_to_get_it() {
 fn sweep_says_that_its_requests_replace_those_of_a_workload() {
     let sweep = |requests: &str| {
         let asked = ["--workload", "zipf:requests=1k", "--workload", "uniform", "--requests", requests];
-        let done = wordline(&[&["sweep", "--device", "demo-8gb", "--scheme", "conventional"], &asked[..]].concat());
+        let done =
+            wordline(&[&["sweep", "--device", "demo-8gb", "--scheme", "conventional"], &asked[..]].concat());
         text(&done.stderr).matches("requests 50 of the run replaces requests=1k of the workload.").count()
     };
     assert_eq!((sweep("50"), sweep("1000")), (1, 0));
