@@ -104,7 +104,7 @@ def test_another_source_is_another_run(tmp_path):
 def test_parameters_are_held_to_their_types():
     with pytest.raises(wl.UserError, match="has no parameter 'treshold'; it has threshold"):
         SmallFirst(treshold=1)
-    with pytest.raises(wl.UserError, match="'big' is not a whole number"):
+    with pytest.raises(wl.UserError, match='"big" is not a size'):
         SmallFirst(threshold="big")
     with pytest.raises(AttributeError, match="threshold is a parameter"):
         SmallFirst().threshold = 3
