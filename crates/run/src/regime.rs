@@ -15,9 +15,6 @@ use wordline_units::{BlockId, HostOp};
 const BUDGET: u64 = 4;
 /// Drives that run, at most.
 const ROUNDS: u64 = 3;
-/// The part of what is left in which a drive shows that it is in another regime than it began in, so that the last one has
-/// the most: where the law is wrong, its blocks are far from what they come to hold.
-const SHOWN: u64 = 4;
 /// Windows that the data of a drive make, at most.
 const WINDOWS_PER_DATA: u64 = 400;
 /// Windows until a regime can be said to stand still, half of which are compared with the other half.
@@ -81,12 +78,12 @@ pub(crate) struct RegimeProbe {
     /// Slots of a block, and blocks of the host's addresses in a page.
     block: u64,
     page: u64,
-    /// Pages of the host in a window, in all, and of these the most.
+    /// Pages of the host in a window, in all, and of these at most.
     pages_per_window: u64,
     pages: u64,
     pages_max: u64,
-    /// Pages until which another drive may run in its place.
-    replaced_until: u64,
+    /// Whether another drive may run in its place.
+    may_restart: bool,
     now: Window,
     ended: Vec<Window>,
     /// The block that each plane collects.
@@ -96,7 +93,7 @@ pub(crate) struct RegimeProbe {
 }
 
 impl RegimeProbe {
-    fn new(setup: &Setup, pages_max: u64) -> RegimeProbe {
+    fn new(setup: &Setup, pages_max: u64, may_restart: bool) -> RegimeProbe {
         RegimeProbe {
             begun: None,
             block: 1,
@@ -104,7 +101,7 @@ impl RegimeProbe {
             pages_per_window: u64::MAX,
             pages: 0,
             pages_max,
-            replaced_until: 0,
+            may_restart,
             now: Window::default(),
             ended: vec![],
             collected: vec![None; setup.geometry.planes as usize],
@@ -129,11 +126,6 @@ impl RegimeProbe {
         self.is_still() && !self.begun.is_some_and(|begun| alike(begun.regime, now, 2.0))
     }
 
-    /// Whether another drive is to run in its place, in the regime that this one shows.
-    fn is_replaced(&self) -> bool {
-        self.pages <= self.replaced_until && self.is_in_another()
-    }
-
     fn is_still(&self) -> bool {
         let half = WINDOWS / 2;
         self.ended.len() >= WINDOWS && alike(self.regime(WINDOWS, half), self.regime(half, 0), 1.0)
@@ -147,8 +139,9 @@ impl RegimeProbe {
 
     fn end_window(&mut self) {
         self.ended.push(std::mem::take(&mut self.now));
-        let follows = || !self.is_in_another() && self.is_still() && self.follows_law();
-        if self.is_replaced() || follows() || self.pages >= self.pages_max {
+        let enough =
+            if self.is_in_another() { self.may_restart } else { self.is_still() && self.follows_law() };
+        if enough || self.pages >= self.pages_max {
             self.done.set(true);
         }
     }
@@ -245,17 +238,16 @@ pub(crate) fn settle(
     let data = setup.state.mapped.count() as u64;
     let (mut known, mut left) = (first, data / BUDGET);
     for round in 1.. {
+        let last = round == ROUNDS;
+        let most = if last { left } else { left / 2 };
         let scheme = setup.spec.registry.build(spelling)?;
-        let probe = RegimeProbe::new(setup, left);
+        let probe = RegimeProbe::new(setup, most, !last);
         let mut device = Device::over(&setup.device, &setup.geometry, scheme, probe, NoMedia)?;
         let begun = beginning.begin(&mut device, known)?;
         let (block, half_of_all) = slots(&device);
         let (probe, window) = (&mut device.probe, half_of_all.max(data / WINDOWS_PER_DATA));
         (probe.begun, probe.block) = (Some(begun), block);
-        let (windows, is_last) = (WINDOWS as u64 + 1, round == ROUNDS);
-        let shown = (window * windows).max(left / SHOWN).min(left / 2);
-        probe.replaced_until = if is_last { 0 } else { shown };
-        probe.pages_per_window = window.min(if is_last { left } else { shown } / windows).max(1);
+        probe.pages_per_window = window.min(most / WINDOWS as u64).max(1);
         let done = probe.done.clone();
         let going_on = || match done.get() || wordline_units::is_interrupted() {
             true => Err(StreamError::Interrupted),
@@ -268,7 +260,7 @@ pub(crate) fn settle(
         }
         left = left.saturating_sub(device.probe.pages);
         let regime = device.probe.regime(WINDOWS, 0);
-        if device.probe.is_replaced() && left > 0 {
+        if device.probe.is_in_another() && !last && left > 0 {
             known = Known::Regime(regime);
             continue;
         }

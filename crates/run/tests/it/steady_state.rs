@@ -93,18 +93,6 @@ fn shipped_drives_begin_within_five_per_cent_of_a_warm_up() {
     }
 }
 
-/// Timed writes end where they amplify as the law says, or after a quarter of a drive write: not before.
-#[test]
-fn timed_writes_follow_the_law_or_take_their_quarter() {
-    for workload in
-        ["zipf:read=0%,bs=16KiB,qd=1", "zipf:read=0%,bs=16KiB,qd=4", "uniform:read=0%,bs=16KiB,qd=1"]
-    {
-        let begun = try_run(&steady(&shipped("fair-qlc", workload, "0.02x"))).unwrap().begun_steady.unwrap();
-        let off = begun.timed_waf.unwrap() / begun.expected_waf - 1.0;
-        assert!(off.abs() <= 0.02 || begun.timed_drive_writes >= 0.249, "{workload}: {begun:?}");
-    }
-}
-
 #[test]
 fn warm_up_of_a_shipped_drive_comes_to_what_the_table_says() {
     let rows = table("fair-tlc");
