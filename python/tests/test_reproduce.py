@@ -208,9 +208,9 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
     assert "Why claims deviate was found out at full scale" in said
     page = (tmp_path / "p" / "README.md").read_text()
     assert "**At 1/32 of the scale, figures 10 and 5 only.**" in page
-    assert page.index("## Figures and tables") < page.index("## Results of the paper")
+    assert page.index("## Figures and tables") < page.index("## Every result")
     assert page.index("results put to the test hold") < page.index("## Figures and tables")
-    assert page.index("## Results of the paper") < page.index("## The model is the paper's")
+    assert page.index("## Every result") < page.index("## The model is the paper's")
     assert "## What changed since" not in page
     assert (
         "wordline reproduce pa-ssd --figure 10 --figure 5 --scale 32"

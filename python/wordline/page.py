@@ -32,6 +32,15 @@ _INKS = {
 #: White is the ground of a picture, but not of its text, which may stand on something dark.
 _GROUNDS = {"#ffffff": "--card"}
 
+#: The one piece of markup that a page may have, which GitHub folds, too: a title and what it folds.
+FOLD = r"<p>&lt;details&gt;&lt;summary&gt;(.*?)&lt;/summary&gt;</p>"
+_END_OF_FOLD = ("<p>&lt;/details&gt;</p>", "</details>")
+
+
+def folded(title: str, markdown: str) -> str:
+    """Return Markdown that a reader sees after opening its title."""
+    return f"<details><summary>{title}</summary>\n\n{markdown.strip()}\n\n</details>\n\n"
+
 
 def to_html(
     markdown: str,
@@ -71,6 +80,7 @@ def body(markdown: str, folder: Path = Path()) -> str:
     """Return what stands below the heading of a page; pictures are those of a folder."""
     # What looks like HTML is text: a page has no markup but its own.
     text = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
+    text = re.sub(FOLD, r"<details>\n<summary>\1</summary>", text).replace(*_END_OF_FOLD)
     # Code is copied as it is: no break is bound in it.
     parts = re.split(r"(<pre>.*?</pre>|<code>.*?</code>)", text, flags=re.S)
     parts[::2] = [part.replace(" ± ", "&nbsp;±&nbsp;") for part in parts[::2]]

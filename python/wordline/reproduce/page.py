@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -185,7 +185,7 @@ def _html(study: Study, judged: Sequence[Judged], text: str, folder: Path, comma
     return pages.to_html(
         f"# {study.paper.title}\n{part}{rest}",
         folder,
-        lead=" ".join([*headline(study, judged), *map(_plain, study.findings)]),
+        lead=" ".join(headline(study, judged)),
         facts=[(what, said) for what, said in facts if said],
         command=command,
     )
@@ -237,8 +237,6 @@ def markdown(
     if not study.scope.is_full:
         text += f"**{study.scope.words[0].upper() + study.scope.words[1:]}.**\n\n"
     text += "".join(f"{said}\n\n" for said in headline(study, judged, "**"))
-    text += "".join(f"- {finding}\n" for finding in study.findings)
-    text += "\n" if study.findings else ""
     note = sources(study)
     text += f"Workloads are {note}.\n\n" if note else ""
     text += f"Written by\n\n```\n{command}\n```\n\nwith Wordline {wordline.__version__}.\n\n"
@@ -248,9 +246,11 @@ def markdown(
     if study.left_out:
         text += hint(study, command) + "\n\n"
     results, others = _tables(judged)
+    findings = "".join(f"- {finding}\n" for finding in study.findings)
     changed = changes.markdown(study, judged) if judged else ""
     parts = [
-        results,
+        f"## Findings\n\n{findings}\n" if findings else "",
+        _by_figure(judged),
         open_points.depending(judged),
         _deviating(study, judged),
         open_points.table(study, judged),
@@ -260,7 +260,7 @@ def markdown(
     ]
     figures = _figures(written, bool(judged))
     parts = [figures, *parts] if study.scope.figures else [*parts, figures]
-    parts += [sentences.markdown(paper.sentences, SENTENCES), others]
+    parts += [results, others, sentences.markdown(paper.sentences, SENTENCES)]
     end = "All of it: [claims.json](claims.json)\n" if judged else ""
     return text + "".join(parts) + end
 
@@ -273,11 +273,6 @@ def headline(study: Study, judged: Sequence[Judged], mark: str = "") -> list[str
         f"{said[0].upper()}{said[1:]}." for said in (sizes(judged), model_verdict(judged)) if said
     ]
     return [f"{mark}{verdict(judged, read_as(study))}.{mark}", *below]
-
-
-def _plain(markdown: str) -> str:
-    """Return a sentence without the marks of Markdown."""
-    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", markdown).replace("**", "").replace("`", "")
 
 
 def _calibrated(study: Study) -> str:
@@ -335,9 +330,37 @@ def _tables(judged: Sequence[Judged]) -> tuple[str, str]:
     """Return the table of the paper's results, and that of what its model is."""
     results = [j for j in judged if j.claim.kind == RESULT]
     others = [j for j in judged if j.claim.kind != RESULT]
-    text = f"## Results of the paper\n\n{_claims_table(results)}\n" if results else ""
-    model = f"## The model is the paper's\n\n{_claims_table(others)}\n" if others else ""
-    return text, model
+
+    def part(title: str, claims: Sequence[Judged]) -> str:
+        if not claims:
+            return ""
+        return f"## {title}\n\n{pages.folded(f'{len(claims)} claims', _claims_table(claims))}"
+
+    return part("Every result", results), part("The model is the paper's", others)
+
+
+def _by_figure(judged: Sequence[Judged]) -> str:
+    """Return how many results of each figure hold, depend, deviate or were not tested."""
+    counts: dict[str, Counter[str]] = {}
+    for j in judged:
+        if j.claim.kind == RESULT:
+            where = j.claim.where.split(",")[0]
+            counts.setdefault(where, Counter())[j.verdict] += 1
+    if not counts:
+        return ""
+    counts["all"] = sum(counts.values(), Counter())
+    heads = {"hold": HOLDS, "depend on a reading": DEPENDS, "deviate": DEVIATES}
+    rows = [
+        [
+            where,
+            f"{of.total():,}",
+            *(str(of[verdict] or "") for verdict in heads.values()),
+            str(of.total() - sum(of[verdict] for verdict in heads.values()) or ""),
+        ]
+        for where, of in counts.items()
+    ]
+    table = pages.table(["results of", "all", *heads, "not tested"], rows)
+    return f"## Results by figure\n\n{table}\n"
 
 
 def _claims_table(judged: Sequence[Judged]) -> str:
