@@ -1,4 +1,4 @@
-"""The claims of all papers on one page: how many hold, which deviate, and why.
+"""The claims of all papers on one page: how many hold, and what is worth knowing of them.
 
 It is made from the ``claims.json`` of each paper's folder, and from nothing else.
 """
@@ -15,11 +15,9 @@ from wordline import UserError, page, toml
 from wordline.reproduce.claims import (
     DEPENDS,
     DEVIATES,
-    ELSEWHERE,
     FULL_SCALE,
     HOLDS,
     MODEL,
-    NO_CAUSE,
     NOT_RUN,
     RESULT,
     TESTED,
@@ -30,6 +28,8 @@ from wordline.reproduce.verdicts import ALL
 
 #: The page, beside the folders of the papers.
 PAGE = "papers.md"
+#: How many findings of each paper it has, those that the paper's page begins with.
+FINDINGS = 2
 
 
 def _found(folder: Path) -> dict[str, dict[str, Any]]:
@@ -100,9 +100,9 @@ def write(folder: Path) -> Path:
     found = _found(folder)
     text = "# The papers\n\n"
     text += (
-        "What each paper claims, and what of it holds in the runs of its page. Written from the "
+        "What each paper claims, and what of it holds in the runs of its page. Written from the\n"
     )
-    text += "`claims.json` of each\nfolder by\n\n"
+    text += "`claims.json` of each folder by\n\n"
     text += f"```\nwordline reproduce overview --out {folder.name}\n```\n\n"
     text += (
         "Results are what a paper measured, numbers and comparing sentences. A result holds if it\n"
@@ -122,17 +122,11 @@ def write(folder: Path) -> Path:
     left = [name for name in papers() if name not in found]
     if left:
         text += f"\nNot there: {', '.join(left)}.\n"
-    for name, judged in found.items():
-        deviating = [c for c in judged["claims"] if c["verdict"] == DEVIATES]
-        deviating.sort(key=lambda c: c["kind"] != RESULT)
-        text += f"\n## {name}\n\n"
-        text += "".join(f"- {finding}\n" for finding in judged.get("findings", ()))
-        text += "\n" if judged.get("findings") else ""
-        text += f"{_verdict(judged)}.\n\n"
-        text += f"Workloads are {judged['workloads']}.\n\n" if judged["workloads"] else ""
-        none = NO_CAUSE if judged.get("explained", judged["scale"] == 1) else ELSEWHERE
-        causes = [(c["cause"] or none, [c["id"], c["where"], c["says"]]) for c in deviating]
-        text += page.tables_by_reason(["deviates", "where", "says"], causes) or "None deviates.\n"
+    told = [(name, judged["findings"][:FINDINGS]) for name, judged in found.items()]
+    if any(findings for _, findings in told):
+        text += "\n## Findings worth knowing\n\n"
+        text += "Why a result deviates stands on the page of its paper.\n\n"
+        text += "".join(f"- [{name}]({name}/README.md): {f}\n" for name, fs in told for f in fs)
     path = folder / PAGE
     path.write_text(text, encoding="utf-8")
     return path
