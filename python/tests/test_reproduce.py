@@ -150,7 +150,8 @@ def test_the_overview_counts_what_the_folders_say(tmp_path):
             {"id": f"c{i}", "where": "Fig. 1", "says": "so", "kind": k, "verdict": v, "cause": why}
             for i, (k, v, why) in enumerate(verdicts)
         ]
-        said = {"verdict": "as it is", "model": "", "findings": [f"{name} was found", "and more", "too much"]}
+        findings = [f"{name} was found", "and more", "too much"]
+        said = {"verdict": "as it is", "model": "", "findings": findings}
         found = {**said, "scale": scale, "workloads": "", "claims": rows}
         (tmp_path / name).mkdir()
         (tmp_path / name / "claims.json").write_text(json.dumps(found))
