@@ -67,7 +67,7 @@ pub mod twin {
     pub use crate::fitting::verdict::{Aspect, Verdict};
     pub use crate::generators::twin::catalogue::{BuiltinTwin, Spelled, TWINS, TwinBody, twin_named};
     pub use crate::generators::twin::description::{
-        Arrivals, Description, Envelope, HotLies, Memory, Modulation, Rest, Side, Straddle, Targets,
+        Arrivals, Description, Envelope, FileLaw, HotLies, Memory, Modulation, Rest, Side, Straddle, Targets,
     };
     pub use crate::generators::twin::locality::REFERENCE_SHARE;
     pub use crate::generators::twin::named::description_of;

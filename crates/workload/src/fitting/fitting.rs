@@ -9,11 +9,13 @@
 //! blocks.
 
 use crate::error::{WorkloadError, going_on};
+use crate::fitting::files::file_law;
 use crate::fitting::piece::{PAGE, Piece, SEED};
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::description::{
     Arrivals, Description, EXTENT, Envelope, HotLies, Memory, Rest, Side, Straddle, Targets, item_in,
 };
+use crate::generators::twin::files_found::Continued;
 use crate::generators::twin::locality::foretell;
 use crate::generators::twin::read::read;
 use crate::generators::twin::statistics::{Depth, Statistics};
@@ -35,6 +37,9 @@ const TOO_MANY: f64 = 0.05;
 /// Logarithm of how much wider than what was written the footprint may be, so that random addresses touch
 /// as many distinct pages.
 const GROWN_MOST: f64 = 1.0;
+
+/// Of a footprint with files, the part that lies between them: one of so many.
+const GAPS: u64 = 4;
 
 /// A trace and its twin.
 pub struct Fitted {
@@ -82,8 +87,8 @@ pub(crate) fn fit_piece(piece: &Piece, title: &str) -> Result<Fitted, WorkloadEr
     let [touched, read, written] = trace.footprints().unwrap_or_default();
     // A kind that there is none of needs an address all the same.
     let some = |own: u64, other: u64| if own > 0 { own } else { other };
-    let writes = side(&trace.writes, some(written, read));
-    let mut reads = side(&trace.reads, some(read, written));
+    let writes = side(&trace, HostOp::Write, some(written, read));
+    let mut reads = side(&trace, HostOp::Read, some(read, written));
     if read > 0 {
         // Reads and writes share what both touch: the end of the writes, the beginning of the reads.
         reads.begin = touched.saturating_sub(read);
@@ -133,10 +138,18 @@ fn fraction(x: f64) -> Fraction {
     Fraction((x.clamp(0.0, 1.0) * 1e9).round() as u64)
 }
 
-/// Sizes, streams and alignment of a side; its hot part is found later.
-fn side(s: &crate::generators::twin::statistics::Side, footprint: u64) -> Side {
+/// Files of a side, and sizes, streams and alignment of its other requests; its hot part is found later.
+fn side(trace: &Statistics, op: HostOp, footprint: u64) -> Side {
+    let s = if op == HostOp::Write { &trace.writes } else { &trace.reads };
+    let files = file_law(trace, op);
+    let of_files = files.as_ref().map(|_| s.files.totals());
+    let in_files = |size: u32| of_files.as_ref().and_then(|t| t.sizes.get(&size)).copied().unwrap_or(0);
+    let streams = s.streams.without(of_files.as_ref().map_or(Continued::default(), |t| t.streams));
+    let requests = s.requests - of_files.as_ref().map_or(0, |t| t.requests);
     let align = if s.aligned == s.requests { UNIT } else { 1 };
-    let mut sizes: Vec<(u32, f64)> = s.sizes.iter().map(|(size, n)| (*size, *n as f64)).collect();
+    let sizes = s.sizes.iter().map(|(size, n)| (*size, (*n - in_files(*size)) as f64));
+    let mut sizes: Vec<(u32, f64)> = sizes.filter(|(_, n)| *n > 0.0).collect();
+    let bytes: f64 = sizes.iter().map(|(size, n)| *size as f64 * n * LBA_BYTES as f64).sum();
     sizes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     if sizes.len() > SIZES {
         let rest = sizes.split_off(SIZES);
@@ -153,15 +166,15 @@ fn side(s: &crate::generators::twin::statistics::Side, footprint: u64) -> Side {
             }
         }
     }
-    let mean = s.mean().unwrap_or(4096.0);
-    let share = |n: u64| n as f64 / s.requests.max(1) as f64;
-    let continued = share(s.continued);
+    let mean = if requests > 0 { bytes / requests as f64 } else { 4096.0 };
+    let continued = streams.continued as f64 / requests.max(1) as f64;
     let longest = sizes.iter().map(|s| s.0 as u64).max().unwrap_or(UNIT) * LBA_BYTES;
-    let footprint = footprint.max(2 * longest).max(64 << 10);
+    let gaps = if files.is_some() { footprint / GAPS } else { 0 };
+    let footprint = (footprint + gaps).max(2 * longest).max(64 << 10);
     // A stream's bytes from its first request on.
-    let stretch = (s.continued + s.runs) as f64 * mean / s.runs.max(1) as f64;
+    let stretch = (streams.continued + streams.runs) as f64 * mean / streams.runs.max(1) as f64;
     let scattered = stretch < footprint as f64 / 4.0;
-    let streams = if scattered && footprint / 4 > 2 * longest + (64 << 10) { 4 } else { 1 };
+    let many = if scattered && footprint / 4 > 2 * longest + (64 << 10) { 4 } else { 1 };
     // A stream that begins elsewhere does not continue.
     let sequential = if scattered { continued * (1.0 + mean / stretch) } else { continued };
     let sequential = fraction(sequential.min(1.0));
@@ -179,9 +192,9 @@ fn side(s: &crate::generators::twin::statistics::Side, footprint: u64) -> Side {
         sequential,
         hot: Fraction::ZERO,
         uniform: Fraction(Fraction::ONE.0 - sequential.0),
-        streams,
+        streams: many,
         stretch: scattered.then_some((stretch as u64).max(LBA_BYTES)),
-        rewrite: fraction(s.rewritten as f64 / s.continued.max(1) as f64),
+        rewrite: fraction(streams.rewritten as f64 / streams.continued.max(1) as f64),
         hot_space: Fraction::ONE,
         hot_lies: HotLies::Apart,
         theta: 1.0,
@@ -190,6 +203,7 @@ fn side(s: &crate::generators::twin::statistics::Side, footprint: u64) -> Side {
         stable: Fraction::ZERO,
         drift: 0.0,
         overlap: Fraction::ZERO,
+        files,
     }
     .legal()
 }
@@ -297,8 +311,12 @@ fn fit_hits(
     let Some(goal) = trace.hits(caches) else { return measure(d) };
     let unit = (UNIT * LBA_BYTES) as f64;
     let pages: Vec<f64> = caches.iter().map(|c| *c as f64 / unit).collect();
-    let requests = trace.writes.requests as f64;
-    let (mut aim, mut aim_pages) = (goal.clone(), written as f64 / unit);
+    // What is foretold is of requests that are of no file; files are taken to write each page once.
+    let of_files = d.writes.files.as_ref().map(|_| trace.writes.files.totals());
+    let requests = (trace.writes.requests - of_files.as_ref().map_or(0, |t| t.requests)) as f64;
+    let written_pages = written as f64 / unit;
+    let of_files = of_files.map(|t| t.blocks() as f64 / UNIT as f64);
+    let (mut aim, mut aim_pages) = (goal.clone(), (written_pages - of_files.unwrap_or(0.0)).max(1.0));
     let same = |s: &Statistics| s.stable_shares().map(|[_, same]| same);
     let again = |s: &Statistics| s.read_written_share().filter(|_| s.reads.requests > 0);
     let mut start = d.writes.clone();
@@ -329,7 +347,10 @@ fn fit_hits(
         for ((aim, goal), got) in aim.iter_mut().zip(&goal).zip(&got) {
             *aim = (*aim + (goal - got)).clamp(0.0, 1.0);
         }
-        aim_pages *= (written as f64 / got_written.max(1.0)).clamp(0.5, 2.0);
+        aim_pages = match of_files {
+            None => aim_pages * (written as f64 / got_written.max(1.0)).clamp(0.5, 2.0),
+            Some(_) => (aim_pages + written_pages - got_written / unit).max(1.0),
+        };
         stable = (stable + lacks_same).clamp(0.0, 1.0);
         if lacks_again < -TOO_MANY && overlap == 0.0 {
             // Even without any that are sent there, too many reads meet what was written: they keep apart.

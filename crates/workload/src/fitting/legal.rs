@@ -69,6 +69,11 @@ impl Side {
         self.stretch = self.stretch.map(|bytes| bytes.max(LBA_BYTES));
         let page = self.page * LBA_BYTES;
         self.begin = self.begin.min(FARTHEST) / page * page;
+        if let Some(files) = &mut self.files {
+            files.bursts = files.bursts.min(Fraction::ONE);
+            files.apart = files.apart.min(Fraction::ONE);
+            files.near = files.near.min(Fraction::ONE);
+        }
         let (parts, blocks) = self.parts();
         self.footprint = self.footprint.max(parts * blocks * LBA_BYTES).next_multiple_of(self.extent);
         if self.room(1).is_err() {

@@ -3,6 +3,7 @@
 
 pub(crate) mod check;
 pub(crate) mod class;
+pub(crate) mod files;
 pub(crate) mod fitting;
 pub(crate) mod legal;
 pub(crate) mod piece;

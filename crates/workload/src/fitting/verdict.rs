@@ -4,9 +4,10 @@
 use crate::fitting::check::{Criterion, Row, Unit, aligned};
 use crate::fitting::fitting::{Fallback, Fitted};
 use crate::fitting::piece::PAGE;
+use crate::generators::twin::files_found::InBursts;
 use crate::generators::twin::statistics::Statistics;
 use crate::text::numbers::{grouped, readable_bytes};
-use wordline_units::SimDuration;
+use wordline_units::{HostOp, SimDuration};
 
 /// Windows of a length of which there must be so many for a dispersion to be judged.
 pub(crate) const JUDGED: u64 = 30;
@@ -24,6 +25,8 @@ pub enum Aspect {
     WithinPages,
     /// When.
     Arrivals,
+    /// Where those of a burst go.
+    Files,
     /// What a drive writes for it.
     Amplification,
     /// How long requests take on a drive.
@@ -31,11 +34,12 @@ pub enum Aspect {
 }
 
 impl Aspect {
-    const ALL: [Aspect; 6] = [
+    const ALL: [Aspect; 7] = [
         Aspect::Mix,
         Aspect::Locality,
         Aspect::WithinPages,
         Aspect::Arrivals,
+        Aspect::Files,
         Aspect::Amplification,
         Aspect::Latency,
     ];
@@ -47,6 +51,7 @@ impl Aspect {
             Aspect::Locality => "footprint, sequentiality and hit curve",
             Aspect::WithinPages => "locality within pages",
             Aspect::Arrivals => "arrivals",
+            Aspect::Files => "files in bursts",
             Aspect::Amplification => "write amplification",
             Aspect::Latency => "latencies",
         }
@@ -80,6 +85,7 @@ impl Fitted {
         v.locality(both, &self.caches);
         v.within_pages(both);
         v.arrivals(both);
+        v.files(both);
         v
     }
 }
@@ -191,6 +197,29 @@ impl Verdict {
             row(&format!("dispersion in {}", SimDuration(length)), Unit::Number, criterion, &|s| {
                 s.dispersion().iter().find(|d| d.0 == length).map(|d| d.1)
             });
+        }
+    }
+
+    /// What is told of bursts and files; of files nothing where neither has any.
+    fn files(&mut self, both: [&Statistics; 2]) {
+        use Criterion::{Factor, Points};
+        for (op, name) in [(HostOp::Write, "writes"), (HostOp::Read, "reads")] {
+            let found = both.map(|s| s.in_bursts(op));
+            let mut row = |what: String, unit, criterion, of: &dyn Fn(&InBursts) -> Option<f64>| {
+                let figures = found.map(|f| f.as_ref().and_then(of));
+                self.add(Aspect::Files, &what, unit, figures, criterion);
+            };
+            row(format!("{name} that come in bursts"), Unit::Share, Points(5.0), &|f| Some(f.bursts));
+            if found.iter().flatten().all(|f| f.length.is_none()) {
+                continue;
+            }
+            row(format!("of those, {name} of files"), Unit::Share, Points(5.0), &|f| Some(f.files));
+            row(format!("of the others, {name} of files"), Unit::Share, Points(5.0), &|f| {
+                Some(f.files_apart)
+            });
+            row(format!("{name} of a file"), Unit::Number, Factor(1.5), &|f| f.length);
+            row(format!("{name} of files that begin with a page"), Unit::Share, Points(10.0), &|f| f.aligned);
+            row(format!("files of {name} behind the one before"), Unit::Share, Points(10.0), &|f| f.near);
         }
     }
 

@@ -241,6 +241,11 @@ impl Addresses {
         self.begin + self.blocks
     }
 
+    /// Where streams and uniform requests go: the first block and one past the last.
+    pub fn open_to_all(&self) -> (u64, u64) {
+        (self.begin + self.cold, self.begin + self.blocks)
+    }
+
     /// Where the next request goes.
     #[inline]
     pub fn way(&mut self, random: &mut RandomStream) -> Way {

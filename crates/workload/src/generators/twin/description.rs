@@ -184,6 +184,28 @@ pub struct Side {
     pub drift: f64,
     /// Of reads that continue no stream: the share that goes where the hot writes go.
     pub overlap: Fraction,
+    /// Requests that go on with a file. What is said of sequential, hot and uniform requests is of the others.
+    pub files: Option<FileLaw>,
+}
+
+/// Requests that go on with a file, one file after the other. Those of one have one size and follow each other.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FileLaw {
+    /// Their share of the requests of the side that come in a burst: before which the last 64 came faster than all
+    /// do on average.
+    pub bursts: Fraction,
+    /// Their share of the other requests.
+    pub apart: Fraction,
+    /// Sizes of a file's requests in blocks, by the requests that have them. Empty: the long ones of the side, or
+    /// those listed where there are none.
+    pub sizes: Vec<(u32, f64)>,
+    /// Requests of a file, by files.
+    pub lengths: Vec<(u32, f64)>,
+    /// Powers of two in blocks, ascending: the greatest that divides the address at which a file begins, by requests;
+    /// of the last one or of a greater.
+    pub begins: Vec<(u32, f64)>,
+    /// Share of the files that begin behind the one before, within 64 of its requests.
+    pub near: Fraction,
 }
 
 /// How the sizes that are listed are made up to the mean.
@@ -306,7 +328,8 @@ impl Arrivals {
 impl Side {
     /// The longest request, in blocks.
     fn longest(&self) -> u64 {
-        let listed = self.sizes.iter().map(|s| s.0 as u64).max().unwrap_or(0);
+        let of_files = self.files.iter().flat_map(|f| &f.sizes);
+        let listed = self.sizes.iter().chain(of_files).map(|s| s.0 as u64).max().unwrap_or(0);
         match self.rest {
             Rest::None => listed,
             Rest::Size(size) => listed.max(size as u64),

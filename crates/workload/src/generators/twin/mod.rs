@@ -7,8 +7,11 @@
 
 pub(crate) mod addresses;
 pub(crate) mod arrivals;
+pub(crate) mod bursts;
 pub(crate) mod catalogue;
 pub(crate) mod description;
+pub(crate) mod files;
+pub(crate) mod files_found;
 pub(crate) mod locality;
 pub(crate) mod lru;
 pub(crate) mod named;

@@ -2,11 +2,11 @@
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::twin::description::{
-    Arrivals, DRIFT, Description, EXTENT, Envelope, HotLies, Memory, Modulation, REQUESTS_MAX, RUN, Rest,
-    Side, Straddle, THETA, Targets, item_in,
+    Arrivals, DRIFT, Description, EXTENT, Envelope, FileLaw, HotLies, Memory, Modulation, REQUESTS_MAX, RUN,
+    Rest, Side, Straddle, THETA, Targets, item_in,
 };
 use crate::generators::twin::values::{
-    Address, Average, Blocks, Hit, Lengths, Numbers, Range, Slashed, Spread,
+    Address, Average, Blocks, Counts, Hit, Lengths, Numbers, Range, Slashed, Spread,
 };
 use crate::requests::pace::Depth;
 use wordline_config::{ConfigErrors, Problems, Section};
@@ -269,6 +269,7 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
     let page_aligned = share(&mut s, "page_aligned", Fraction::ZERO);
     let straddle = s.take_or("straddle", Straddle::Free);
     let overlap = if kind == Kind::Read { share(&mut s, "overlap", Fraction::ZERO) } else { Fraction::ZERO };
+    let files = files(&mut s, align);
     let side = sizes.zip(footprint).map(|(sizes, footprint)| Side {
         sizes: sizes.0,
         mean,
@@ -294,6 +295,7 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
         stable,
         drift,
         overlap,
+        files,
     });
     if let Some(side) = &side
         && let Err(what) = crate::generators::twin::sizes::SizeLaw::new(side)
@@ -307,6 +309,33 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
     }
     s.finish();
     side
+}
+
+/// Requests that go on with a file: no key of them is there without `files`.
+fn files(s: &mut Section, align: u64) -> Option<FileLaw> {
+    const KEYS: [&str; 5] = ["files_apart", "file_sizes", "file_lengths", "file_begins", "file_near"];
+    if !s.has("files") {
+        if KEYS.into_iter().any(|key| s.has(key)) {
+            s.missing("files", "\"96%\", the share of the requests of a burst that go on with a file");
+        }
+        KEYS.into_iter().for_each(|key| drop(s.take::<String>(key)));
+        return None;
+    }
+    let bursts = share(s, "files", Fraction::ZERO);
+    let apart = share(s, "files_apart", bursts);
+    let sizes = s.take::<Slashed<(u32, f64)>>("file_sizes").map_or(vec![], |sizes| sizes.0);
+    let lengths = s.require::<Counts>("file_lengths", "\"8@3/64@5/512@1\"").map(|counts| counts.0);
+    let begins = s.take::<Slashed<(u32, f64)>>("file_begins").map_or(vec![(align as u32, 1.0)], |b| b.0);
+    if begins.iter().any(|(unit, _)| !unit.is_power_of_two()) || begins.windows(2).any(|b| b[0].0 >= b[1].0) {
+        s.refuse("file_begins", "they are no powers of two that ascend, such as \"4KiB@3/64KiB@1\"");
+    }
+    for (key, units) in [("file_sizes", &sizes), ("file_begins", &begins)] {
+        if units.iter().any(|(unit, _)| !(*unit as u64).is_multiple_of(align)) {
+            s.refuse(key, "one of them is not a multiple of align");
+        }
+    }
+    let near = share(s, "file_near", Fraction::ZERO);
+    Some(FileLaw { bursts, apart, sizes, lengths: lengths?, begins, near })
 }
 
 fn rest(s: &mut Section, page: u64) -> Rest {

@@ -102,6 +102,11 @@ impl SizeLaw {
         self.listed.iter().copied().zip(self.by_weight.shares())
     }
 
+    /// The other sizes, with their shares among themselves.
+    pub fn others(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.others.iter().copied().zip(self.by_chance.shares())
+    }
+
     /// The longest, in blocks.
     pub fn longest(&self) -> u32 {
         let others = if self.share > 0.0 { self.others.last().copied() } else { None };

@@ -2,6 +2,7 @@
 //! one pass, of a twin and of a trace alike.
 
 use crate::generators::twin::addresses::UNIT;
+use crate::generators::twin::files_found::{Continued, Files};
 use crate::generators::twin::lru::PageStack;
 use crate::generators::twin::updates::{UPDATED_PAGE, Updates};
 use crate::requests::pages::PageSet;
@@ -119,31 +120,30 @@ pub(crate) struct Side {
     pub bytes: u64,
     /// Requests by size in blocks.
     pub sizes: FxHashMap<u32, u64>,
-    /// Requests that begin where one of the last few ended, or rewrite its last 4 KiB.
-    pub continued: u64,
-    pub rewritten: u64,
-    /// Streams of two requests or more.
-    pub runs: u64,
+    /// Requests that begin where one of the last few ended, or rewrite its last 4 KiB, and streams of two or more.
+    pub streams: Continued,
     /// Requests at multiples of 4 KiB.
     pub aligned: u64,
     /// Where the last requests ended, and whether they continued others.
     ends: Vec<(u64, bool)>,
     at: usize,
+    pub files: Files,
 }
 
 impl Side {
     #[inline]
-    fn add(&mut self, r: &HostRequest) {
+    fn add(&mut self, r: &HostRequest, time: u64) {
         self.requests += 1;
         self.bytes += r.bytes();
         *self.sizes.entry(r.blocks).or_insert(0) += 1;
         self.aligned += u64::from(r.lba.0.is_multiple_of(UNIT) && (r.blocks as u64).is_multiple_of(UNIT));
         let end = r.lba.0 + r.blocks as u64;
         let goes_on = |e: u64| e == r.lba.0 || (e - 1) / UNIT * UNIT == r.lba.0;
+        let mut streams = Continued::default();
         if let Some(before) = self.ends.iter_mut().find(|e| goes_on(e.0)) {
-            self.continued += 1;
-            self.rewritten += u64::from(before.0 != r.lba.0);
-            self.runs += u64::from(!before.1);
+            let [rewritten, runs] = [before.0 != r.lba.0, !before.1].map(u64::from);
+            streams = Continued { continued: 1, rewritten, runs };
+            self.streams.add(streams);
             *before = (end, true);
         } else if self.ends.len() < RECENT {
             self.ends.push((end, false));
@@ -151,6 +151,7 @@ impl Side {
             self.ends[self.at] = (end, false);
             self.at = (self.at + 1) % RECENT;
         }
+        self.files.add(time, r.lba.0, r.blocks, streams);
     }
 
     /// Mean size in bytes; none without requests.
@@ -249,7 +250,7 @@ impl Statistics {
             full.touched.insert(pages.clone());
         }
         if r.op == HostOp::Read {
-            self.reads.add(r);
+            self.reads.add(r, time);
             if let Some(full) = &mut self.full {
                 full.read.insert(pages.clone());
                 for page in pages {
@@ -259,7 +260,7 @@ impl Statistics {
             }
             return;
         }
-        self.writes.add(r);
+        self.writes.add(r, time);
         let (begin, end) = (r.lba.0, r.lba.0 + r.blocks as u64);
         let parts = end.div_ceil(self.page) - begin / self.page;
         self.large += u64::from(parts > 1);
@@ -346,7 +347,7 @@ impl Statistics {
 
     /// Shares of reads and of writes that begin where one of the last 64 of their kind ended, or at its last 4 KiB.
     pub fn continued_shares(&self) -> [f64; 2] {
-        [&self.reads, &self.writes].map(|side| share(side.continued, side.requests))
+        [&self.reads, &self.writes].map(|side| share(side.streams.continued, side.requests))
     }
 
     /// Seconds from the first request to the last.

@@ -4,7 +4,9 @@
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::twin::addresses::{Addresses, Way};
 use crate::generators::twin::arrivals::Clock;
+use crate::generators::twin::bursts::Recent;
 use crate::generators::twin::description::{Description, Side};
+use crate::generators::twin::files::{Files, beside_files};
 use crate::generators::twin::sizes::{Modulated, SizeLaw};
 use crate::random::stream::RandomStream;
 use crate::requests::pace::Ratio;
@@ -26,15 +28,23 @@ struct Flow {
     law: SizeLaw,
     shares: Modulated,
     addresses: Addresses,
+    files: Option<Files>,
+    longest: u32,
 }
 
 impl Flow {
-    fn new(side: &Side, scale: u64, requests: u64, seed: u64, name: &str) -> Result<Flow, String> {
+    /// A kind of request in a run: its side, the part of the requests there that are of files, how many come in all,
+    /// and in what gaps on average.
+    fn new(side: &Side, play: Play, run: InRun, seed: u64, name: &str) -> Result<Flow, String> {
         let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{name}/{part}"));
-        let law = SizeLaw::new(side)?;
-        let shares = Modulated::new(side, law.share, requests, &mut stream("modulation"));
-        let addresses = Addresses::new(side, &law, scale, requests, &mut stream("scatter"));
-        Ok(Flow { law, shares, addresses })
+        let beside = beside_files(side, run.of_files)?;
+        let law = SizeLaw::new(&beside)?;
+        let requests = (run.requests as f64 * (1.0 - run.of_files)) as u64;
+        let shares = Modulated::new(&beside, law.share, requests, &mut stream("modulation"));
+        let addresses = Addresses::new(&beside, &law, play.scale, requests, &mut stream("scatter"));
+        let files = Files::new(side, &SizeLaw::new(side)?, &addresses, run.mean_gap, stream("files"));
+        let longest = law.longest().max(files.as_ref().map_or(0, Files::longest));
+        Ok(Flow { law, shares, addresses, files, longest })
     }
 
     /// A size in blocks, and whether it is one of those listed.
@@ -45,18 +55,68 @@ impl Flow {
     }
 }
 
-/// The requests of a twin.
-pub(crate) struct TwinStream {
+/// A kind of request in one run.
+#[derive(Clone, Copy)]
+struct InRun {
+    requests: u64,
+    /// Nanoseconds from one to the next, on average.
+    mean_gap: f64,
+    /// Share that is of files.
+    of_files: f64,
+}
+
+/// When requests come, and of which kind they are.
+#[derive(Clone)]
+struct Order {
     /// When they come; none where they have no times.
     clock: Option<Clock>,
     /// Chances that a read is followed by a write, and a write by a read, where the clock leaves it open.
     to_write: f64,
     to_read: f64,
     before: HostOp,
+    kind: RandomStream,
+}
+
+impl Order {
+    /// The time of the next request in nanoseconds, and whether it reads or writes.
+    #[inline]
+    fn next(&mut self) -> (u64, HostOp) {
+        let (to_read, to_write, kind) = (self.to_read, self.to_write, &mut self.kind);
+        let mut keeps = |op: HostOp| kind.unit() > if op == HostOp::Write { to_read } else { to_write };
+        let (time, op) = match &mut self.clock {
+            Some(clock) => clock.next(keeps, self.before),
+            None if keeps(self.before) => (0, self.before),
+            None if self.before == HostOp::Write => (0, HostOp::Read),
+            None => (0, HostOp::Write),
+        };
+        self.before = op;
+        (time, op)
+    }
+
+    /// The share of the requests of each kind, reads and writes, that come in a burst, of so many requests of both up
+    /// to a time.
+    fn in_bursts(&self, requests: u64, until: u64, mean_gaps: [f64; 2]) -> [f64; 2] {
+        let (mut order, mut recent) = (self.clone(), [Recent::default(), Recent::default()]);
+        let mut counts = [(0u64, 0u64); 2];
+        for _ in 0..requests {
+            let (time, op) = order.next();
+            if time >= until {
+                break;
+            }
+            let kind = usize::from(op == HostOp::Write);
+            let burst = recent[kind].gap(time).is_some_and(|gap| gap <= mean_gaps[kind]);
+            counts[kind] = (counts[kind].0 + u64::from(burst), counts[kind].1 + 1);
+        }
+        counts.map(|(bursts, all)| if all == 0 { 0.0 } else { bursts as f64 / all as f64 })
+    }
+}
+
+/// The requests of a twin.
+pub(crate) struct TwinStream {
+    order: Order,
     overlap: f64,
     reads: Flow,
     writes: Flow,
-    kind: RandomStream,
     size: RandomStream,
     address: RandomStream,
     open: bool,
@@ -94,6 +154,26 @@ fn clock(d: &Description, play: Play, whole: u64, random: RandomStream) -> Optio
     Some(Clock::new(&d.arrivals, requests as u64, requests / rate, d.write.as_f64(), random))
 }
 
+/// What a run has of reads and of writes, of `whole` requests in all, of which so many are made up to a time. How many
+/// come in bursts is counted beforehand where sizes hang on it.
+fn runs(d: &Description, order: &Order, whole: u64, made: u64, until: u64) -> [InRun; 2] {
+    let write = d.write.as_f64();
+    let sides = [(&d.reads, 1.0 - write), (&d.writes, write)];
+    let mean_gaps = sides.map(|(_, share)| d.arrivals.span.0 as f64 / (d.requests as f64 * share).max(1.0));
+    let hangs = |side: &Side| side.mean.is_some() || side.drift > 0.0;
+    let differ = |side: &Side| side.files.as_ref().is_some_and(|f| f.bursts != f.apart);
+    let counted = sides.iter().any(|(side, _)| hangs(side) && differ(side));
+    let bursts = if counted { order.in_bursts(made, until, mean_gaps) } else { [0.0; 2] };
+    [0, 1].map(|k| {
+        let (side, share) = sides[k];
+        let of_files = side
+            .files
+            .as_ref()
+            .map_or(0.0, |f| bursts[k] * f.bursts.as_f64() + (1.0 - bursts[k]) * f.apart.as_f64());
+        InRun { requests: ((whole as f64 * share) as u64).max(1), mean_gap: mean_gaps[k], of_files }
+    })
+}
+
 impl TwinStream {
     /// The requests of a twin.
     ///
@@ -105,23 +185,28 @@ impl TwinStream {
         let (to_write, to_read) = changes(write, d.run);
         let mut kind = stream("kind");
         let whole = (d.requests / play.scale).max(1);
-        let of = |share: f64| (whole as f64 * share) as u64;
         let unbounded = play.requests.is_none() && play.bytes.is_none() && play.until_ns.is_none();
-        Ok(TwinStream {
+        let order = Order {
             clock: clock(d, play, whole, stream("arrival")),
             to_write,
             to_read,
             before: if kind.unit() <= write { HostOp::Write } else { HostOp::Read },
-            overlap: d.reads.overlap.as_f64(),
-            reads: Flow::new(&d.reads, play.scale, of(1.0 - write).max(1), seed, "read")?,
-            writes: Flow::new(&d.writes, play.scale, of(write).max(1), seed, "write")?,
             kind,
+        };
+        let left = if unbounded { whole } else { play.requests.unwrap_or(u64::MAX) };
+        let until = play.until_ns.filter(|_| play.open).unwrap_or(u64::MAX);
+        let [reads, writes] = runs(d, &order, whole, left.min(whole), play.speedup.times(until) as u64);
+        Ok(TwinStream {
+            order,
+            overlap: d.reads.overlap.as_f64(),
+            reads: Flow::new(&d.reads, play, reads, seed, "read")?,
+            writes: Flow::new(&d.writes, play, writes, seed, "write")?,
             size: stream("size"),
             address: stream("address"),
             open: play.open,
             speedup: play.speedup,
-            left: if unbounded { whole } else { play.requests.unwrap_or(u64::MAX) },
-            until: play.until_ns.filter(|_| play.open).unwrap_or(u64::MAX),
+            left,
+            until,
             bytes_left: play.bytes.unwrap_or(u64::MAX),
             bounding: if write > 0.0 { HostOp::Write } else { HostOp::Read },
         })
@@ -134,28 +219,19 @@ impl TwinStream {
 
     /// The longest request, in blocks.
     pub fn longest(&self) -> u32 {
-        self.reads.law.longest().max(self.writes.law.longest())
-    }
-
-    /// The time of the next request in nanoseconds, and whether it reads or writes.
-    #[inline]
-    fn arrive(&mut self) -> (u64, HostOp) {
-        let (to_read, to_write, kind) = (self.to_read, self.to_write, &mut self.kind);
-        let mut keeps = |op: HostOp| kind.unit() > if op == HostOp::Write { to_read } else { to_write };
-        let (time, op) = match &mut self.clock {
-            Some(clock) => clock.next(keeps, self.before),
-            None if keeps(self.before) => (0, self.before),
-            None if self.before == HostOp::Write => (0, HostOp::Read),
-            None => (0, HostOp::Write),
-        };
-        self.before = op;
-        (self.speedup.divide(time), op)
+        self.reads.longest.max(self.writes.longest)
     }
 
     #[inline]
-    fn draw(&mut self, op: HostOp) -> HostRequest {
+    fn draw(&mut self, op: HostOp, time: u64) -> HostRequest {
         let writes = op == HostOp::Write;
         let flow = if writes { &mut self.writes } else { &mut self.reads };
+        if let Some(files) = &mut flow.files
+            && files.has(time)
+        {
+            let (at, blocks) = files.next();
+            return HostRequest::new(op, at, blocks);
+        }
         let (blocks, listed) = flow.blocks(&mut self.size);
         let way = flow.addresses.way(&mut self.address);
         let meets = !writes && self.overlap > 0.0 && way != Way::Along && self.address.unit() <= self.overlap;
@@ -176,12 +252,13 @@ impl Iterator for TwinStream {
         if self.left == 0 || self.bytes_left == 0 {
             return None;
         }
-        let (time, op) = self.arrive();
+        let (begin, op) = self.order.next();
+        let time = self.speedup.divide(begin);
         if time >= self.until {
             self.left = 0;
             return None;
         }
-        let request = self.draw(op);
+        let request = self.draw(op, begin);
         self.left -= 1;
         if request.op == self.bounding {
             self.bytes_left = self.bytes_left.saturating_sub(request.bytes());

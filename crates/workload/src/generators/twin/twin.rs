@@ -72,6 +72,13 @@ pub const TWIN_OPTIONS: &[Parameter] = &[
         "such as 0.1 or 70",
         "times the dispersion of writes beyond the shortest window's",
     ),
+    choice(
+        "files",
+        "on",
+        "on, off",
+        &["on", "off"],
+        "off: no request goes on with a file, as before twins had such",
+    ),
     value("original", "file", "none", "a trace", "takes the original trace in place of the twin"),
 ];
 
@@ -142,6 +149,10 @@ impl Twin {
         if let Some(straddle) = straddle {
             description.writes.straddle = straddle;
         }
+        let files = o.text("files").map(str::to_string);
+        if files.as_deref() == Some("off") {
+            (description.reads.files, description.writes.files) = (None, None);
+        }
         let bursts = bursts_of(&mut o, &mut description);
         if burst && (points != 0.0 || o.text("speedup").is_some() || closed.is_some()) {
             let what =
@@ -177,6 +188,9 @@ impl Twin {
         });
         if let Some(straddle) = straddle {
             resolved["parameters"]["straddle"] = json!(straddle.to_string());
+        }
+        if let Some(files) = files {
+            resolved["parameters"]["files"] = json!(files);
         }
         for (key, factor) in BURSTS.into_iter().zip(bursts) {
             if let Some(factor) = factor {

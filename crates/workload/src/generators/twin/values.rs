@@ -81,6 +81,26 @@ impl FromStr for Slashed<(u32, f64)> {
     }
 }
 
+/// Numbers of requests with their weights.
+pub(crate) struct Counts(pub Vec<(u32, f64)>);
+
+impl FromStr for Counts {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Counts, String> {
+        let part = |t: &str| {
+            let (count, weight) = t.split_once('@').unwrap_or((t, "1"));
+            let count = count.trim().parse::<u32>().ok().filter(|n| *n > 0);
+            let count =
+                count.ok_or_else(|| format!("{t:?} is no number of requests above 0, such as 8@3"))?;
+            let weight = weight.trim().parse::<f64>().ok().filter(|w| w.is_finite() && *w > 0.0);
+            let weight =
+                weight.ok_or_else(|| format!("{t:?} has no weight above 0, such as 3 after the @"))?;
+            Ok::<_, String>((count, weight))
+        };
+        text.split('/').map(part).collect::<Result<Vec<_>, String>>().map(Counts)
+    }
+}
+
 /// A size in blocks: not 0, and whole.
 pub(crate) fn blocks(text: &str) -> Result<u64, String> {
     let Bytes(bytes) = text.parse().map_err(|e: wordline_units::QuantityError| e.to_string())?;

@@ -127,5 +127,15 @@ impl Side {
         if self.overlap > Fraction::ZERO {
             l.text("overlap", self.overlap);
         }
+        let Some(files) = &self.files else { return };
+        let sized = |(size, weight): &(u32, f64)| format!("{}@{weight}", bytes(*size as u64));
+        l.text("files", files.bursts);
+        l.text("files_apart", files.apart);
+        if !files.sizes.is_empty() {
+            l.text("file_sizes", joined(&files.sizes, sized));
+        }
+        l.text("file_lengths", joined(&files.lengths, |(n, weight)| format!("{n}@{weight}")));
+        l.text("file_begins", joined(&files.begins, sized));
+        l.text("file_near", files.near);
     }
 }

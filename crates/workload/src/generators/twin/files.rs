@@ -1,0 +1,226 @@
+//! Requests that go on with a file: one file after the other, each in requests of one size from where it begins on,
+//! until its length is through. Copies, logs and backups come so, and in bursts: a burst's requests then begin at one
+//! offset within their pages and go over the planes of a drive in step, which requests of many streams do not.
+
+use crate::generators::twin::addresses::Addresses;
+use crate::generators::twin::bursts::Recent;
+use crate::generators::twin::description::{FileLaw, Rest, Side};
+use crate::generators::twin::sizes::SizeLaw;
+use crate::random::alias::Alias;
+use crate::random::stream::RandomStream;
+use wordline_units::{Fraction, LBA_BYTES};
+
+/// A file that begins near the one before does so within as many of its requests behind it.
+pub(crate) const NEAR: u64 = 64;
+
+/// Files of one side at work.
+pub(crate) struct Files {
+    /// Chances that a request goes on with a file, in a burst and elsewhere.
+    bursts: f64,
+    apart: f64,
+    recent: Recent,
+    mean_gap: f64,
+    sizes: Shared,
+    lengths: Vec<u64>,
+    by_weight: Alias,
+    begins: Vec<u64>,
+    by_begin: Alias,
+    near: f64,
+    zones: Vec<Zone>,
+    zone: usize,
+    /// Of the file that is open: the size of its requests, how many are left, and which class of `begins` it has.
+    size: u32,
+    left: u64,
+    class: usize,
+    random: RandomStream,
+}
+
+/// Most zones.
+const ZONES: u64 = 64;
+
+/// A part of the footprint that is filled from its begin on. A file that does not begin behind the one before goes
+/// on where another zone is filled up to, so that nothing is written over before all are full; then all begin again.
+#[derive(Clone, Copy)]
+struct Zone {
+    from: u64,
+    to: u64,
+    next: u64,
+}
+
+/// Zones with room for the longest file each, where there is so much.
+fn zones(first: u64, past: u64, room: u64) -> Vec<Zone> {
+    let many = ((past - first) / room.max(1)).clamp(1, ZONES);
+    let length = (past - first) / many;
+    (0..many).map(|i| first + i * length).map(|from| Zone { from, to: from + length, next: from }).collect()
+}
+
+/// Sizes by their shares, each to the next that lacks most of it: a few files get most requests, and the sizes have
+/// their shares all the same.
+struct Shared {
+    sizes: Vec<u32>,
+    shares: Vec<f64>,
+    given: Vec<f64>,
+    sum: f64,
+}
+
+impl Shared {
+    fn of(pairs: &[(u32, f64)]) -> Shared {
+        let all: f64 = pairs.iter().map(|(_, share)| share).sum();
+        Shared {
+            sizes: pairs.iter().map(|(size, _)| *size).collect(),
+            shares: pairs.iter().map(|(_, share)| share / all).collect(),
+            given: vec![0.0; pairs.len()],
+            sum: 0.0,
+        }
+    }
+
+    /// The size of so many requests.
+    fn next(&mut self, requests: u64) -> u32 {
+        self.sum += requests as f64;
+        let lacks = |i: &usize| self.shares[*i] * self.sum - self.given[*i];
+        let most = (0..self.sizes.len()).max_by(|a, b| lacks(a).total_cmp(&lacks(b))).unwrap_or(0);
+        self.given[most] += requests as f64;
+        self.sizes[most]
+    }
+}
+
+/// Sizes of files' requests with their shares: those that are told, or else the long ones of a side that has such, or
+/// those listed.
+fn sizes(files: &FileLaw, side: &Side, law: &SizeLaw) -> Vec<(u32, f64)> {
+    match side.rest {
+        _ if !files.sizes.is_empty() => files.sizes.clone(),
+        Rest::Large { share, .. } if share > Fraction::ZERO => law.others().collect(),
+        _ => law.listed().collect(),
+    }
+}
+
+/// The side of the requests that are of no file, where this share of all is: with the sizes that make all of them
+/// together have the side's mean and share of long ones.
+///
+/// # Errors
+/// Where files alone have more.
+pub(crate) fn beside_files(side: &Side, share: f64) -> Result<Side, String> {
+    let mut beside = side.clone();
+    let (Some(files), Some(mean)) = (&side.files, side.mean) else { return Ok(beside) };
+    if share >= 1.0 {
+        return Ok(beside);
+    }
+    let sizes = sizes(files, side, &SizeLaw::new(side)?);
+    let all: f64 = sizes.iter().map(|(_, weight)| weight).sum();
+    let part = |of: &dyn Fn(u32) -> f64| {
+        sizes.iter().map(|(size, weight)| of(*size) * weight).sum::<f64>() / all * share
+    };
+    let less = |of_all: f64, of_files: f64| (of_all - of_files) / (1.0 - share);
+    beside.mean = Some(less(mean, part(&|size| size as f64 * LBA_BYTES as f64)));
+    if let Rest::Large { share: large, most } = side.rest {
+        let left = less(large.as_f64(), part(&|size| f64::from(size as u64 > side.page)));
+        if left < 0.0 {
+            return Err(format!(
+                "files have {:.1} % of the requests, all of them long, and large is {large}: fewer files, or a larger large",
+                100.0 * share
+            ));
+        }
+        beside.rest = Rest::Large { share: Fraction((left * 1e9).round() as u64), most };
+    }
+    Ok(beside)
+}
+
+impl Files {
+    /// The files of a side; none if it has none. `law` is that of all its sizes, and its requests come in gaps of so
+    /// many nanoseconds on average.
+    pub fn new(
+        side: &Side,
+        law: &SizeLaw,
+        addresses: &Addresses,
+        mean_gap: f64,
+        random: RandomStream,
+    ) -> Option<Files> {
+        let files = side.files.as_ref()?;
+        let (first, past) = addresses.open_to_all();
+        let sizes = sizes(files, side, law);
+        let weights = |pairs: &[(u32, f64)]| Alias::new(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>());
+        let values = |pairs: &[(u32, f64)]| pairs.iter().map(|pair| pair.0 as u64).collect();
+        let most = |pairs: &[(u32, f64)]| pairs.iter().map(|pair| pair.0 as u64).max().unwrap_or(1);
+        let room = (most(&sizes) * most(&files.lengths)).max(2 * most(&sizes));
+        Some(Files {
+            bursts: files.bursts.as_f64(),
+            apart: files.apart.as_f64(),
+            recent: Recent::default(),
+            mean_gap,
+            sizes: Shared::of(&sizes),
+            lengths: values(&files.lengths),
+            by_weight: weights(&files.lengths),
+            begins: values(&files.begins),
+            by_begin: weights(&files.begins),
+            near: files.near.as_f64(),
+            zones: zones(first, past, room),
+            zone: 0,
+            size: 0,
+            left: 0,
+            class: 0,
+            random,
+        })
+    }
+
+    /// The longest request, in blocks.
+    pub fn longest(&self) -> u32 {
+        self.sizes.sizes.iter().copied().max().unwrap_or(1)
+    }
+
+    /// Whether a request of the side that comes now is of a file.
+    #[inline]
+    pub fn has(&mut self, time: u64) -> bool {
+        let burst = self.recent.gap(time).is_some_and(|gap| gap <= self.mean_gap);
+        let chance = if burst { self.bursts } else { self.apart };
+        chance > 0.0 && self.random.unit() <= chance
+    }
+
+    /// Address and size of the next request of a file.
+    #[inline]
+    pub fn next(&mut self) -> (u64, u32) {
+        let zone = &self.zones[self.zone];
+        if self.left == 0 || zone.next + self.size as u64 > zone.to {
+            self.begin();
+        }
+        let next = &mut self.zones[self.zone].next;
+        let at = *next;
+        *next += self.size as u64;
+        self.left = self.left.saturating_sub(1);
+        (at, self.size)
+    }
+
+    /// Begins a file, behind the one before or where another zone goes on; or what is left of one at another zone.
+    fn begin(&mut self) {
+        let random = &mut self.random;
+        if self.left == 0 {
+            self.left = self.lengths[self.by_weight.draw(random) as usize];
+            self.size = self.sizes.next(self.left);
+            self.class = self.by_begin.draw(random) as usize;
+        }
+        let class = self.class;
+        let near = self.near > 0.0 && random.unit() <= self.near;
+        let gap = random.below(if near { NEAR * self.size as u64 } else { self.size as u64 });
+        let many = self.zones.len();
+        let from = if near { self.zone } else { random.below(many as u64) as usize };
+        let at = |gap: u64| {
+            let at = |z: usize| Some((z, self.placed(self.zones[z], self.zones[z].next + gap, class)?));
+            (from..from + many).find_map(|z| at(z % many))
+        };
+        let (zone, at) = at(gap).or_else(|| at(0)).unwrap_or_else(|| {
+            self.zones.iter_mut().for_each(|zone| zone.next = zone.from);
+            let zone = self.zones[from];
+            (from, self.placed(zone, zone.from, class).unwrap_or(zone.from))
+        });
+        self.zone = zone;
+        self.zones[zone].next = at;
+    }
+
+    /// The place in a zone from `at` on whose greatest power of two is that of a class, that of the last or a greater
+    /// one, with room for a request.
+    fn placed(&self, zone: Zone, at: u64, class: usize) -> Option<u64> {
+        let (unit, last) = (self.begins[class], class + 1 == self.begins.len());
+        let (step, odd) = if last { (unit, 0) } else { (2 * unit, unit) };
+        let at = at.saturating_sub(odd).next_multiple_of(step) + odd;
+        (at + self.size as u64 <= zone.to).then_some(at)
+    }
+}

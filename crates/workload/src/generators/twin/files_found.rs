@@ -1,0 +1,282 @@
+//! Files among requests: those that keep the laws by which a twin goes on with files, found in one pass.
+//!
+//! A request of 16 KiB or more is of an open file if it has the file's size, lies a whole number of such sizes from where the file
+//! began, and within 32 of them from what was touched of it: parts of a file come out of order, several at a time. Of
+//! these 8 are open; the one that was used longest ago makes room for the next. What has 8 requests or more, covers half
+//! of what lies between its ends, and hardly any of it twice, was a file.
+
+use crate::generators::twin::bursts::Recent;
+use crate::generators::twin::files::NEAR;
+use crate::generators::twin::statistics::Statistics;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use wordline_units::HostOp;
+
+/// Files that are followed at a time.
+const OPEN: usize = 8;
+/// How far from what was touched of it a file goes on, in its requests.
+const REACH: u64 = 32;
+/// The shortest requests of files, in blocks: 16 KiB. Shorter ones in a row are logs, which rewrite their last page.
+const SHORTEST: u32 = 32;
+/// Requests of a file at least.
+const LEAST: u64 = 8;
+/// Of a file, the part that may be touched twice: one of so many.
+const TWICE: u64 = 16;
+/// Greatest power of two that is told of where a file begins, in blocks: 64 KiB.
+const GREATEST: u64 = 128;
+/// Classes of gaps: sixteen an octave.
+const GAPS: usize = 1024;
+
+/// Requests that go on with a stream of their kind, those of them that rewrite its last 4 KiB, and streams of two
+/// requests or more.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Continued {
+    pub continued: u64,
+    pub rewritten: u64,
+    pub runs: u64,
+}
+
+impl Continued {
+    pub fn add(&mut self, other: Continued) {
+        self.continued += other.continued;
+        self.rewritten += other.rewritten;
+        self.runs += other.runs;
+    }
+
+    /// Those that are not of a part.
+    pub fn without(self, part: Continued) -> Continued {
+        Continued {
+            continued: self.continued - part.continued,
+            rewritten: self.rewritten - part.rewritten,
+            runs: self.runs - part.runs,
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Open {
+    from: u64,
+    to: u64,
+    size: u32,
+    requests: u64,
+    near: bool,
+    streams: Continued,
+    gaps: FxHashMap<u16, u64>,
+}
+
+impl Open {
+    /// Long enough, half of what lies between its ends at least, and hardly any of it twice: what goes over the same
+    /// blocks again and again is no file.
+    fn is_file(&self) -> bool {
+        let (touched, between) = (self.requests * self.size as u64, self.to - self.from);
+        self.requests >= LEAST && 2 * touched >= between && touched <= between + between / TWICE
+    }
+}
+
+/// Files that were found.
+#[derive(Clone)]
+pub(crate) struct Totals {
+    pub files: u64,
+    pub requests: u64,
+    /// Requests by their size in blocks, and by the greatest power of two that divides where their file begins.
+    pub sizes: BTreeMap<u32, u64>,
+    pub begins: BTreeMap<u32, u64>,
+    /// Files and their requests, by the binary logarithm of these.
+    pub lengths: BTreeMap<u32, (u64, u64)>,
+    /// Files that begin behind the one before.
+    pub near: u64,
+    pub streams: Continued,
+    gaps: Vec<u64>,
+}
+
+impl Totals {
+    fn new() -> Totals {
+        Totals {
+            files: 0,
+            requests: 0,
+            sizes: BTreeMap::new(),
+            begins: BTreeMap::new(),
+            lengths: BTreeMap::new(),
+            near: 0,
+            streams: Continued::default(),
+            gaps: vec![0; GAPS],
+        }
+    }
+
+    /// Blocks that requests of files move.
+    pub fn blocks(&self) -> u64 {
+        self.sizes.iter().map(|(size, n)| *size as u64 * n).sum()
+    }
+
+    fn add(&mut self, file: &Open) {
+        let n = file.requests;
+        self.files += 1;
+        self.requests += n;
+        *self.sizes.entry(file.size).or_default() += n;
+        let unit = if file.from == 0 { GREATEST } else { (1 << file.from.trailing_zeros()).min(GREATEST) };
+        *self.begins.entry(unit as u32).or_default() += n;
+        let length = self.lengths.entry(n.ilog2()).or_default();
+        *length = (length.0 + 1, length.1 + n);
+        self.near += u64::from(file.near);
+        self.streams.add(file.streams);
+        for (class, count) in &file.gaps {
+            self.gaps[*class as usize] += count;
+        }
+    }
+}
+
+/// The class of a gap in nanoseconds.
+fn class(gap: f64) -> u16 {
+    let gap = gap as u64;
+    if gap < 16 {
+        return gap as u16;
+    }
+    let octave = gap.ilog2();
+    (octave * 16 + ((gap >> (octave - 4)) & 15) as u32) as u16
+}
+
+/// Files of one kind of request, as they are found.
+#[derive(Clone)]
+pub(crate) struct Files {
+    recent: Recent,
+    gaps: Vec<u64>,
+    open: Vec<Open>,
+    closed: Totals,
+    /// Where the file goes on that was used last.
+    front: Option<u64>,
+}
+
+impl Default for Files {
+    fn default() -> Files {
+        Files {
+            recent: Recent::default(),
+            gaps: vec![0; GAPS],
+            open: Vec::with_capacity(OPEN),
+            closed: Totals::new(),
+            front: None,
+        }
+    }
+}
+
+impl Files {
+    /// Takes a request in.
+    pub fn add(&mut self, time: u64, at: u64, size: u32, streams: Continued) {
+        let gap = self.recent.gap(time).map_or(GAPS as u16 - 1, class);
+        self.gaps[gap as usize] += 1;
+        if size < SHORTEST {
+            return;
+        }
+        let long = size as u64;
+        let is_of = |f: &Open| {
+            f.size == size
+                && at + REACH * long >= f.from
+                && at <= f.to + REACH * long
+                && at.abs_diff(f.from).is_multiple_of(long)
+        };
+        let mut file = match self.open.iter().rposition(is_of) {
+            Some(found) => self.open.remove(found),
+            None => {
+                if self.open.len() == OPEN {
+                    let oldest = self.open.remove(0);
+                    self.close(&oldest);
+                }
+                let near = self.front.is_some_and(|front| (front..=front + NEAR * long).contains(&at));
+                let (gaps, streams) = (FxHashMap::default(), Continued::default());
+                Open { from: at, to: at, size, requests: 0, near, streams, gaps }
+            }
+        };
+        (file.from, file.to) = (file.from.min(at), file.to.max(at + long));
+        file.requests += 1;
+        file.streams.add(streams);
+        *file.gaps.entry(gap).or_default() += 1;
+        if file.is_file() {
+            self.front = Some(file.to);
+        }
+        self.open.push(file);
+    }
+
+    fn close(&mut self, file: &Open) {
+        if file.is_file() {
+            self.closed.add(file);
+        }
+    }
+
+    /// All that were found so far.
+    pub fn totals(&self) -> Totals {
+        let mut all = self.closed.clone();
+        self.open.iter().filter(|f| f.is_file()).for_each(|file| all.add(file));
+        all
+    }
+}
+
+/// How requests of one kind come in bursts and go on with files.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct InBursts {
+    /// Share of the requests that come in a burst.
+    pub bursts: f64,
+    /// Share of those that are of files, and of the others.
+    pub files: f64,
+    pub files_apart: f64,
+    /// Mean requests of a file; none without files.
+    pub length: Option<f64>,
+    /// Of the requests of files, those of files that begin with a page of 16 KiB.
+    pub aligned: Option<f64>,
+    /// Share of the files that begin behind the one before.
+    pub near: Option<f64>,
+}
+
+impl Statistics {
+    /// Bursts and files of reads or of writes; none without such requests.
+    pub(crate) fn in_bursts(&self, op: HostOp) -> Option<InBursts> {
+        let side = if op == HostOp::Write { &self.writes } else { &self.reads };
+        if side.requests == 0 {
+            return None;
+        }
+        let within = class(self.span_s() * 1e9 / side.requests as f64) as usize;
+        let totals = side.files.totals();
+        let count = |gaps: &[u64]| gaps[..=within].iter().sum::<u64>() as f64;
+        let (bursts, of_files) = (count(&side.files.gaps), count(&totals.gaps));
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let (all, requests) = (side.requests as f64, totals.requests as f64);
+        let some = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+        let aligned = totals.begins.range(32..).map(|(_, n)| n).sum();
+        Some(InBursts {
+            bursts: bursts / all,
+            files: share(of_files, bursts),
+            files_apart: share(requests - of_files, all - bursts),
+            length: some(totals.requests, totals.files),
+            aligned: some(aligned, totals.requests),
+            near: some(totals.near, totals.files),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_found_whose_parts_come_out_of_order_and_among_other_requests() {
+        let mut found = Files::default();
+        let mut add = |at: u64, size: u32| found.add(0, at, size, Continued::default());
+        for i in 0..40u64 {
+            // Two parts of a file at a time, and single requests far apart.
+            add(8 + 128 * (i ^ 4), 128);
+            add(1_000_000 + 999 * i * i, 8);
+        }
+        for i in 0..7 {
+            add(5_000_000 + 64 * i, 64);
+        }
+        let totals = found.totals();
+        assert_eq!((totals.files, totals.requests), (1, 40), "seven in a row are too few");
+        assert_eq!((totals.sizes[&128], totals.begins[&8]), (40, 40));
+        assert_eq!(totals.lengths[&5], (1, 40));
+    }
+
+    #[test]
+    fn classes_of_gaps_ascend_with_the_gap() {
+        let classes: Vec<u16> = (0..50).map(|i| class(libm::pow(1.9, i as f64))).collect();
+        assert!(classes.windows(2).all(|c| c[0] <= c[1]), "{classes:?}");
+        assert!(class(f64::MAX) < GAPS as u16 - 1 + 1 && (class(u64::MAX as f64) as usize) < GAPS);
+    }
+}
