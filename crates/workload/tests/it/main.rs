@@ -16,5 +16,6 @@ mod sources;
 mod support;
 mod synthetic;
 mod traces;
+mod twin_files;
 mod twins;
 mod units;

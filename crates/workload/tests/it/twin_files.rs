@@ -1,0 +1,136 @@
+//! Requests of a twin that go on with files: found in a trace, made again by its twin, left out where that is asked,
+//! and mistakes in their keys named.
+
+use crate::support;
+use std::fmt::Write as _;
+use wordline_units::{HostOp, HostRequest};
+use wordline_workload::twin::{Aspect, Description, fit, twin_named};
+use wordline_workload::{DriveShape, RandomStream};
+
+const DRIVE: DriveShape = DriveShape { logical_bytes: 400 << 30, sector_bytes: 4096, unit_bytes: 16_384 };
+/// Blocks of a file's request: 64 KiB.
+const LONG: u64 = 128;
+
+fn requests(text: &str, seed: u64) -> Vec<HostRequest> {
+    support::requests(text, DRIVE, seed)
+}
+
+/// Copies of files in bursts of 600 writes, each file of 100 at half a page, four parts of it at a time; between them
+/// single writes of 4 KiB at random.
+fn copies() -> String {
+    let (mut random, mut text) = (RandomStream::new(1, "test"), String::from("t,o,s,op\n"));
+    let (mut time, mut at) = (0, 8);
+    for burst in 0..20 {
+        for i in 0..600u64 {
+            time += 1 + random.below(2_000_000);
+            // Of each sixteen the four parts in turn.
+            let place = i / 16 * 16 + i % 4 * 4 + i % 16 / 4;
+            let file = (burst * 6 + i / 100) % 2 * 24;
+            let _ = writeln!(text, "{time},{},65536,W", (at + file + place * LONG) * 512);
+        }
+        at += 700 * LONG;
+        for _ in 0..150 {
+            time += 1 + random.below(100_000_000);
+            let _ = writeln!(text, "{time},{},4096,W", random.below(1 << 20) * 4096);
+        }
+    }
+    text
+}
+
+/// Mean writes in a row at one offset within 64 KiB, of those of that size.
+fn in_a_row(all: &[HostRequest]) -> f64 {
+    let long: Vec<u64> = all.iter().filter(|r| r.blocks as u64 == LONG).map(|r| r.lba.0 % LONG).collect();
+    let changes = long.windows(2).filter(|w| w[0] != w[1]).count();
+    long.len() as f64 / (changes + 1) as f64
+}
+
+#[test]
+fn a_twin_writes_the_files_of_a_burst_one_after_the_other_as_its_trace_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("made.csv");
+    std::fs::write(&file, copies()).unwrap();
+    let trace = format!("{}:format=csv,time=t:ns,offset=o,size=s,op=op", file.display());
+    let fitted = fit(&trace, "copies").unwrap();
+    let law = fitted.description.writes.files.clone().unwrap();
+    assert!(law.bursts.as_f64() > 0.85 && law.apart.as_f64() < 0.4, "{law:?}");
+    assert_eq!(law.sizes.iter().map(|s| s.0).collect::<Vec<_>>(), [LONG as u32]);
+    assert_eq!(law.begins.iter().map(|b| b.0).collect::<Vec<_>>(), [8, 32], "4 and 16 KiB");
+    assert_eq!(fitted.verdict().holds(Aspect::Files), Some(true), "{}", fitted.verdict().render());
+    let twin = folder.path().join("twin.toml");
+    std::fs::write(&twin, fitted.to_toml("")).unwrap();
+    let twin = twin.display().to_string();
+    let made = requests(&twin, 1);
+    assert_eq!(made, requests(&twin, 1), "the same seed, the same requests");
+    let (asked, found) = (in_a_row(&requests(&trace, 1)), in_a_row(&made));
+    assert!((1.0 / 2.0..2.0).contains(&(found / asked)), "{found} in a row for {asked}");
+    let off = in_a_row(&requests(&format!("{twin}:files=off"), 1));
+    assert!(off.is_nan() || off < 0.2 * found, "{off}");
+}
+
+#[test]
+fn without_files_a_twin_makes_the_requests_that_it_made_before_there_were_such_keys() {
+    let text = twin_named("dtr").unwrap().text().unwrap();
+    assert!(text.contains("\nfiles = "));
+    let kept: String = text.lines().filter(|l| !l.starts_with("file")).flat_map(|l| [l, "\n"]).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("before.toml");
+    std::fs::write(&file, kept).unwrap();
+    let before = requests(&format!("{}:requests=20k", file.display()), 7);
+    assert_eq!(requests("twin:dtr:requests=20k,files=off", 7), before);
+    assert_ne!(requests("twin:dtr:requests=20k", 7), before);
+    let times = |all: &[HostRequest]| all.iter().map(|r| (r.arrival, r.op)).collect::<Vec<_>>();
+    assert_eq!(
+        times(&requests("twin:dtr:requests=20k", 7)),
+        times(&before),
+        "times and kinds are drawn apart"
+    );
+}
+
+#[test]
+fn files_lie_in_the_footprint_and_begin_where_their_law_has_it() {
+    let text = twin_named("dtr").unwrap().text().unwrap();
+    let d = Description::from_toml(text, "dtr").unwrap();
+    let end = d.writes.footprint / 512;
+    let all = requests("twin:dtr:requests=200k,scale=40", 3);
+    let writes = all.iter().filter(|r| r.op == HostOp::Write);
+    assert!(writes.clone().all(|r| r.lba.0 + r.blocks as u64 <= end / 40 + 512));
+    let pairs: Vec<&HostRequest> = writes.collect();
+    let goes_on = pairs.windows(2).filter(|w| w[0].lba.0 + w[0].blocks as u64 == w[1].lba.0);
+    let share = goes_on.count() as f64 / pairs.len() as f64;
+    assert!(share > 0.25, "{share} of the writes go on where the one before ended");
+}
+
+#[test]
+fn mistakes_in_the_keys_of_files_are_named_with_their_line() {
+    let text = twin_named("dtr").unwrap().text().unwrap();
+    let cases = [
+        ("files = \"", "files = \"1", "is more than 100 %"),
+        ("\nfiles = ", "\n# ", "files"),
+        ("\nfile_lengths = ", "\n# ", "file_lengths"),
+        ("\"11@5/", "\"0@5/", "is no number of requests above 0"),
+        ("\"11@5/", "\"11@-5/", "has no weight above 0"),
+        ("\"4KiB@61/8KiB@23", "\"8KiB@61/4KiB@23", "no powers of two that ascend"),
+        ("\"4KiB@61/8KiB@23", "\"4KiB@61/12KiB@23", "no powers of two that ascend"),
+        ("file_near = \"", "file_near = \"9", "is more than 100 %"),
+        ("file_near", "file_nearby", "unknown key \"file_nearby\"; did you mean"),
+    ];
+    for (from, to, says) in cases {
+        assert!(text.contains(from), "{from}");
+        let changed = text.replacen(from, to, 1);
+        let said = Description::from_toml(&changed, "my.toml").map(|_| String::new());
+        let said = said.unwrap_or_else(|e| e.to_string());
+        assert!(said.contains(says) && said.starts_with("my.toml:"), "{to}: {said}");
+    }
+}
+
+#[test]
+fn files_that_alone_make_more_long_writes_than_there_are_to_be_are_refused() {
+    let text = twin_named("msfs").unwrap().text().unwrap();
+    let from = text.lines().find(|l| l.starts_with("files = ")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("long.toml");
+    std::fs::write(&file, text.replacen(from, "files = \"90%\"", 1)).unwrap();
+    let spelled = format!("{}:requests=20k", file.display());
+    let said = support::parse(&spelled).open(DRIVE, 1).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(said.contains("all of them long, and large is 10%"), "{said}");
+}
