@@ -124,13 +124,17 @@ fn mistakes_in_the_keys_of_files_are_named_with_their_line() {
 }
 
 #[test]
-fn files_that_alone_make_more_long_writes_than_there_are_to_be_are_refused() {
+fn files_that_would_be_more_than_the_long_writes_are_all_of_them_and_no_more() {
     let text = twin_named("msfs").unwrap().text().unwrap();
     let from = text.lines().find(|l| l.starts_with("files = ")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("long.toml");
     std::fs::write(&file, text.replacen(from, "files = \"90%\"", 1)).unwrap();
-    let spelled = format!("{}:requests=20k", file.display());
-    let said = support::parse(&spelled).open(DRIVE, 1).err().map(|e| e.to_string()).unwrap_or_default();
-    assert!(said.contains("all of them long, and large is 10%"), "{said}");
+    let all = requests(&format!("{}:requests=200k", file.display()), 1);
+    let writes: Vec<&HostRequest> = all.iter().filter(|r| r.op == HostOp::Write).collect();
+    let long = writes.iter().filter(|r| r.blocks > 16).count() as f64 / writes.len() as f64;
+    assert!((long - 0.1).abs() < 0.01, "{long}");
+    // Whatever arrivals there are, too.
+    let all = requests("twin:ra:requests=20k,write_bursts=0.001", 1);
+    assert_eq!(all.len(), 20_000);
 }

@@ -54,33 +54,37 @@ fn zones(first: u64, past: u64, room: u64) -> Vec<Zone> {
     (0..many).map(|i| first + i * length).map(|from| Zone { from, to: from + length, next: from }).collect()
 }
 
-/// Sizes by their shares, each to the next that lacks most of it: a few files get most requests, and the sizes have
-/// their shares all the same.
+/// Sizes by their shares. A few files get most requests, so each file has a size of the side of the mean, below or
+/// above, that brings the mean of all requests so far nearer to that of the law: each side has its share then, too.
 struct Shared {
     sizes: Vec<u32>,
-    shares: Vec<f64>,
-    given: Vec<f64>,
-    sum: f64,
+    by_share: Alias,
+    mean: f64,
+    /// Blocks by which all requests so far exceed the mean.
+    over: f64,
 }
+
+/// Draws for a size on the side of the mean that is asked for.
+const DRAWS: usize = 64;
 
 impl Shared {
     fn of(pairs: &[(u32, f64)]) -> Shared {
-        let all: f64 = pairs.iter().map(|(_, share)| share).sum();
-        Shared {
-            sizes: pairs.iter().map(|(size, _)| *size).collect(),
-            shares: pairs.iter().map(|(_, share)| share / all).collect(),
-            given: vec![0.0; pairs.len()],
-            sum: 0.0,
-        }
+        let by_share = Alias::new(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>());
+        let mean = pairs.iter().zip(by_share.shares()).map(|((size, _), share)| *size as f64 * share).sum();
+        Shared { sizes: pairs.iter().map(|pair| pair.0).collect(), by_share, mean, over: 0.0 }
     }
 
     /// The size of so many requests.
-    fn next(&mut self, requests: u64) -> u32 {
-        self.sum += requests as f64;
-        let lacks = |i: &usize| self.shares[*i] * self.sum - self.given[*i];
-        let most = (0..self.sizes.len()).max_by(|a, b| lacks(a).total_cmp(&lacks(b))).unwrap_or(0);
-        self.given[most] += requests as f64;
-        self.sizes[most]
+    fn next(&mut self, requests: u64, random: &mut RandomStream) -> u32 {
+        let mut size = self.sizes[0];
+        for _ in 0..DRAWS {
+            size = self.sizes[self.by_share.draw(random) as usize];
+            if (size as f64 - self.mean) * self.over <= 0.0 {
+                break;
+            }
+        }
+        self.over += (size as f64 - self.mean) * requests as f64;
+        size
     }
 }
 
@@ -94,11 +98,19 @@ fn sizes(files: &FileLaw, side: &Side, law: &SizeLaw) -> Vec<(u32, f64)> {
     }
 }
 
+/// The largest share of the requests that may be of files: all long ones, where a side says how many these are.
+pub(crate) fn most_of_files(side: &Side) -> f64 {
+    match side.rest {
+        Rest::Large { share, .. } if side.mean.is_some() => share.as_f64(),
+        _ => 1.0,
+    }
+}
+
 /// The side of the requests that are of no file, where this share of all is: with the sizes that make all of them
 /// together have the side's mean and share of long ones.
 ///
 /// # Errors
-/// Where files alone have more.
+/// Where no sizes of the others give the mean.
 pub(crate) fn beside_files(side: &Side, share: f64) -> Result<Side, String> {
     let mut beside = side.clone();
     let (Some(files), Some(mean)) = (&side.files, side.mean) else { return Ok(beside) };
@@ -113,26 +125,20 @@ pub(crate) fn beside_files(side: &Side, share: f64) -> Result<Side, String> {
     let less = |of_all: f64, of_files: f64| (of_all - of_files) / (1.0 - share);
     beside.mean = Some(less(mean, part(&|size| size as f64 * LBA_BYTES as f64)));
     if let Rest::Large { share: large, most } = side.rest {
-        let left = less(large.as_f64(), part(&|size| f64::from(size as u64 > side.page)));
-        if left < 0.0 {
-            return Err(format!(
-                "files have {:.1} % of the requests, all of them long, and large is {large}: fewer files, or a larger large",
-                100.0 * share
-            ));
-        }
+        let left = less(large.as_f64(), part(&|size| f64::from(size as u64 > side.page))).max(0.0);
         beside.rest = Rest::Large { share: Fraction((left * 1e9).round() as u64), most };
     }
     Ok(beside)
 }
 
 impl Files {
-    /// The files of a side; none if it has none. `law` is that of all its sizes, and its requests come in gaps of so
-    /// many nanoseconds on average.
+    /// The files of a side; none if it has none. `law` is that of all its sizes; its requests come in gaps of so many
+    /// nanoseconds on average, and this part of those that would be of files are.
     pub fn new(
         side: &Side,
         law: &SizeLaw,
         addresses: &Addresses,
-        mean_gap: f64,
+        (mean_gap, part): (f64, f64),
         random: RandomStream,
     ) -> Option<Files> {
         let files = side.files.as_ref()?;
@@ -143,8 +149,8 @@ impl Files {
         let most = |pairs: &[(u32, f64)]| pairs.iter().map(|pair| pair.0 as u64).max().unwrap_or(1);
         let room = (most(&sizes) * most(&files.lengths)).max(2 * most(&sizes));
         Some(Files {
-            bursts: files.bursts.as_f64(),
-            apart: files.apart.as_f64(),
+            bursts: files.bursts.as_f64() * part,
+            apart: files.apart.as_f64() * part,
             recent: Recent::default(),
             mean_gap,
             sizes: Shared::of(&sizes),
@@ -194,7 +200,7 @@ impl Files {
         let random = &mut self.random;
         if self.left == 0 {
             self.left = self.lengths[self.by_weight.draw(random) as usize];
-            self.size = self.sizes.next(self.left);
+            self.size = self.sizes.next(self.left, random);
             self.class = self.by_begin.draw(random) as usize;
         }
         let class = self.class;

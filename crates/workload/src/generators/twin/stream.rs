@@ -6,7 +6,7 @@ use crate::generators::twin::addresses::{Addresses, Way};
 use crate::generators::twin::arrivals::Clock;
 use crate::generators::twin::bursts::Recent;
 use crate::generators::twin::description::{Description, Side};
-use crate::generators::twin::files::{Files, beside_files};
+use crate::generators::twin::files::{Files, beside_files, most_of_files};
 use crate::generators::twin::sizes::{Modulated, SizeLaw};
 use crate::random::stream::RandomStream;
 use crate::requests::pace::Ratio;
@@ -42,7 +42,8 @@ impl Flow {
         let requests = (run.requests as f64 * (1.0 - run.of_files)) as u64;
         let shares = Modulated::new(&beside, law.share, requests, &mut stream("modulation"));
         let addresses = Addresses::new(&beside, &law, play.scale, requests, &mut stream("scatter"));
-        let files = Files::new(side, &SizeLaw::new(side)?, &addresses, run.mean_gap, stream("files"));
+        let files =
+            Files::new(side, &SizeLaw::new(side)?, &addresses, (run.mean_gap, run.part), stream("files"));
         let longest = law.longest().max(files.as_ref().map_or(0, Files::longest));
         Ok(Flow { law, shares, addresses, files, longest })
     }
@@ -61,8 +62,9 @@ struct InRun {
     requests: u64,
     /// Nanoseconds from one to the next, on average.
     mean_gap: f64,
-    /// Share that is of files.
+    /// Share that is of files, and the part that this is of what the side asks for.
     of_files: f64,
+    part: f64,
 }
 
 /// When requests come, and of which kind they are.
@@ -170,7 +172,10 @@ fn runs(d: &Description, order: &Order, whole: u64, made: u64, until: u64) -> [I
             .files
             .as_ref()
             .map_or(0.0, |f| bursts[k] * f.bursts.as_f64() + (1.0 - bursts[k]) * f.apart.as_f64());
-        InRun { requests: ((whole as f64 * share) as u64).max(1), mean_gap: mean_gaps[k], of_files }
+        // With arrivals that give more bursts than the file was made for, all long ones are of files, and no more.
+        let part = if of_files > 0.0 { (most_of_files(side) / of_files).min(1.0) } else { 1.0 };
+        let requests = ((whole as f64 * share) as u64).max(1);
+        InRun { requests, mean_gap: mean_gaps[k], of_files: of_files * part, part }
     })
 }
 
@@ -178,7 +183,7 @@ impl TwinStream {
     /// The requests of a twin.
     ///
     /// # Errors
-    /// None for a description that was read from a file.
+    /// Where no sizes beside those of files give the mean of all.
     pub fn new(d: &Description, play: Play, seed: u64) -> Result<TwinStream, String> {
         let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{part}"));
         let write = d.write.as_f64();
