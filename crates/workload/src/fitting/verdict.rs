@@ -4,7 +4,7 @@
 use crate::fitting::check::{Criterion, Row, Unit, aligned};
 use crate::fitting::fitting::{Fallback, Fitted};
 use crate::fitting::piece::PAGE;
-use crate::generators::twin::files_found::InBursts;
+use crate::generators::twin::in_bursts::InBursts;
 use crate::generators::twin::statistics::Statistics;
 use crate::text::numbers::{grouped, readable_bytes};
 use wordline_units::{HostOp, SimDuration};

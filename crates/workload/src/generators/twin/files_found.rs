@@ -7,9 +7,7 @@
 
 use crate::generators::twin::bursts::Recent;
 use crate::generators::twin::files::NEAR;
-use crate::generators::twin::statistics::Statistics;
 use std::collections::BTreeMap;
-use wordline_units::HostOp;
 
 /// Files that are followed at a time.
 const OPEN: usize = 8;
@@ -85,7 +83,8 @@ pub(crate) struct Totals {
     /// Files that begin behind the one before.
     pub near: u64,
     pub streams: Continued,
-    gaps: Vec<u64>,
+    /// Requests by the class of the gap before them.
+    pub gaps: Vec<u64>,
 }
 
 impl Totals {
@@ -125,7 +124,7 @@ impl Totals {
 }
 
 /// The class of a gap in nanoseconds.
-fn class(gap: f64) -> u16 {
+pub(crate) fn class(gap: f64) -> u16 {
     let gap = gap as u64;
     if gap < 16 {
         return gap as u16;
@@ -138,7 +137,8 @@ fn class(gap: f64) -> u16 {
 #[derive(Clone)]
 pub(crate) struct Files {
     recent: Recent,
-    gaps: Vec<u64>,
+    /// All requests by the class of the gap before them.
+    pub gaps: Vec<u64>,
     open: Vec<Open>,
     closed: Totals,
     /// Where the file goes on that was used last.
@@ -205,48 +205,6 @@ impl Files {
         let mut all = self.closed.clone();
         self.open.iter().filter(|f| f.is_file()).for_each(|file| all.add(file));
         all
-    }
-}
-
-/// How requests of one kind come in bursts and go on with files.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct InBursts {
-    /// Share of the requests that come in a burst.
-    pub bursts: f64,
-    /// Share of those that are of files, and of the others.
-    pub files: f64,
-    pub files_apart: f64,
-    /// Mean requests of a file; none without files.
-    pub length: Option<f64>,
-    /// Of the requests of files, those of files that begin with a page of 16 KiB.
-    pub aligned: Option<f64>,
-    /// Share of the files that begin behind the one before.
-    pub near: Option<f64>,
-}
-
-impl Statistics {
-    /// Bursts and files of reads or of writes; none without such requests.
-    pub(crate) fn in_bursts(&self, op: HostOp) -> Option<InBursts> {
-        let side = if op == HostOp::Write { &self.writes } else { &self.reads };
-        if side.requests == 0 {
-            return None;
-        }
-        let within = class(self.span_s() * 1e9 / side.requests as f64) as usize;
-        let totals = side.files.totals();
-        let count = |gaps: &[u64]| gaps[..=within].iter().sum::<u64>() as f64;
-        let (bursts, of_files) = (count(&side.files.gaps), count(&totals.gaps));
-        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-        let (all, requests) = (side.requests as f64, totals.requests as f64);
-        let some = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
-        let aligned = totals.begins.range(32..).map(|(_, n)| n).sum();
-        Some(InBursts {
-            bursts: bursts / all,
-            files: share(of_files, bursts),
-            files_apart: share(requests - of_files, all - bursts),
-            length: some(totals.requests, totals.files),
-            aligned: some(aligned, totals.requests),
-            near: some(totals.near, totals.files),
-        })
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod catalogue;
 pub(crate) mod description;
 pub(crate) mod files;
 pub(crate) mod files_found;
+pub(crate) mod in_bursts;
 pub(crate) mod locality;
 pub(crate) mod lru;
 pub(crate) mod named;

@@ -1,0 +1,47 @@
+//! How requests come in bursts and go on with files, as figures of a trace or a twin.
+
+use crate::generators::twin::files_found::class;
+use crate::generators::twin::statistics::Statistics;
+use wordline_units::HostOp;
+
+/// How requests of one kind come in bursts and go on with files.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct InBursts {
+    /// Share of the requests that come in a burst.
+    pub bursts: f64,
+    /// Share of those that are of files, and of the others.
+    pub files: f64,
+    pub files_apart: f64,
+    /// Mean requests of a file; none without files.
+    pub length: Option<f64>,
+    /// Of the requests of files, those of files that begin with a page of 16 KiB.
+    pub aligned: Option<f64>,
+    /// Share of the files that begin behind the one before.
+    pub near: Option<f64>,
+}
+
+impl Statistics {
+    /// Bursts and files of reads or of writes; none without such requests.
+    pub(crate) fn in_bursts(&self, op: HostOp) -> Option<InBursts> {
+        let side = if op == HostOp::Write { &self.writes } else { &self.reads };
+        if side.requests == 0 {
+            return None;
+        }
+        let within = class(self.span_s() * 1e9 / side.requests as f64) as usize;
+        let totals = side.files.totals();
+        let count = |gaps: &[u64]| gaps[..=within].iter().sum::<u64>() as f64;
+        let (bursts, of_files) = (count(&side.files.gaps), count(&totals.gaps));
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let (all, requests) = (side.requests as f64, totals.requests as f64);
+        let some = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+        let aligned = totals.begins.range(32..).map(|(_, n)| n).sum();
+        Some(InBursts {
+            bursts: bursts / all,
+            files: share(of_files, bursts),
+            files_apart: share(requests - of_files, all - bursts),
+            length: some(totals.requests, totals.files),
+            aligned: some(aligned, totals.requests),
+            near: some(totals.near, totals.files),
+        })
+    }
+}
