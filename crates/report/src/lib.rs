@@ -6,7 +6,6 @@
 //! side by side; [`table`] and [`summary`] write them for a terminal, [`html`] as one file for a
 //! browser, [`figures`] as pictures for a paper with their data beside them.
 
-mod figures;
 mod fio;
 mod page;
 mod pictures;
@@ -16,7 +15,6 @@ mod words;
 
 pub use pictures::palette;
 
-pub use figures::explained::{Explained, explainable, explained};
 pub use fio::fio_json;
 pub use page::comparison::{NOT_MODELLED, html};
 pub use page::lifetime::lifetime_html;
@@ -58,5 +56,6 @@ pub use terminal::text::TerminalStyle;
 pub use terminal::why::why_text;
 pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
+pub use words::figures::explained::{Explained, explainable, explained};
 pub use words::number::significant;
 pub use words::settled::{End, needed};

@@ -1,11 +1,11 @@
 //! The measures on the page. A few runs stand beside each other, decimal points in line, each with its ratio to
 //! the baseline; many stand below each other with the figures that matter most, and every measure is folded below.
 
-use crate::figures::figure::Better;
 use crate::page::parts::{named, soft, table};
 use crate::pictures::cast::Cast;
 use crate::pictures::svg::{escape, px};
 use crate::schema::comparison::Comparison;
+use crate::words::figures::figure::Better;
 use crate::words::labels::{eligible, replicas};
 use crate::words::row::{Group, Row};
 use crate::words::rows;

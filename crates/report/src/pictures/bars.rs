@@ -2,7 +2,6 @@
 //! host wrote, so that a bar's length is the WAF; and the erases by cell mode. Parts lie in the
 //! same order in every bar, and zero is on the axis.
 
-use crate::figures::terms::latency_part;
 use crate::pictures::cast::Cast;
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};
 use crate::pictures::palette;
@@ -12,6 +11,7 @@ use crate::schema::activity::REPROGRAM;
 use crate::schema::estimate::Estimate;
 use crate::schema::replicas;
 use crate::schema::report::Report;
+use crate::words::figures::terms::latency_part;
 use crate::words::names::{cause_title, mode_title, modes};
 use crate::words::number::{self, Quantity};
 use std::collections::BTreeMap;

@@ -131,6 +131,12 @@ mod tests {
     }
 
     #[test]
+    fn every_part_of_a_latency_has_a_name() {
+        let named = crate::words::figures::terms::LATENCY_PARTS.map(|(key, ..)| key);
+        assert_eq!(LATENCY_PARTS.map(|(key, _)| key), named);
+    }
+
+    #[test]
     fn causes_stack_in_the_order_of_the_house() {
         assert_eq!(stack(), ["host", "gc", "migration", "reprogram", "pad", "metadata"]);
     }

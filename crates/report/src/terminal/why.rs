@@ -1,8 +1,8 @@
 //! Where the time of single requests went, told in lines.
 
-use crate::figures::terms::latency_part;
 use crate::schema::why::{Beside, Busy, Emptied, LastPiece, Spent, Story, Stretch, Why, Work};
 use crate::terminal::why_summary::{shares_text, summary_text};
+use crate::words::figures::terms::latency_part;
 use crate::words::names::cause_title;
 use crate::words::number::{self, Quantity};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! What the slowest requests have in common: the cause in a few lines, and two tables on request.
 
-use crate::figures::terms::latency_part;
 use crate::schema::why_summary::{RootCause, WayShare, WhySummary};
+use crate::words::figures::terms::latency_part;
 use crate::words::names::{cause_title, mode_title};
 use crate::words::number::{self, Quantity};
 use std::fmt::Write;

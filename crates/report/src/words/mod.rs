@@ -5,6 +5,7 @@ pub(crate) mod begun;
 pub(crate) mod command;
 pub(crate) mod conditions;
 pub(crate) mod facts;
+pub(crate) mod figures;
 pub(crate) mod hints;
 pub(crate) mod label;
 pub(crate) mod labels;

@@ -1,9 +1,9 @@
 //! A row of a comparison: one measure of every run, which end of it is better, and which values are the best.
 
-use crate::figures::figure::{Better, Figure};
 use crate::schema::estimate::Estimate;
 use crate::schema::replicas;
 use crate::schema::report::Report;
+use crate::words::figures::figure::{Better, Figure};
 use crate::words::number::{self, Quantity, Unit};
 
 /// One measure of every run.

@@ -1,8 +1,8 @@
 //! The rows of a comparison, once for the terminal and the page: the table of figures with the value of every run.
 
-use crate::figures::figure::{Entry, Figure, Section, Shown};
-use crate::figures::table::SECTIONS;
 use crate::schema::report::Report;
+use crate::words::figures::figure::{Entry, Figure, Section, Shown};
+use crate::words::figures::table::SECTIONS;
 use crate::words::row::{Group, Row};
 
 /// Every row that says something about at least one of the runs.

@@ -1,9 +1,9 @@
 //! The sentence that says what came out of a comparison.
 
-use crate::figures::figure::Better;
 use crate::schema::comparison::Comparison;
 use crate::schema::replicas::mean;
 use crate::schema::report::{Latency, Report};
+use crate::words::figures::figure::Better;
 use crate::words::labels::{eligible, labels};
 use crate::words::names::waf_name;
 use crate::words::number::Quantity;

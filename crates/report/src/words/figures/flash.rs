@@ -1,9 +1,9 @@
 //! Figures of what the flash did.
 
-use crate::figures::figure::Better::{Higher, Lower, Neither};
-use crate::figures::figure::{Entry, Figure, Names, one};
 use crate::schema::activity::{CAUSES, EnergyOf, REPROGRAM};
 use crate::schema::report::Report;
+use crate::words::figures::figure::Better::{Higher, Lower, Neither};
+use crate::words::figures::figure::{Entry, Figure, Names, one};
 use crate::words::names::{cause_title, causes, mode_title, modes, ordered};
 use crate::words::number::Quantity as Q;
 

@@ -1,8 +1,8 @@
 //! Figures of the drive: what it holds, what it loses, what it does by itself.
 
-use crate::figures::figure::Better::{Higher, Lower, Neither};
-use crate::figures::figure::{Entry, Figure, Names, distinct, one};
 use crate::schema::report::Report;
+use crate::words::figures::figure::Better::{Higher, Lower, Neither};
+use crate::words::figures::figure::{Entry, Figure, Names, distinct, one};
 use crate::words::metrics;
 use crate::words::number::Quantity as Q;
 

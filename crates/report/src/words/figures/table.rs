@@ -1,15 +1,15 @@
 //! The table of figures: every figure that tables and pages print, once. Rows, hover notes, footnotes and `explain`
 //! follow from it. A new figure is one line in one of its sections.
 
-use crate::figures::drive::{
+use crate::words::figures::drive::{
     AFTER_LAST_REQUEST, CAPACITY, CHANGE, IDLE_TIME, IGNORED, LOST_BLOCKS, METRICS, TABLES,
 };
-use crate::figures::figure::Section;
-use crate::figures::flash::{
+use crate::words::figures::figure::Section;
+use crate::words::figures::flash::{
     ENERGY, ERASES, MAP_ON_FLASH, MULTIPLANE, PAGE_TYPES, READ_RETRIES, SUSPENDED, WINDOWS,
     WRITE_AMPLIFICATION,
 };
-use crate::figures::host::{AFTER_WARM_UP, QUEUES, READ_LATENCY, REQUESTS, THROUGHPUT, WRITE_LATENCY};
+use crate::words::figures::host::{AFTER_WARM_UP, QUEUES, READ_LATENCY, REQUESTS, THROUGHPUT, WRITE_LATENCY};
 use crate::words::metrics;
 
 /// Every figure under its heading, in the order of tables and pages.
@@ -42,8 +42,8 @@ pub static SECTIONS: &[Section] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::figure::{Entry, Figure};
     use crate::schema::report::Report;
+    use crate::words::figures::figure::{Entry, Figure};
     use serde_json::{Value, json};
 
     /// A value of a schema in which nothing is absent: numbers are 1, maps have the key `k`, lists one item.

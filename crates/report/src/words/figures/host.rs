@@ -1,9 +1,9 @@
 //! Figures of what the host asked and was given.
 
-use crate::figures::figure::Better::{Higher, Lower, Neither};
-use crate::figures::figure::{Entry, Figure, Names, distinct, latency, one};
 use crate::schema::jobs::{JobRequests, QueueActivity};
 use crate::schema::report::Report;
+use crate::words::figures::figure::Better::{Higher, Lower, Neither};
+use crate::words::figures::figure::{Entry, Figure, Names, distinct, latency, one};
 use crate::words::number::Quantity as Q;
 
 pub(crate) const WRITE_LATENCY: &[Entry] = &[
