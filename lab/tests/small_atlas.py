@@ -5,11 +5,12 @@ from pathlib import Path
 
 from wordline import Refused, UserError
 from wordline.atlas import design as designs
-from wordline.atlas import pieces, report
+from wordline.atlas import report
 from wordline.atlas.cells import Atlas
+from wordline.atlas.design import Tuned
 from wordline.atlas.execute import SERIES, Performer
-from wordline.atlas.tuned import Tuned
 from wordline.runs import Runner
+from wordline_lab.atlas import pieces, published, words
 
 KEPT = {
     "TLC": ("conventional", "slc-cache", "sector", "pa-ssd", "slc-cache+ips-cooperative"),
@@ -24,7 +25,7 @@ FOUND = [
 
 def design(requests: int = 600) -> designs.Design:
     """Every fifth condition, two drives, two seeds."""
-    whole = designs.built_in(seeds=2, requests=requests)
+    whole = published.built_in(seeds=2, requests=requests)
     few = of_few(whole)
     first, *others = few.drives
     drives = [replace(first, tuned={t.label: t for t in FOUND}), *others]
@@ -49,7 +50,8 @@ def perform(folder: Path, of: designs.Design | None = None) -> Atlas:
 
 def page(folder: Path) -> Path:
     """Write it whole; return its page."""
-    report.write(perform(folder), folder, "wordline reproduce atlas")
+    atlas = perform(folder)
+    report.write(atlas, folder, "wordline atlas", words.of(atlas))
     return folder / "index.html"
 
 
@@ -78,5 +80,6 @@ def of_traces(folder: Path, files: Path) -> Atlas:
 
 def page_of_traces(folder: Path) -> Path:
     """Write it whole; return its page."""
-    report.write(of_traces(folder, traces(folder / "traces")), folder, "wordline reproduce atlas")
+    atlas = of_traces(folder, traces(folder / "traces"))
+    report.write(atlas, folder, "wordline atlas", words.of(atlas))
     return folder / "index.html"

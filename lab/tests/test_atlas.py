@@ -1,7 +1,5 @@
 """The atlas: what it asks for, what it makes of it, and its page in a real browser."""
 
-import json
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
@@ -12,18 +10,14 @@ from math import log2
 import numpy as np
 import pytest
 
-pytest.importorskip("rich", reason="needs pip install '.[atlas]'")
-pytest.importorskip("pyarrow", reason="needs pip install '.[atlas]'")
-
+import browsers
 import small_atlas
-
 import wordline as wl
-from wordline.atlas import brings, findings, judge, tuned, tuning
 from wordline.atlas import design as designs
+from wordline.atlas import findings, judge
 from wordline.atlas import page as pages
 from wordline.atlas.cells import KEYS, LEAST_LATENCY_US, MEASURES, Atlas, Cell, DriveCells, Place
-
-CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
+from wordline_lab.atlas import brings, published, tuned, tuning
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +34,7 @@ def atlas(folder):
 
 
 def test_the_conditions_have_every_level_and_every_pair_as_often_as_can_be():
-    design = designs.built_in()
+    design = published.built_in()
     rows = [c.at() for c in design.conditions]
     assert len(rows) == len(set(rows)) == 60
     for i, levels in enumerate(design.levels.values()):
@@ -53,7 +47,7 @@ def test_the_conditions_have_every_level_and_every_pair_as_often_as_can_be():
 
 
 def test_every_run_of_the_atlas_can_be_described_and_none_is_there_twice():
-    design = designs.built_in()
+    design = published.built_in()
     rates = designs.Rates(natural=10.0, sustained=2_000.0)
     seen = set()
     for drive in design.drives:
@@ -66,7 +60,7 @@ def test_every_run_of_the_atlas_can_be_described_and_none_is_there_twice():
 
 
 def test_no_combination_is_left_out_but_those_that_are_there_under_another_name():
-    design = designs.built_in()
+    design = published.built_in()
     for drive in design.drives:
         if drive.name == "pair":
             continue
@@ -90,7 +84,7 @@ def test_no_combination_is_left_out_but_those_that_are_there_under_another_name(
 
 
 def test_open_loads_come_at_a_share_of_what_the_plain_drive_sustains():
-    design = designs.built_in()
+    design = published.built_in()
     tlc = design.drives[0]
     condition = replace(design.conditions[0], load="open-30")
     rates = designs.Rates(natural=50.0, sustained=5_000.0)
@@ -119,7 +113,7 @@ def test_a_cell_is_the_run_that_its_condition_leads_to(atlas):
     place = next(p for p in drive.places if p.at[0].startswith("burst"))
     device, scheme = drive.schemes["sector"]
     fixed = place.cells["sector"].fixed
-    settings = designs.built_in().drives[0].settings if fixed else place.settings[device]
+    settings = published.built_in().drives[0].settings if fixed else place.settings[device]
     run = {
         "device": device,
         "workload": place.workload,
@@ -367,7 +361,9 @@ def test_tuned_schemes_run_beside_the_others_and_no_choice_counts_them(folder, a
     without = small_atlas.perform(folder, untuned)
     told = brings.sentences(atlas)
     assert told
-    assert [s for s in findings.sentences(atlas) if s not in told] == findings.sentences(without)
+    assert [s for s in findings.sentences(atlas, told) if s not in told] == findings.sentences(
+        without
+    )
     assert findings.papers(atlas) == findings.papers(without)
     assert brings.sentences(without) == []
     assert brings.section(without) == ""
@@ -397,7 +393,7 @@ def test_what_was_found_is_read_as_it_was_written(tmp_path):
 
 
 def test_every_scheme_alone_was_searched_on_what_the_atlas_does_not_show():
-    shown, searched = designs.built_in(), tuning.design()
+    shown, searched = published.built_in(), tuning.design()
     assert not shown.workloads.keys() & searched.workloads.keys()
     assert not set(range(1, shown.seeds + 1)) & set(tuning.table()["seeds"])
     for factor in ("fill", "age", "cache"):
@@ -410,68 +406,15 @@ def test_every_scheme_alone_was_searched_on_what_the_atlas_does_not_show():
 # ---- The command.
 
 
-def test_an_atlas_of_ones_own(wordline, tmp_path):
-    trace = "".join(
-        f"{128166372000000000 + 2_000_000 * i},host,0,{'Read' if i % 3 else 'Write'},"
-        f"{i * 37 % 500 * 16384},{4096 * (1 + i % 4)},9\n"
-        for i in range(900)
-    )
-    (tmp_path / "mine.csv").write_text(trace)
-    asked = ["--workload", "mine.csv", "--device", "fair-tlc", "--scheme", "conventional"]
-    asked += ["--scheme", "slc-cache", "--seeds", "2", "--requests", "500", "--out", "mine"]
-    forecast = wordline("atlas", *asked, "--dry-run")
-    assert forecast.code == 0, forecast.err
-    assert "30 conditions on 1 drive, 2 seeds" in forecast.out
-    assert "tried in" in forecast.out
-    assert "all take" in forecast.out
-    done = wordline("atlas", *asked, timeout=300)
-    assert done.code == 0, done.err
-    found = json.loads((tmp_path / "mine" / "atlas.json").read_text())
-    [drive] = found["drives"]
-    assert len(drive["places"]) == 30
-    assert {p["at"][0] for p in drive["places"]} == set(designs.LOADS)
-    assert not any(isinstance(c, int) for p in drive["places"] for c in p["cells"])
-    assert (tmp_path / "mine" / "index.html").exists()
-    # So few requests tell nothing, and that is what it says: no figure, no lifetime, the command.
-    text = (tmp_path / "mine" / "README.md").read_text()
-    assert "it is not known what writes fastest: run longer (0 of 120 runs steady)." in text
-    assert "times the plain drive" not in text
-    assert "TiB" not in text
-    again = text.partition("Written by\n\n```\n")[2].partition("\n")[0]
-    schemes = "--scheme conventional --scheme slc-cache"
-    run = f"wordline atlas --workload mine.csv --device fair-tlc {schemes} --seeds 2"
-    assert again == f"{run} --requests 500"
-    page = (tmp_path / "mine" / "index.html").read_text()
-    assert 'data-longer="wordline trace loop mine.csv longer.wl --times ' in page
-    # Its pages say how the trace was fitted to the drive, without which a command is refused.
-    assert found["fit"] == "wrap"
-
-
-@pytest.mark.parametrize(
-    ("workload", "spelled"),
-    [
-        ("twin:hm_0", "twin:hm_0:closed=8"),
-        ("twin:hm_0:requests=9", "twin:hm_0:requests=9,closed=8"),
-        ("a=b/trace.csv", "a=b/trace.csv:closed=8"),
-        ("zipf:theta=1.1", "zipf:theta=1.1,closed=8"),
-    ],
-)
-def test_options_join_those_of_a_workload(workload, spelled):
-    assert designs.with_options(workload, "closed=8") == spelled
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--workload", "uniform"], "--device is missing"),
-        (["--device", "fair-tlc"], "--workload is missing"),
         (["--scheme", "sector"], "goes with a workload and a device of your own"),
         (
             ["--seeds", "4", "--most-seeds", "5"],
             "with 4 seeds it must be 4, for no more, or 6 to",
         ),
-        (["--workload", "unifrom", "--device", "fair-tlc"], "unifrom"),
-        (["--workload", "uniform", "--device", "fair-tcl"], "fair-tlc"),
+        (["--only", "piecs"], "the atlas has the parts pieces and twins"),
     ],
 )
 def test_wrong_input_ends_with_2(wordline, arguments, message):
@@ -480,10 +423,10 @@ def test_wrong_input_ends_with_2(wordline, arguments, message):
     assert message in done.err
 
 
-def test_reproduce_atlas_takes_no_figures(wordline):
-    done = wordline("reproduce", "atlas", "--figure", "1")
+def test_reproduce_atlas_names_the_command_of_the_atlas(wordline):
+    done = wordline("reproduce", "atlas")
     assert done.code == 2
-    assert "--only, --traces, --jobs, --on, --dry-run and --out alone" in done.err
+    assert "the atlas has a command of its own: wordline atlas" in done.err
 
 
 # ---- The page.
@@ -492,11 +435,11 @@ def test_reproduce_atlas_takes_no_figures(wordline):
 @pytest.fixture(scope="module")
 def tab(folder):
     playwright = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
+    if browsers.CHROMIUM is None:
         pytest.skip("no chromium on PATH")
     page = small_atlas.page(folder)
     with playwright.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = p.chromium.launch(executable_path=browsers.CHROMIUM, args=["--no-sandbox"])
         tab = browser.new_page()
         tab.wrong = []
         tab.on("pageerror", lambda error: tab.wrong.append(str(error)))
@@ -691,3 +634,8 @@ def test_a_cell_leads_to_the_command_that_runs_it_again(tab, wordline):
 def means(report: dict) -> list[dict]:
     """The mean write latency of each replica."""
     return [{"mean": run["latency_us"]["write"]["mean"]} for run in report["replicas"]["runs"]]
+
+
+def test_both_pages_can_be_read(tab, folder, tmp_path):
+    for page in (folder / "index.html", small_atlas.page_of_traces(tmp_path)):
+        browsers.is_readable(tab.context.browser, page)

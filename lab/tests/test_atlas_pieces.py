@@ -7,15 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("rich", reason="needs pip install '.[atlas]'")
-pytest.importorskip("pyarrow", reason="needs pip install '.[atlas]'")
-
 import small_atlas
-
 import wordline as wl
-from wordline import atlas as made
-from wordline.atlas import beside, page, pieces, report
+from wordline import atlas as own
+from wordline.atlas import page, report
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, Cell, DriveCells, Place
+from wordline_lab import atlas as made
+from wordline_lab.atlas import beside, pieces, words
 
 TRACES = Path(__file__).parents[3] / "shared" / "traces"
 #: A file of each name that is looked for.
@@ -74,7 +72,7 @@ def test_a_folder_without_some_of_them_runs_the_others(folder, monkeypatch, caps
     assert list(design.beside) == ["real:rsrch_1", "real:financial1"]
     assert len(design.conditions) == 8
     asked = []
-    monkeypatch.setattr(made, "_perform", lambda design, *_: asked.append(design.title))
+    monkeypatch.setattr(own, "carry_out", lambda design, *_, **__: asked.append(design.title))
     made.make(traces=str(folder), only=["pieces"])
     assert asked == ["Real traces beside twins"]
     assert f"{folder} lacks cloudPhysicsIO.vscsi*, ssd-iozone" in capsys.readouterr().err
@@ -99,7 +97,7 @@ def test_wrong_folders_and_parts_end_with_2(wordline, tmp_path, arguments, messa
     if "." in arguments:
         (tmp_path / "two" / "rsrch_1.csv").unlink()
         (tmp_path / "two" / "a" / "rsrch_1.csv").unlink()
-    done = wordline("reproduce", "atlas", *arguments)
+    done = wordline("atlas", *arguments)
     assert done.code == 2
     assert message in done.err
 
@@ -213,7 +211,7 @@ def test_two_choices_that_are_not_apart_on_the_trace_agree():
 
 def test_page_and_text_say_what_is_real_and_name_no_folder(atlas, folder, tmp_path):
     to = tmp_path / "pieces"
-    report.write(atlas, to, "wordline reproduce atlas --only pieces --traces DIR")
+    report.write(atlas, to, "wordline atlas --only pieces --traces DIR", words.of(atlas))
     shown, text = (to / "index.html").read_text(), (to / "README.md").read_text()
     for written in (shown, text, (to / "atlas.json").read_text()):
         assert str(folder) not in written
@@ -242,10 +240,10 @@ def test_a_page_names_no_folder_however_it_is_spelled(folder, monkeypatch, spell
 
 def test_the_atlas_of_the_twins_has_the_table_where_the_traces_were_run(atlas, tmp_path):
     without = pieces.section(tmp_path / "pieces")
-    assert "`wordline reproduce atlas --traces DIR` runs real traces beside twins" in without
+    assert "`wordline atlas --traces DIR` runs real traces beside twins" in without
     assert "rsrch_1.csv*" in without
     assert "|" not in without
-    report.write(atlas, tmp_path / "pieces", "wordline")
+    report.write(atlas, tmp_path / "pieces", "wordline", words.of(atlas))
     (tmp_path / "pieces" / "atlas.json").unlink()
     found = pieces.section(tmp_path / "pieces")
     assert "[their text](pieces/README.md) and on [their page](pieces/index.html)" in found
@@ -256,10 +254,11 @@ def test_traces_that_are_run_later_come_onto_the_page_that_is_there(
     atlas, folder, tmp_path, monkeypatch
 ):
     twins = small_atlas.perform(tmp_path)
-    report.write(twins, tmp_path, "wordline reproduce atlas", pieces.section(tmp_path / "pieces"))
+    text = words.of(twins, pieces.section(tmp_path / "pieces"))
+    report.write(twins, tmp_path, "wordline atlas", text)
     (tmp_path / "atlas.json").unlink()
     before = (tmp_path / "README.md").read_text()
-    monkeypatch.setattr(made, "_perform", lambda *_: atlas)
+    monkeypatch.setattr(own, "carry_out", lambda *_, **__: atlas)
     made.make(traces=str(folder), only=["pieces"], out=str(tmp_path))
     after = (tmp_path / "README.md").read_text()
     assert "| `real:rsrch_1` | `stg_0`" in after

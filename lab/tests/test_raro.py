@@ -2,7 +2,7 @@
 
 import pytest
 
-from wordline.experiments.raro import fit, measures, words
+from wordline_lab.experiments.raro import fit, measures, words
 
 
 @pytest.mark.parametrize(

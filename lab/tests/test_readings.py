@@ -6,12 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("rich", reason="needs pip install '.[reproduce]'")
-pytest.importorskip("pyarrow", reason="needs pip install '.[reproduce]'")
-
 import wordline as wl
-from wordline import reproduce
-from wordline.reproduce import (
+from wordline import toml
+from wordline_lab import reproduce
+from wordline_lab.reproduce import (
     changes,
     claims,
     groups,
@@ -356,10 +354,8 @@ def test_a_byte_of_what_decides_makes_the_page_refused(tmp_path, monkeypatch):
         path.write_text(text)
     (tmp_path / "raro" / "causes.toml").write_text("")
     registration.check(paper.read("raro"))
-    builtin = wl._wordline.builtin_file
-    monkeypatch.setattr(
-        wl._wordline, "builtin_file", lambda name: (text := builtin(name)) and text + "\n"
-    )
+    builtin = toml.builtin
+    monkeypatch.setattr(toml, "builtin", lambda name: (text := builtin(name)) and text + "\n")
     with pytest.raises(wl.UserError, match=r"devices/raro-16gb\.toml changed"):
         registration.check(paper.read("raro"))
     before = registration.registered(tmp_path / "raro")
@@ -376,7 +372,7 @@ def test_a_byte_of_what_decides_makes_the_page_refused(tmp_path, monkeypatch):
 
 
 def test_device_files_and_twins_are_there_by_their_paths():
-    named = wl._wordline.builtin_file
+    named = toml.builtin
     assert named("devices/demo-8gb.toml").startswith("#")
     assert named("twins/exch.toml") == named("twins/exchange.toml")
     assert named("twins/raro-1.2.toml") is None

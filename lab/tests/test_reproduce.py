@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("rich", reason="needs pip install '.[reproduce]'")
-pytest.importorskip("pyarrow", reason="needs pip install '.[reproduce]'")
-
 import wordline as wl
-from wordline import reproduce
-from wordline.reproduce import (
+from wordline_lab import reproduce
+from wordline_lab.reproduce import (
     changes,
     claims,
     groups,

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("scipy", reason="needs pip install '.[validate]'")
-
-from wordline import theory
+from wordline_lab import theory
 
 # Spare factor; FIFO; greedy at 32, 64, 128, 256, 384, 1024 pages a block; Desnoyers at 32, 128; ten
 # choices at 64. To three decimals.

@@ -4,11 +4,8 @@ import json
 
 import pytest
 
-pytest.importorskip("scipy", reason="needs pip install '.[validate]'")
-pytest.importorskip("matplotlib", reason="needs pip install '.[validate]'")
-
-from conftest import ROOT
-from wordline.validate.claims import BUILT_IN, read
+from helpers import ROOT
+from wordline_lab.validate.claims import BUILT_IN, read
 
 LATENCY = """
 [[claim]]

@@ -1,4 +1,6 @@
-"""Print the table of "Algorithms of others" in docs/python-schemes.md: python docs/placements.py.
+"""Print the table of "Algorithms of others" in docs/python-schemes.md.
+
+    python -m wordline_lab.placements
 
 Some minutes. Each drive is filled and written over by a first run; what counts is a second.
 """
@@ -17,12 +19,14 @@ DRIVE = {
     "capacity.logical": "571MiB",
     "gc.trigger": "free_blocks < 2%",
 }
-SCHEMES = ["conventional", SepBit, Dac]
-LOADS = {f"zipf:theta={theta},bs=16KiB,qd=8": None for theta in (0, 0.8, 0.99, 1.2)}
+SCHEMES: list[str | type[wl.Scheme]] = ["conventional", SepBit, Dac]
+LOADS: dict[str, str | None] = {
+    f"zipf:theta={theta},bs=16KiB,qd=8": None for theta in (0, 0.8, 0.99, 1.2)
+}
 LOADS |= {f"twin:{name}:closed=8": "wrap" for name in ("prxy_0", "hm_0", "proj_0")}
 
 
-def waf(scheme, workload: str, fit: str | None, seed: int) -> float:
+def waf(scheme: str | type[wl.Scheme], workload: str, fit: str | None, seed: int) -> float:
     """Return the write amplification of a run on a drive that another has aged."""
     drive = wl.Drive(device="fair-tlc", scheme=scheme, set=DRIVE, initial="preload", seed=seed)
     first, second = (250_000, 200_000) if fit else (400_000, 300_000)

@@ -1,25 +1,26 @@
 """Search the parameters of schemes, judge what is found, and write it where it is shown.
 
-``python docs/tuning.py page FOLDER`` writes the table of docs/tuning.md: 200 trials on four
-workloads with three seeds each, judged on four other workloads with five other seeds; some five
-minutes on two cores. ``python docs/tuning.py atlas FOLDER`` writes what the atlas shows of tuned
-schemes, ``tuned.toml`` beside ``atlas.toml``, whose table ``[search]`` says on what it searches;
-some ten minutes on two cores. Both keep their runs in FOLDER. Names of schemes behind it search
-these alone, and leave of the others what was found before.
+``python -m wordline_lab.tuning page FOLDER`` writes the table of results/tuning.md: 200 trials on
+four workloads with three seeds each, judged on four other workloads with five other seeds; some
+five minutes on two cores. ``python -m wordline_lab.tuning atlas FOLDER`` writes what the atlas
+shows of tuned schemes, ``tuned.toml`` beside ``atlas.toml``, whose table ``[search]`` says on what
+it searches; some ten minutes on two cores. Both keep their runs in FOLDER. Names of schemes behind
+it search these alone, and leave of the others what was found before.
 """
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import wordline as wl
-from wordline.atlas import tuned, tuning
 from wordline.atlas.execute import SERIES, Performer
 from wordline.runs import Runner
+from wordline_lab.atlas import tuned, tuning
 
 SEEN = [f"twin:{name}:closed=8" for name in ("hm_0", "prxy_0", "stg_0", "usr_0")]
 UNSEEN = [f"twin:{name}:closed=8" for name in ("prn_0", "rsrch_0", "wdev_0", "ts_0")]
-HOW = {"requests": 20_000, "fit": "wrap", "initial": "fill:80%,valid=80%"}
-WORN = {
+HOW: dict[str, Any] = {"requests": 20_000, "fit": "wrap", "initial": "fill:80%,valid=80%"}
+WORN: dict[str, Any] = {
     "set": {"errors.model": "raro"},
     "initial": "fill:80%,valid=80%+pe:qlc=900,tlc=2700,slc=90000+retention:30d",
 }
@@ -31,7 +32,7 @@ WARMTH = {"warm": (1, 16), "hot": (17, 64)}
 HEAT = {"heat": ["physical", "logical"]}
 PERIODS = {"period": (1024, 262144, "log"), "step": ["1%", "2%", "5%", "10%"], "age": (1, 20)}
 #: Of each scheme what is to become smaller, and in which space.
-SPACES = {
+SPACES: dict[str, tuple[str, dict[str, Any]]] = {
     "hierarchy": (WRITES, {
         **CACHE, "division": ["block", "page"], "window": (64, 8192, "log"), "runs": ["one", "any"],
     }),
@@ -55,9 +56,9 @@ SPACES = {
     "hot-cold": (WRITES, {"hot": [f"{share}%" for share in range(5, 55, 5)]}),
     "conventional-tlc": (WRITES, {"wordline_buffer": ["on", "off"]}),
 }  # fmt: skip
-#: What docs/tuning.md shows: of each scheme the drive, what else the runs take, and what of the
+#: What results/tuning.md shows: of each scheme the drive, what else the runs take, and what of the
 #: space is left out, since caches are static there.
-STUDIES = {
+STUDIES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "hierarchy": ("fair-tlc", {}, ()),
     "sector": ("fair-tlc", {}, ()),
     "raro": ("fair-qlc", WORN, ()),
@@ -76,8 +77,14 @@ def row(name: str, folder: Path, jobs: int | None) -> str:
     device, more, less = STUDIES[name]
     objective, bounds = SPACES[name]
     space = {parameter: of for parameter, of in bounds.items() if parameter not in less}
-    how = {"device": device, "objectives": [objective], **HOW, **more}
-    searched = {"space": space, "trials": 200, "seeds": 3, "out": folder / name, "threads": jobs}
+    how: dict[str, Any] = {"device": device, "objectives": [objective], **HOW, **more}
+    searched: dict[str, Any] = {
+        "space": space,
+        "trials": 200,
+        "seeds": 3,
+        "out": folder / name,
+        "threads": jobs,
+    }
     found = wl.tune(name, workloads=SEEN, **searched, **how)
     best = found.best
     judged = wl.judge(best.scheme, against=name, workloads=UNSEEN, timeout_s=3600, **how)
@@ -87,15 +94,16 @@ def row(name: str, folder: Path, jobs: int | None) -> str:
     interval = f"{came['ratio']:.3f} ({came['low']:.3f} to {came['high']:.3f})"
     sure = "better" if came["high"] < 1 else "worse" if came["low"] > 1 else "not told apart"
     kind = "reads" if objective == READS else "writes"
+    [cost] = best.costs or (1.0,)
     return (
-        f"| `{name}` | {device} | {kind} | `{best.scheme.partition(':')[2]}` | {best.costs[0]:.3f} "
+        f"| `{name}` | {device} | {kind} | `{best.scheme.partition(':')[2]}` | {cost:.3f} "
         f"| {interval} | {sure} |"
     )
 
 
 def page(folder: Path, only: list[str], jobs: int | None) -> None:
-    """Write the table of docs/tuning.md."""
-    text = Path(__file__).with_suffix(".md")
+    """Write the table of results/tuning.md."""
+    text = Path(__file__).parents[1] / "results" / "tuning.md"
     before, _, rest = text.read_text().partition(HEAD)
     table, gap, after = rest.partition("\n\n")
     rows = {line.split("`")[1]: line for line in table.splitlines() if "`" in line}

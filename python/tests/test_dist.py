@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, call
+from helpers import ROOT, call
 
 SITE = "https://github.com/wordline/wordline/blob/main/"
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 import wordline as wl
-from conftest import ROOT
+from helpers import ROOT
 from wordline.examples.hierarchy import HierarchyPy
 from wordline.examples.hyssd import HyssdPy
 from wordline.examples.sa import SaPy

@@ -9,7 +9,7 @@ import pytest
 
 import schemes
 import wordline as wl
-from conftest import ROOT
+from helpers import ROOT
 from schemes import MINE, RESTS, SMALL, SmallFirst
 from wordline.examples.hierarchy import HierarchyPy
 from wordline.examples.ips import IpsPy

@@ -5,11 +5,23 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
 
 from wordline import Fault, Refused, UserError, _wordline
 
 #: Of everything that runs grids and draws.
 SWEEP = ("scipy", "rich", "matplotlib", "pyarrow", "markdown_it")
+
+
+#: The group of entry points that provide commands: each a function that takes the arguments of the
+#: command as keywords and returns its exit code.
+GROUP = "wordline.commands"
+
+
+def provided(name: str) -> Callable[..., int] | None:
+    """Return the function that an installed package provides for a command, if one does."""
+    found = next(iter(entry_points(group=GROUP, name=name)), None)
+    return None if found is None else found.load()
 
 
 def perform(name: str, modules: Sequence[str], work: Callable[[], int | None]) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import Report, Run, UserError, _run, _wordline
+from wordline._wordline import page_write_cost as page_write_cost
 from wordline.commands import SWEEP, perform, told
 from wordline.quantity import in_us
 

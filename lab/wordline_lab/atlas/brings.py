@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from wordline.atlas import judge as j
-from wordline.atlas import tuning
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells
-from wordline.atlas.tuned import Tuned
+from wordline.atlas.design import Tuned
+from wordline_lab.atlas import tuning
 
 #: What the section is called in every text.
 TITLE = "What tuning brings"
@@ -25,7 +25,7 @@ become smaller is the mean latency of writes, and of reads under RARO and its ri
 the scheme's own parameters; *seen* is what the search came to. The columns behind it are of the
 conditions of this atlas: the same ratio over all of them with its 95 % interval over the seeds, by
 load where it is lowest and highest, and the drive's lifetime over that under the scheme's own.
-`python docs/tuning.py atlas FOLDER` searches again.
+`python -m wordline_lab.tuning atlas FOLDER` searches again.
 
 Tuned schemes run beside the others, and no best choice counts them: what is said elsewhere of the
 best is said of the published parameters."""

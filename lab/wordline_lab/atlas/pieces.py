@@ -1,4 +1,4 @@
-"""Real traces beside twins: what ``wordline reproduce atlas --traces DIR`` runs.
+"""Real traces beside twins: what ``wordline atlas --traces DIR`` runs.
 
 The table ``[pieces]`` of ``atlas.toml`` names traces, and of each the twin that is run under the
 same conditions.
@@ -12,9 +12,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from wordline import UserError, toml, traces
-from wordline.atlas import beside, page
+from wordline import UserError
 from wordline.atlas import design as d
+from wordline.atlas import page
+from wordline_lab import traces
+from wordline_lab.atlas import beside, published
 
 
 def design(
@@ -41,8 +43,8 @@ def design(
     """
     asked = {w["name"]: w for w in _table()["workloads"]}
     found = _found(asked, folder)
-    twins = d.built_in(seeds=seeds)
-    rows = d.conditions(_table()["conditions"], {**twins.levels, "workload": list(asked)})
+    twins = published.built_in(seeds=seeds)
+    rows = published.conditions(_table()["conditions"], {**twins.levels, "workload": list(asked)})
     workloads: dict[str, str] = {}
     kinds: dict[str, str] = {}
     counts: dict[str, int] = {}
@@ -81,7 +83,7 @@ def files() -> str:
 def section(folder: Path) -> str:
     """Return what the atlas of the twins says of real traces, whose folder may be there."""
     how = (
-        "`wordline reproduce atlas --traces DIR` runs real traces beside twins, under conditions "
+        "`wordline atlas --traces DIR` runs real traces beside twins, under conditions "
         f"that both have, where DIR has {files()}."
     )
     kept = page.data_of(folder / "index.html")
@@ -93,7 +95,8 @@ def section(folder: Path) -> str:
 
 
 def _table() -> Mapping[str, Any]:
-    return toml.read(d.FOLDER / "atlas.toml")["pieces"]
+    table: Mapping[str, Any] = published.table()["pieces"]
+    return table
 
 
 def _found(asked: Mapping[str, Mapping[str, Any]], folder: str) -> dict[str, Path]:

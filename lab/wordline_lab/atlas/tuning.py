@@ -9,27 +9,29 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from wordline import Run, toml
+from wordline import Run
 from wordline.atlas import design as d
+from wordline.atlas.design import Tuned
 from wordline.atlas.execute import Performer
-from wordline.atlas.tuned import Tuned
 from wordline.search import Tuned as Search
-from wordline.search.space import settings
+from wordline.search import settings
+from wordline_lab.atlas import published
 
 
 def table() -> Mapping[str, Any]:
     """Return the table: ``trials``, ``seeds``, ``requests``, workloads and conditions."""
-    return toml.read(d.FOLDER / "atlas.toml")["search"]
+    found: Mapping[str, Any] = published.table()["search"]
+    return found
 
 
 def design() -> d.Design:
     """Return the drives of the atlas under the conditions of a search."""
-    found, shown = table(), d.built_in()
+    found, shown = table(), published.built_in()
     names = [w["name"] for w in found["workloads"]]
     levels = {**shown.levels, "workload": names}
     return replace(
         shown,
-        conditions=d.conditions(found["conditions"], levels),
+        conditions=published.conditions(found["conditions"], levels),
         workloads={w["name"]: w["spelling"] for w in found["workloads"]},
         kinds={w["name"]: w["kind"] for w in found["workloads"]},
         seeds=len(found["seeds"]),

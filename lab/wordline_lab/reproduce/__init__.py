@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wordline import Run, UserError, atlas
+from wordline import Run, UserError
 from wordline.commands import SWEEP, perform, told
 from wordline.quantity import duration
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from wordline import Report
-    from wordline.reproduce.paper import Figure, Paper, Scope, Study
+    from wordline_lab.reproduce.paper import Figure, Paper, Scope, Study
 
 
 def main(**arguments: Any) -> int:
@@ -31,8 +31,8 @@ def main(**arguments: Any) -> int:
     return perform("reproduce", SWEEP, lambda: _main(**arguments))
 
 
-#: In place of a paper: every paper and then their overview, or only that, or no paper.
-ALL, OVERVIEW, ATLAS = "all", "overview", "atlas"
+#: In place of a paper: every paper and then their overview, or only that.
+ALL, OVERVIEW = "all", "overview"
 
 
 def _main(
@@ -51,18 +51,10 @@ def _main(
     dry_run: bool = False,
     traces: str | None = None,
 ) -> None:
-    if paper == ATLAS:
-        if figures or scale > 1 or causes or reading or readings or seeds:
-            raise UserError(
-                "the atlas takes --only, --traces, --jobs, --on, --dry-run and --out alone; "
-                "wordline atlas takes more"
-            )
-        atlas.make(traces=traces, only=only, out=out, jobs=jobs, on=on, dry_run=dry_run)
-        return
     from wordline import cluster
-    from wordline.reproduce import overview
-    from wordline.reproduce import paper as papers
-    from wordline.reproduce.paper import Scope
+    from wordline_lab.reproduce import overview
+    from wordline_lab.reproduce import paper as papers
+    from wordline_lab.reproduce.paper import Scope
 
     at = cluster.at(on, jobs)
     scope = Scope(scale, tuple(figures), tuple(only), tuple(reading))
@@ -116,9 +108,9 @@ def _one(
 ) -> None:
     """Do a paper: its page goes to `folder`, its runs to `kept`."""
     from wordline.progress import Bars
-    from wordline.reproduce import claims, page, registration, terminal, verdicts
-    from wordline.reproduce import paper as papers
     from wordline.runs import Runner
+    from wordline_lab.reproduce import claims, page, registration, terminal, verdicts
+    from wordline_lab.reproduce import paper as papers
 
     read = papers.read(paper, scale=scope.scale, traces=more.traces, otherwise=scope.reading)
     wanted = _wanted(read, scope.figures)
@@ -177,7 +169,7 @@ def _others(
     read: Paper, scope: Scope, patterns: Sequence[str], traces: str | None
 ) -> list[tuple[Paper, dict[str, Run]]]:
     """Return the paper under every other choice of readings, with the runs that it changes."""
-    from wordline.reproduce import paper as papers
+    from wordline_lab.reproduce import paper as papers
 
     choices = {choice.label: choice for choice in read.readings.choices()}
     before = read.readings.before

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from wordline import UserError, page, toml
-from wordline.reproduce.claims import DEVIATES, RESULT, TESTED, Claim, Judged, number
-from wordline.reproduce.paper import Study
+from wordline_lab.reproduce.claims import DEVIATES, RESULT, TESTED, Claim, Judged, number
+from wordline_lab.reproduce.paper import Study
 
 BEFORE, CHANGES, CLAIMS = "before.json", "changes.toml", "claims-before.toml"
 

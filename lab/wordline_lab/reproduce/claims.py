@@ -39,7 +39,7 @@ from typing import Any
 
 from wordline import UserError, toml
 from wordline.interval import mean_and_half_width
-from wordline.reproduce.paper import NotRun, Paper, Study
+from wordline_lab.reproduce.paper import NotRun, Paper, Study
 
 FILE = "claims.toml"
 KEYS = {

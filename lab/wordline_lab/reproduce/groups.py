@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import wordline
-from wordline import Run, UserError, _wordline
+from wordline import Run, UserError
 from wordline.quantity import in_bytes
-from wordline.reproduce.readings import Alternative
+from wordline_lab.reproduce.readings import Alternative
 
 #: Logical capacities are cut to whole units of this many bytes, which is no smaller than any page.
 UNIT = 1 << 14
@@ -96,7 +96,7 @@ def expand(
                     set=tuple(sorted(more.items())),
                     initial=initial,
                     after=before,
-                    seed=number if seeds > 1 else _wordline.DEFAULT_SEED,
+                    seed=number if seeds > 1 else Run.seed,
                 )
                 end = f"/{number}" if max(rounds, seeds) > 1 else ""
                 found[f"{name}/{workload}/{scheme}{end}"] = run

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wordline import page
-from wordline.reproduce import claims
-from wordline.reproduce.changes import CLAIMS
-from wordline.reproduce.claims import DEPENDS, RESULT, Judged, Outcome
-from wordline.reproduce.paper import Study
+from wordline_lab.reproduce import claims
+from wordline_lab.reproduce.changes import CLAIMS
+from wordline_lab.reproduce.claims import DEPENDS, RESULT, Judged, Outcome
+from wordline_lab.reproduce.paper import Study
 
 
 def depending(judged: Sequence[Judged]) -> str:

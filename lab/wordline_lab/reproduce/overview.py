@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import UserError, page, toml
-from wordline.reproduce.claims import (
+from wordline_lab.reproduce.claims import (
     DEPENDS,
     DEVIATES,
     FULL_SCALE,
@@ -22,12 +22,12 @@ from wordline.reproduce.claims import (
     RESULT,
     TESTED,
 )
-from wordline.reproduce.page import scope_of
-from wordline.reproduce.paper import papers
-from wordline.reproduce.verdicts import ALL
+from wordline_lab.reproduce.page import scope_of
+from wordline_lab.reproduce.paper import papers
+from wordline_lab.reproduce.verdicts import ALL
 
 #: The page, beside the folders of the papers.
-PAGE = "papers.md"
+PAGE = "README.md"
 #: How many findings of each paper it has, those that the paper's page begins with.
 FINDINGS = 2
 

@@ -14,8 +14,9 @@ from typing import Any
 import wordline
 from wordline import UserError, plotting
 from wordline import page as pages
-from wordline.reproduce import changes, open_points, pieces, sentences
-from wordline.reproduce.claims import (
+from wordline.runs import stand_ins
+from wordline_lab.reproduce import changes, open_points, pieces, sentences
+from wordline_lab.reproduce.claims import (
     CALIBRATION,
     DEPENDS,
     DEVIATES,
@@ -27,10 +28,9 @@ from wordline.reproduce.claims import (
     RESULT,
     Judged,
 )
-from wordline.reproduce.paper import Figure, NotRun, Paper, Scope, Study
-from wordline.reproduce.registration import SHOWN, Registration
-from wordline.reproduce.verdicts import model_verdict, read_as, sizes, verdict
-from wordline.runs import stand_ins
+from wordline_lab.reproduce.paper import Figure, NotRun, Paper, Scope, Study
+from wordline_lab.reproduce.registration import SHOWN, Registration
+from wordline_lab.reproduce.verdicts import model_verdict, read_as, sizes, verdict
 
 MARKS = {
     HOLDS: "✓",

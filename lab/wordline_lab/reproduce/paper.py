@@ -1,12 +1,13 @@
 """A paper as its folder has it: what is run, and under which names.
 
-A folder in `wordline.experiments` holds only what is particular to its paper:
+A folder in `wordline_lab.experiments` holds only what is particular to its paper:
 
 - ``experiment.toml``: the device, workloads and schemes by the names that the paper gives them, and
   groups of runs; what was calibrated, on what, and when.
-- ``claims.toml``: what the paper says, and what must come out; `wordline.reproduce.claims`.
+- ``claims.toml``: what the paper says, and what must come out; `wordline_lab.reproduce.claims`.
 - ``causes.toml``: of claims that do not hold, why.
-- ``before.json``, ``changes.toml``: the page before, what changed; `wordline.reproduce.changes`.
+- ``before.json``, ``changes.toml``: the page before, what changed;
+  `wordline_lab.reproduce.changes`.
 - its package: ``FIGURES``, the functions that claims name, and ``findings``: what came out, in
   three sentences that open the page.
 """
@@ -25,9 +26,9 @@ from types import ModuleType
 from typing import Any
 
 from wordline import Report, Run, UserError, toml
-from wordline.reproduce import groups, pieces, readings, sentences
-from wordline.reproduce.readings import Choice, Readings
-from wordline.reproduce.sentences import Sentence
+from wordline_lab.reproduce import groups, pieces, readings, sentences
+from wordline_lab.reproduce.readings import Choice, Readings
+from wordline_lab.reproduce.sentences import Sentence
 
 EXPERIMENTS = Path(__file__).parent.parent / "experiments"
 
@@ -218,7 +219,7 @@ def read(
             g["name"]: n for g in text["runs"] if (n := g.get("seeds", text.get("seeds", 1))) > 1
         },
         sentences=sentences.read(folder),
-        module=importlib.import_module(f"wordline.experiments.{folder.name}"),
+        module=importlib.import_module(f"wordline_lab.experiments.{folder.name}"),
     )
 
 
@@ -227,7 +228,7 @@ def _pieces_table(read: Paper) -> Figure:
         pieces.TABLE,
         "real traces beside their twins, over the baseline",
         [f"{pieces.GROUP}/*"],
-        pieces.rows,
+        lambda study: pieces.rows(read.pieces, read.schemes, study.found),
         beside=f"`--traces DIR` adds this table, where DIR has {pieces.files(read.pieces)}.",
     )
 

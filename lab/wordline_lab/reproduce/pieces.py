@@ -15,18 +15,15 @@ under a name that its twin lists is a piece, too. Each is run under every scheme
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import wordline
 from wordline import Report, UserError
-from wordline import traces as traces_of
-
-if TYPE_CHECKING:
-    from wordline.reproduce.paper import Study
+from wordline_lab import traces as traces_of
 
 #: Options of a twin that its original takes, too; others make the twin.
 OF_TRACES = {"speedup", "closed", "think", "burst", "rest", "requests", "duration", "bytes", "fit"}
@@ -114,25 +111,31 @@ def _whole(twins: Mapping[str, str], traces: str) -> dict[str, tuple[Path, str]]
     return found
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
-    """Return the table: of each scheme its figures over the baseline's, of twin and piece."""
+def rows(
+    pieces: Sequence[Piece], schemes: Iterable[str], found: Callable[[str, str, str], Report | None]
+) -> list[dict[str, Any]]:
+    """Return the table: of each scheme its figures over the baseline's, of twin and piece.
+
+    Parameters
+    ----------
+    pieces, schemes
+        Those of the paper.
+    found
+        Returns the report of a workload under a scheme in a group, if there is one.
+    """
     table = []
-    for piece in study.paper.pieces:
-        schemes = {
-            name: report
-            for name in study.paper.schemes
-            if (report := study.found(piece.label, name, GROUP))
-        }
-        baseline = piece.over or next(iter(schemes), "")
-        base = schemes.get(baseline)
-        twin = study.found(piece.workload, baseline, piece.beside)
+    for piece in pieces:
+        done = {s: own for s in schemes if (own := found(piece.label, s, GROUP))}
+        baseline = piece.over or next(iter(done), "")
+        base = done.get(baseline)
+        twin = found(piece.workload, baseline, piece.beside)
         if base is None:
             continue
         share = base.host.write_bytes / base.capacity["logical_bytes"]
         # Whoever reads the row sees how far the drive was aged by it.
         written = f"writes {share:.2%} of the drive".replace("%", " %")
-        for scheme, own in schemes.items():
-            of_twin = _over(study.found(piece.workload, scheme, piece.beside), twin)
+        for scheme, own in done.items():
+            of_twin = _over(found(piece.workload, scheme, piece.beside), twin)
             of_piece = _over(own, base)
             row: dict[str, Any] = {
                 "workload": piece.workload,

@@ -158,7 +158,7 @@ def read(folder: Path) -> Readings:
     Raises
     ------
     UserError
-        It is not as `wordline.reproduce.readings` describes it.
+        It is not as `wordline_lab.reproduce.readings` describes it.
     """
     path = folder / FILE
     if not path.exists():

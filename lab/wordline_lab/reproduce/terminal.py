@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from wordline.reproduce import pieces
-from wordline.reproduce.claims import (
+from wordline_lab.reproduce import pieces
+from wordline_lab.reproduce.claims import (
     CALIBRATION,
     DEPENDS,
     DEVIATES,
@@ -23,9 +23,9 @@ from wordline.reproduce.claims import (
     NOT_RUN,
     Judged,
 )
-from wordline.reproduce.page import Written, cell, results_first, sources
-from wordline.reproduce.paper import Figure, Study
-from wordline.reproduce.verdicts import model_verdict, read_as, sizes, verdict
+from wordline_lab.reproduce.page import Written, cell, results_first, sources
+from wordline_lab.reproduce.paper import Figure, Study
+from wordline_lab.reproduce.verdicts import model_verdict, read_as, sizes, verdict
 
 Rows = Sequence[Mapping[str, Any]]
 COLOURS = {

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wordline.reproduce.claims import (
+from wordline_lab.reproduce.claims import (
     CALIBRATION,
     CLASSES,
     DEPENDS,
@@ -19,8 +19,8 @@ from wordline.reproduce.claims import (
     Judged,
     Outcome,
 )
-from wordline.reproduce.paper import Study
-from wordline.reproduce.readings import Choice
+from wordline_lab.reproduce.paper import Study
+from wordline_lab.reproduce.readings import Choice
 
 #: The shares of a printed effect within which sizes are counted.
 SHARES = (0.5, 0.25, 0.1)
@@ -31,7 +31,7 @@ ALL, MAIN = "all", "main"
 def under_readings(
     main: Sequence[Judged], others: Sequence[tuple[Choice, Sequence[Judged]]]
 ) -> list[Judged]:
-    """Return the verdicts over all readings: `wordline.reproduce.readings` has the rule.
+    """Return the verdicts over all readings: `wordline_lab.reproduce.readings` has the rule.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Hold the engine to theory and to recorded figures: ``wordline validate``.
 
 `claims.toml` says what is held against what; one module an experiment runs it; `runner` judges,
-`table`, `picture` and `page` show. Formulas are in `wordline.theory`.
+`table`, `picture` and `page` show. Formulas are in `wordline_lab.theory`.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def main(
 
 
 def _main(quick: bool, only: str | None, out: str | None, claims: str | None) -> int:
-    from wordline.validate import page, table
-    from wordline.validate.claims import BUILT_IN, read
-    from wordline.validate.runner import Row, run
+    from wordline_lab.validate import page, table
+    from wordline_lab.validate.claims import BUILT_IN, read
+    from wordline_lab.validate.runner import Row, run
 
     read_claims = read(Path(claims) if claims else BUILT_IN, quick=quick)
     rows = read_claims.rows

@@ -3,17 +3,17 @@
 The bus costs nothing, so that a die is a single server. Random reads of a randomly filled drive
 draw their page types independently, as M/G/1 wants. Programs do not: the pages of a block come in
 order, LSB, CSB, MSB, so that their times come in a cycle and the wait is shorter (by a third at a
-load of .8 with TLC times), which `wordline.theory.cyclic_wait` accounts for.
+load of .8 with TLC times), which `wordline_lab.theory.cyclic_wait` accounts for.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from wordline import theory
 from wordline.interval import mean_and_half_width
-from wordline.validate.drives import Drive
-from wordline.validate.outcome import Outcome
+from wordline_lab import theory
+from wordline_lab.validate.drives import Drive
+from wordline_lab.validate.outcome import Outcome
 
 # Service times in us: the TLC pages of the literature, PA-SSD's, and IPS in steady state, all ten
 # times as fast, so that rates in whole requests a second are fine enough.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import wordline
-from wordline import theory
-from wordline.validate.drives import Drive
-from wordline.validate.outcome import Outcome
-from wordline.validate.waf import MEASURED, WARM_UP, held_back, steady
+from wordline_lab import theory
+from wordline_lab.validate.drives import Drive
+from wordline_lab.validate.outcome import Outcome
+from wordline_lab.validate.waf import MEASURED, WARM_UP, held_back, steady
 
 # Device keys and workload of each recorded latency, on the device file `mqsim-qd1`.
 CASES = {

@@ -11,18 +11,18 @@ from typing import Any
 
 import wordline
 from wordline import UserError
-from wordline.validate import picture, table
-from wordline.validate.runner import Row
+from wordline_lab.validate import picture, table
+from wordline_lab.validate.runner import Row
 
 HEAD = """# Validation
 
 Does the engine do what theory says, and what another simulator was seen to do? Each row has a
 quantity, its source, their figure, ours with its 95 % interval, and how far apart the two may be.
-Claims and tolerances are in `python/wordline/validate/claims.toml`, formulas in
-`python/wordline/theory.py`; neither knows anything of the engine. This page is written by
+Claims and tolerances are in `lab/wordline_lab/validate/claims.toml`, formulas in
+`lab/wordline_lab/theory.py`; neither knows anything of the engine. This page is written by
 
 ```
-make validate        # wordline validate --out docs
+make validate        # wordline validate --out results, in lab/
 ```
 
 with Wordline {version}. {verdict}.
@@ -95,7 +95,7 @@ def write(
     folder: Path, rows: Sequence[Row], left_out: Sequence[tuple[str, str]], part: Part
 ) -> list[Path]:
     """Write page, picture and data into a folder; return what was written."""
-    from wordline.validate.waf import MEASURED, WARM_UP
+    from wordline_lab.validate.waf import MEASURED, WARM_UP
 
     points = picture.points(rows)
     page = HEAD.format(

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wordline import plotting, theory
-from wordline.validate.runner import Row
+from wordline import plotting
+from wordline_lab import theory
+from wordline_lab.validate.runner import Row
 
 
 class Family(NamedTuple):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from wordline import UserError
-from wordline.validate import latency, mqsim, timing, waf
-from wordline.validate.claims import Claim
-from wordline.validate.outcome import Outcome
+from wordline_lab.validate import latency, mqsim, timing, waf
+from wordline_lab.validate.claims import Claim
+from wordline_lab.validate.outcome import Outcome
 
 EXPERIMENTS: dict[str, Callable[..., Outcome]] = {
     "waf": waf.waf,

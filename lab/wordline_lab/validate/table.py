@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 
-from wordline.validate.runner import Row
+from wordline_lab.validate.runner import Row
 
 WIDTH = 112
 COLUMNS = ("quantity", "theirs", "ours", "", "deviation", "allowed")

@@ -6,8 +6,8 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from wordline.validate.drives import Drive
-from wordline.validate.outcome import Outcome
+from wordline_lab.validate.drives import Drive
+from wordline_lab.validate.outcome import Outcome
 
 # Levels of the hierarchy that a page number steps through, and the case that begins with each.
 FIRST_LEVEL = {

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from wordline import Report, theory
+from wordline import Report
 from wordline.interval import mean_and_half_width
-from wordline.validate.drives import Drive
-from wordline.validate.outcome import Outcome
+from wordline_lab import theory
+from wordline_lab.validate.drives import Drive
+from wordline_lab.validate.outcome import Outcome
 
 # Drive writes before anything counts, and those that count.
 WARM_UP = 8

@@ -1,8 +1,8 @@
 """Hierarchy: its figures and tables, what its claims are measured by, what came out."""
 
-from wordline.experiments.hierarchy.figures import FIGURES
-from wordline.experiments.hierarchy.findings import findings
-from wordline.experiments.hierarchy.measures import (
+from wordline_lab.experiments.hierarchy.figures import FIGURES
+from wordline_lab.experiments.hierarchy.findings import findings
+from wordline_lab.experiments.hierarchy.measures import (
     configured,
     division_differs,
     found_over,

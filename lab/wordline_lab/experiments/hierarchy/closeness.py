@@ -1,7 +1,7 @@
 """How much closer arrivals come: chosen on the Baseline alone, by the rule of ``[calibrated]``.
 
-``python -m wordline.experiments.hierarchy.closeness [REQUESTS]`` prints the workloads of the groups
-`flushed` and `buffer`, as ``experiment.toml`` has them. No other scheme is run.
+``python -m wordline_lab.experiments.hierarchy.closeness [REQUESTS]`` prints the workloads of the
+groups `flushed` and `buffer`, as ``experiment.toml`` has them. No other scheme is run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import wordline
 from wordline import toml
-from wordline.reproduce import paper
+from wordline_lab.reproduce import paper
 
 #: Of each group: the device's settings, steps a decade, and the time in us that is doubled where no
 #: run finds it: a page of 16 KiB on the idle drive.

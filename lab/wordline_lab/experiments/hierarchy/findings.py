@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wordline.experiments.hierarchy import measures as m
-from wordline.reproduce.paper import NotRun, Study
+from wordline_lab.experiments.hierarchy import measures as m
+from wordline_lab.reproduce.paper import NotRun, Study
 
 
 def _less(ratio: float | None) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from wordline import Report
 from wordline.quantity import in_bytes, in_us
-from wordline.reproduce.paper import NotRun, Study
+from wordline_lab.reproduce.paper import NotRun, Study
 
 #: The group of runs that the claims speak of.
 MAIN = "flushed"

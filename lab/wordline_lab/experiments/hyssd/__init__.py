@@ -1,8 +1,8 @@
 """HySSD: its figures and tables, what its claims are measured by, what came out."""
 
-from wordline.experiments.hyssd.figures import FIGURES
-from wordline.experiments.hyssd.findings import findings
-from wordline.experiments.hyssd.measures import (
+from wordline_lab.experiments.hyssd.figures import FIGURES
+from wordline_lab.experiments.hyssd.findings import findings
+from wordline_lab.experiments.hyssd.measures import (
     breaks_of_a_mountain,
     breaks_of_a_valley,
     breaks_of_read_hits,

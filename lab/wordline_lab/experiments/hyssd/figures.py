@@ -9,8 +9,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from wordline import model, plotting
-from wordline.experiments.hyssd import measures as m
-from wordline.reproduce.paper import Figure, NotRun, Study
+from wordline_lab.experiments.hyssd import measures as m
+from wordline_lab.reproduce.paper import Figure, NotRun, Study
 
 Rows = list[dict[str, Any]]
 

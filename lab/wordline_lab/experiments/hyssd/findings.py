@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from wordline.experiments.hyssd import measures as m
-from wordline.reproduce.paper import NotRun, Study
+from wordline_lab.experiments.hyssd import measures as m
+from wordline_lab.reproduce.paper import NotRun, Study
 
 #: Where the paper has the least response time and the longest life of fixed utilisations.
 PRINTED = {

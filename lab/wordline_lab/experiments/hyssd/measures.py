@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wordline import Report, _wordline, model
+from wordline import Report, model
 from wordline.model import BITS, medium, simulated_us
 from wordline.quantity import in_bytes, in_us
-from wordline.reproduce.paper import NotAdmitted, NotRun, Study
+from wordline_lab.reproduce.paper import NotAdmitted, NotRun, Study
 
 FIXED = ("5%", "10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%", "97%")
 #: Bytes of a unit of the map.
@@ -443,5 +443,5 @@ def split_gb(study: Study, side: str) -> float:
 def cost_model(study: Study, of: str, u: str) -> float:
     """Return U(u), or C_PW(u) of a medium in us, from the engine's own model."""
     c_prog, c_cp, c_e, n_p = COSTS["SLC" if of == "U" else of]
-    utilisation, cost = _wordline.page_write_cost(float(u), c_prog, c_cp, c_e, n_p)
+    utilisation, cost = model.page_write_cost(float(u), c_prog, c_cp, c_e, n_p)
     return utilisation if of == "U" else cost

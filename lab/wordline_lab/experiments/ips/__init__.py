@@ -1,7 +1,7 @@
 """In-place Switch: its figures and tables, its claims' measures, and what came out in words."""
 
-from wordline.experiments.ips.figures import FIGURES
-from wordline.experiments.ips.measures import (
+from wordline_lab.experiments.ips.figures import FIGURES
+from wordline_lab.experiments.ips.measures import (
     cliff_gib,
     configured,
     extreme_wa,
@@ -37,7 +37,7 @@ from wordline.experiments.ips.measures import (
     waits_over_baseline,
     written_to_slc,
 )
-from wordline.experiments.ips.words import findings
+from wordline_lab.experiments.ips.words import findings
 
 __all__ = [
     "FIGURES",

@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from wordline import plotting
-from wordline.experiments.ips import measures as m
-from wordline.reproduce.paper import Figure, Study
+from wordline_lab.experiments.ips import measures as m
+from wordline_lab.reproduce.paper import Figure, Study
 
 Rows = list[dict[str, Any]]
 

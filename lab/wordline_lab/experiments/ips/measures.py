@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from wordline import Report
 from wordline.quantity import in_us
-from wordline.reproduce.paper import Study
+from wordline_lab.reproduce.paper import Study
 
 BASELINE = "Turbo Write"
 VOLUMES = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wordline.experiments.ips import measures as m
-from wordline.reproduce.paper import Study
+from wordline_lab.experiments.ips import measures as m
+from wordline_lab.reproduce.paper import Study
 
 
 def findings(study: Study) -> list[str]:

@@ -1,8 +1,8 @@
 """PA-SSD: its figures and tables, what came out, and what its claims are measured by."""
 
-from wordline.experiments.pa_ssd.figures import FIGURES
-from wordline.experiments.pa_ssd.findings import findings
-from wordline.experiments.pa_ssd.measures import (
+from wordline_lab.experiments.pa_ssd.figures import FIGURES
+from wordline_lab.experiments.pa_ssd.findings import findings
+from wordline_lab.experiments.pa_ssd.measures import (
     at_zero_load,
     best_rank,
     beyond_mean,
@@ -35,7 +35,7 @@ from wordline.experiments.pa_ssd.measures import (
     versus,
     zero_load_ms,
 )
-from wordline.experiments.pa_ssd.tables import (
+from wordline_lab.experiments.pa_ssd.tables import (
     configured,
     free_at_start,
     several_candidates,
@@ -43,7 +43,7 @@ from wordline.experiments.pa_ssd.tables import (
     table_2,
     tracking_bytes,
 )
-from wordline.experiments.pa_ssd.times import (
+from wordline_lab.experiments.pa_ssd.times import (
     after_exhaustion_over,
     calm_for,
     early_rank,

@@ -10,9 +10,9 @@ import numpy as np
 from matplotlib.ticker import NullFormatter, PercentFormatter, StrMethodFormatter
 
 from wordline import plotting
-from wordline.experiments.pa_ssd import measures as m
-from wordline.experiments.pa_ssd import tables, times
-from wordline.reproduce.paper import Figure, Study
+from wordline_lab.experiments.pa_ssd import measures as m
+from wordline_lab.experiments.pa_ssd import tables, times
+from wordline_lab.reproduce.paper import Figure, Study
 
 Rows = list[dict[str, Any]]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from wordline.experiments.pa_ssd import measures as m
-from wordline.experiments.pa_ssd import times
-from wordline.reproduce.paper import Study
+from wordline_lab.experiments.pa_ssd import measures as m
+from wordline_lab.experiments.pa_ssd import times
+from wordline_lab.reproduce.paper import Study
 
 BEST = "QDS+UBS"
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from wordline import Report
 from wordline.quantity import in_bytes
-from wordline.reproduce.paper import Study
+from wordline_lab.reproduce.paper import Study
 
 BASELINE = "Baseline"
 LIGHT = ("Fin", "RA", "DAP", "RBESS", "DTR", "Exch")

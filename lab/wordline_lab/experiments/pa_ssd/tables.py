@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from wordline import Report
-from wordline.experiments.pa_ssd.measures import BASELINE, planes_of
 from wordline.quantity import in_us
-from wordline.reproduce.paper import Study
+from wordline_lab.experiments.pa_ssd.measures import BASELINE, planes_of
+from wordline_lab.reproduce.paper import Study
 
 
 def configuration(study: Study) -> dict[str, float]:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wordline import Report
-from wordline.experiments.pa_ssd.measures import BASELINE, mean_ms, planes_of
-from wordline.reproduce.paper import Study
+from wordline_lab.experiments.pa_ssd.measures import BASELINE, mean_ms, planes_of
+from wordline_lab.reproduce.paper import Study
 
 # --- over time -----------------------------------------------------------------------------------
 

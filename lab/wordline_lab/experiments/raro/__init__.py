@@ -1,7 +1,7 @@
 """RARO: its figures and tables, what its claims are measured by, and what came out in words."""
 
-from wordline.experiments.raro.figures import FIGURES
-from wordline.experiments.raro.measures import (
+from wordline_lab.experiments.raro.figures import FIGURES
+from wordline_lab.experiments.raro.measures import (
     bandwidth_lost,
     base_over_young,
     capacity_left,
@@ -41,7 +41,7 @@ from wordline.experiments.raro.measures import (
     thresholds_better_than_chosen,
     times_base_over_young,
 )
-from wordline.experiments.raro.words import findings
+from wordline_lab.experiments.raro.words import findings
 
 __all__ = [
     "FIGURES",

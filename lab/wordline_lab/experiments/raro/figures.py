@@ -13,9 +13,9 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from wordline import Report, plotting
-from wordline.experiments.raro import fit
-from wordline.experiments.raro import measures as m
-from wordline.reproduce.paper import Figure, NotRun, Study
+from wordline_lab.experiments.raro import fit
+from wordline_lab.experiments.raro import measures as m
+from wordline_lab.reproduce.paper import Figure, NotRun, Study
 
 Rows = list[dict[str, Any]]
 

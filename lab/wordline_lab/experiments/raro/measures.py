@@ -11,9 +11,9 @@ from collections.abc import Callable
 from statistics import fmean
 
 from wordline import Report
-from wordline.experiments.raro import fit
 from wordline.quantity import in_us
-from wordline.reproduce.paper import Study
+from wordline_lab.experiments.raro import fit
+from wordline_lab.reproduce.paper import Study
 
 STAGES = ("young", "middle", "old")
 SKEWS = ("zipf 0.8", "zipf 1.0", "zipf 1.2", "zipf 1.5")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from contextlib import suppress
 
-from wordline.experiments.raro import fit
-from wordline.experiments.raro import measures as m
-from wordline.reproduce.paper import NotRun, Study
+from wordline_lab.experiments.raro import fit
+from wordline_lab.experiments.raro import measures as m
+from wordline_lab.reproduce.paper import NotRun, Study
 
 
 def findings(study: Study) -> list[str]:
