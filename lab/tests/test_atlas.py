@@ -452,7 +452,7 @@ def tab(folder):
 def settled_tab(tab, atlas, tmp_path_factory):
     """The page of the same atlas as if every run were steady."""
     page = tmp_path_factory.mktemp("settled") / "t.html"
-    page.write_text(pages.to_html(settled(atlas), "wordline reproduce atlas", ["It is so."], []))
+    page.write_text(pages.to_html(settled(atlas), "wordline atlas", ["It is so."], []))
     other = tab.context.browser.new_page()
     other.wrong = []
     other.on("pageerror", lambda error: other.wrong.append(str(error)))

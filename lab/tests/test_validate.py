@@ -86,13 +86,13 @@ def test_without_scipy_the_error_says_what_to_install(wordline, tmp_path):
     (tmp_path / "scipy" / "__init__.py").write_text("raise ImportError('no', name='scipy')\n")
     done = wordline("validate", "--quick", env={"PYTHONPATH": str(tmp_path)})
     assert done.code == 2
-    assert "pip install '.[validate]'" in done.err
+    assert "pip install '.[sweep]'" in done.err
 
 
 def test_the_page_of_the_docs_shows_every_claim_of_the_file():
-    page = (ROOT / "docs" / "validation.md").read_text()
+    page = (ROOT / "lab" / "results" / "validation.md").read_text()
     rows = read(BUILT_IN, quick=False).rows
-    data = json.loads((ROOT / "docs" / "validation.json").read_text())["rows"]
+    data = json.loads((ROOT / "lab" / "results" / "validation.json").read_text())["rows"]
     assert [row.id for row in rows] == [row["id"] for row in data]
     for row in rows:
         assert f"| {row.quantity} |" in page

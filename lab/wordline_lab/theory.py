@@ -1,7 +1,7 @@
 """What theory says of a drive: write amplification, latency of one die, unloaded times.
 
 Every function is pure and knows nothing of the engine. Where a formula has no closed form it is
-solved with SciPy (``pip install '.[validate]'``).
+solved with SciPy (which the extra ``sweep`` brings).
 
 Symbols, as in the literature: ``rho`` user pages over physical pages, ``b`` pages a block, ``f``
 the share of the data that is hot and ``r`` the share of the writes that it gets, ``u`` the load of

@@ -174,7 +174,7 @@ def draw_costs(
 
 def main(**arguments: Any) -> int:
     """Do ``wordline model``; return its exit code: 0, or 2 where the input is wrong, or 1."""
-    return perform("reproduce", SWEEP, lambda: _main(**arguments))
+    return perform("model", SWEEP, lambda: _main(**arguments), extra="sweep")
 
 
 def _main(

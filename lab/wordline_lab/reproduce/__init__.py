@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def main(**arguments: Any) -> int:
     """Do ``wordline reproduce``; return its exit code: 0, or 2 where the input is wrong, or 1."""
-    return perform("reproduce", SWEEP, lambda: _main(**arguments))
+    return perform("reproduce", SWEEP, lambda: _main(**arguments), extra="sweep")
 
 
 #: In place of a paper: every paper and then their overview, or only that.

@@ -187,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = register(asked.paper, asked.why, asked.into)
         print(f"{asked.paper}: {len(found.files)} files, {found.hash[:SHOWN]}")
 
-    return perform("reproduce", SWEEP, run)
+    return perform("reproduce", SWEEP, run, extra="sweep")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,12 @@ def main(
         0 if every row is within its tolerance or has its reason beside it, else 1; 2 if the input
         is wrong.
     """
-    return perform("validate", ("matplotlib", "scipy"), lambda: _main(quick, only, out, claims))
+    return perform(
+        "validate",
+        ("matplotlib", "scipy"),
+        lambda: _main(quick, only, out, claims),
+        extra="sweep",
+    )
 
 
 def _main(quick: bool, only: str | None, out: str | None, claims: str | None) -> int:
