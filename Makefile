@@ -168,7 +168,7 @@ endef
 
 # What is done in Python has a script of its own.
 ifneq ($(filter python-schemes,$(CASES)),)
-bench: $(INSTALLED)
+bench: $(INSTALLED) $(LABORATORY)
 	@$(BIN)/python crates/sim/benches/python_schemes.py $(filter-out python-schemes,$(CASES))
 else
 bench: ## Speed of the engine on fixed work, beside the naked loop and MQSim if LIMIT and MQSIM=DIR name them; CASES=size for others, CASES=python-schemes for examples in Python beside Rust
