@@ -182,7 +182,7 @@ endif
 bench-count: ## Instructions of seven kinds of work by callgrind; KEEP=1 keeps them, PROFILE_OF=write shows where they go
 	@$(PYTHON) crates/sim/benches/count.py $(if $(KEEP),--keep) $(if $(PROFILE_OF),--profile-of "$(PROFILE_OF)")
 
-fio: ## Write the table of docs/jobs.md: job files under fio and under Wordline (needs fio)
+fio: ## Write the table of lab/results/fio.md: job files under fio and under Wordline (needs fio)
 	@FIO_TABLE=1 cargo test --quiet --package wordline-workload --test it fio::ten_job_files
 
 # Linux with pointers of 32 bits, on a machine with those of 64: the compiler of C libraries needs its other half.

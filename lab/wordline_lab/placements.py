@@ -1,4 +1,4 @@
-"""Print the table of "Algorithms of others" in docs/python-schemes.md.
+"""Print the table of "Algorithms of others" in results/placements.md.
 
     python -m wordline_lab.placements
 

@@ -42,7 +42,8 @@ def test_every_link_of_the_pages_leads_somewhere():
 def test_every_path_that_the_pages_name_exists():
     crates = "|".join(sorted(crate.name for crate in (ROOT / "crates").iterdir()))
     named = rf"`((?:crates|devices|lab|python|{crates})/[\w./-]+)`"
-    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", *ENGINE]:
+    evidence = ["lab/README.md", "lab/results/tests.md", "lab/results/speed.md"]
+    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", *evidence, *ENGINE]:
         for path in re.findall(named, (ROOT / page).read_text()):
             crate, _, rest = path.partition("/")
             places = [ROOT / path, ROOT / "crates" / path, ROOT / "crates" / crate / "src" / rest]
