@@ -105,5 +105,8 @@ fn every_pair_of_schemes_runs_or_is_refused_with_its_reason() {
         std::fs::write(&path, &text).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == text, "lab/results/combinations.md is not what the code says; `make bless` rewrites it");
+    assert!(
+        committed == text,
+        "lab/results/combinations.md is not what the code says; `make bless` rewrites it"
+    );
 }
