@@ -54,11 +54,11 @@ else
 	@echo "== installing $(WHEEL)"
 	@$(PIP) install --force-reinstall --no-deps $(WHEEL) && $(PIP) install $(WHEEL)
 endif
-	@rm -f $(VENV)/.installed* $(LABORATORY)
+	@rm -f $(VENV)/.installed*
 	@touch $@
 
 # The laboratory, as it lies in lab/: pure Python, which needs the package and nothing else.
-$(LABORATORY): $(INSTALLED) lab/pyproject.toml
+$(LABORATORY): lab/pyproject.toml | $(INSTALLED)
 	@echo "== installing the laboratory"
 	@$(PIP) install --no-deps --editable lab
 	@touch $@
