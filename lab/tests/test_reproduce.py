@@ -57,7 +57,7 @@ def test_the_folder_of_every_paper_fits_together(name):
         assert any(claims.fnmatchcase(i, pattern) for i in ids), f"no claim is like {pattern}"
     for figure in read.figures:
         for pattern in figure.runs:
-            there = any(claims.fnmatchcase(n, pattern) for n in read.runs)
+            there = any(paper.is_named(n, [pattern]) for n in read.runs)
             assert there or read.lacks(figure), f"no run {pattern}"
     for run in read.runs.values():
         run.identity()
@@ -468,7 +468,7 @@ def test_real_traces_are_run_beside_the_twins(wordline, tmp_path):
     own = {n: r for n, r in read.runs.items() if n.split("/")[0] == "pieces"}
     assert len(own) == 14
     assert {n: r for n, r in read.runs.items() if n not in own} == alone.runs
-    run, twin = own["pieces/Fin (financial1_head.spc)/US"], read.runs["main/Fin/US"]
+    run, twin = own["pieces/Fin (financial1_head.spc)/US"], read.runs["main/Fin/US/1"]
     assert (run.scheme, run.initial, run.set) == (twin.scheme, twin.initial, twin.set)
     asked = ("reproduce", "pa-ssd", "--traces", "t", "--only", "pieces/*/[BU]*", "--out", "p")
     done = wordline(*asked)

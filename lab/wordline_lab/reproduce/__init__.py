@@ -228,9 +228,11 @@ def _wanted(read: Paper, asked: Sequence[str]) -> list[Figure]:
 
 def _check_only(read: Paper, scope: Scope, asked: Mapping[str, Run]) -> None:
     """Refuse a pattern of which no run is, and patterns that leave nothing to do."""
+    from wordline_lab.reproduce.paper import is_named
+
     groups = ", ".join(sorted({n.split("/")[0] for n in read.runs}))
     for pattern in scope.only:
-        if not any(fnmatchcase(n, pattern) for n in read.runs):
+        if not any(is_named(n, [pattern]) for n in read.runs):
             raise UserError(
                 f"--only {pattern}: {read.name} has runs GROUP/WORKLOAD/SCHEME of {groups}"
             )
@@ -258,9 +260,11 @@ def _is_asked(
     run: str, patterns: Sequence[str], only: Sequence[str], left_out: Sequence[str]
 ) -> bool:
     """Whether a run is needed, was not excluded by name, and is of no group that is left out."""
+    from wordline_lab.reproduce.paper import is_named
+
     return (
-        any(fnmatchcase(run, p) for p in patterns)
-        and (not only or any(fnmatchcase(run, p) for p in only))
+        is_named(run, patterns)
+        and (not only or is_named(run, only))
         and run.split("/")[0] not in left_out
     )
 

@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from wordline_lab.reproduce.claims import (
     RESULT,
     Judged,
 )
-from wordline_lab.reproduce.paper import Figure, NotRun, Paper, Scope, Study
+from wordline_lab.reproduce.paper import Figure, NotRun, Paper, Scope, Study, is_named
 from wordline_lab.reproduce.registration import SHOWN, Registration
 from wordline_lab.reproduce.verdicts import model_verdict, read_as, sizes, verdict
 
@@ -52,7 +51,7 @@ def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
     used = (
         report
         for name, report in study.reports.items()
-        if any(fnmatchcase(name, p) for p in runs) and not pieces.is_one(name)
+        if is_named(name, runs) and not pieces.is_one(name)
     )
     return "; ".join(filter(None, [stand_ins(used), scaled]))
 

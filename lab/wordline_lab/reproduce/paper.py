@@ -39,6 +39,11 @@ def papers() -> dict[str, Path]:
     return {p.name.replace("_", "-"): p for p in sorted(folders)}
 
 
+def is_named(run: str, patterns: Iterable[str]) -> bool:
+    """Whether one of some patterns names a run; its round or seed may be left out."""
+    return any(fnmatchcase(run, p) or fnmatchcase(run, f"{p}/[0-9]*") for p in patterns)
+
+
 @dataclass(frozen=True)
 class Figure:
     """A figure or table of a paper.
@@ -74,7 +79,7 @@ class Figure:
     def has_any(self, reports: Iterable[str]) -> bool:
         """Whether any run that it is made from is there, or it needs none."""
         names = list(reports)
-        return not self.runs or any(fnmatchcase(n, p) for n in names for p in self.runs)
+        return not self.runs or any(is_named(n, self.runs) for n in names)
 
     @property
     def shows_causes(self) -> bool:
@@ -129,7 +134,7 @@ class Paper:
                 for name in self.runs
                 if (group := name.split("/")[0]) not in self.causes
                 and alternative.changes_group(group)
-                and any(fnmatchcase(name, pattern) for pattern in patterns)
+                and is_named(name, patterns)
             ]
         return list(dict.fromkeys(found))
 
