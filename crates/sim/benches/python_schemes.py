@@ -1,7 +1,7 @@
 """Schemes in Python beside their twins in Rust: ``make bench CASES=python-schemes``.
 
 Each line is a scheme of the package or the laboratory and its twin on the same drive and load, five
-pairs in turns: user seconds of a run, the middle ratio with the least and the most, the result hash.
+pairs: user seconds of a run, the middle ratio with the least and the most, and the result hash.
 SepBIT has no twin in Rust: it is held against `conventional`, which learns nothing.
 """
 
