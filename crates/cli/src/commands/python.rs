@@ -153,7 +153,7 @@ pub(crate) fn model(args: ModelArgs, console: &Console) -> Result<Call, Failure>
 
 pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
     if args.paper == "atlas" {
-        let problem = "the atlas has a command of its own: wordline atlas, with --only, --traces and --out";
+        let problem = "the atlas has a command of its own: wordline atlas";
         return Err(Failure::Input(format!("reproduce atlas: {problem}")));
     }
     let mut arguments = vec![
