@@ -80,7 +80,8 @@ def made(tmp_path_factory):
     axes = "latency_us.write.mean,+throughput.iops"
     command(folder, "sweep", *SMALL, *schemes, "--frontier", axes, "--jobs", "1", "--out", "sweep")
     of["sweep of many"] = folder / "sweep" / "index.html"
-    command(folder, "atlas", *SMALL, *schemes[:3], "--seeds=2", "--out", "atlas")
+    own = [*SMALL[:2], "--workload", "twin:hm_0:scale=9", "--requests", "300", "--seeds", "2"]
+    command(folder, "atlas", *own, "--scheme", "slc-cache", "--out", "atlas")
     of["atlas"] = folder / "atlas" / "index.html"
     lived = wl.lifetime(schemes=["conventional", "raro"], acceleration=100, **LIVED)
     lived = lived.to_dict()
