@@ -134,7 +134,7 @@ rust-test: ## The tests in Rust
 	@echo "== cargo test"
 	@$(CARGO_TEST)
 
-python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed package and the command
+python-test: $(INSTALLED) $(TOOLS) $(LABORATORY) ## The tests in Python, of the installed package and the command
 	@echo "== pytest"
 	@$(CARGO_TEST) --no-run
 	@$(if $(WHEEL),WORDLINE_DIST=$(abspath $(dir $(WHEEL)))) $(BIN)/python -m pytest
