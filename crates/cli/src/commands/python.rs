@@ -4,12 +4,11 @@
 use crate::args::python::{AtlasArgs, ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs, WhereArgs};
 use crate::args::run::LifetimeArgs;
 use crate::args::values::Schemes;
-use crate::commands::experiment::{spec, traces};
+use crate::commands::experiment::{replaced, spec, traces};
 use crate::commands::lifetime::is_of_a_life;
 use crate::console::Console;
 use crate::error::Failure;
 use std::path::PathBuf;
-use wordline_workload::{Fit, Overrides, Workload};
 
 /// The value of an argument of a Python function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,19 +70,6 @@ fn add_where(arguments: &mut Arguments, at: WhereArgs) {
     add(arguments, "jobs", at.jobs.map(|n| Argument::Number(n as u64)));
     add(arguments, "on", at.on.map(Argument::Text));
     arguments.push(("dry_run", Argument::Flag(at.dry_run)));
-}
-
-/// Say what of a workload's options those of the command replace, as the reports of a run do.
-pub(crate) fn replaced(workloads: &[String], requests: Option<u64>, fit: Option<Fit>, console: &Console) {
-    let over = Overrides { requests, fit };
-    let remarks = workloads.iter().flat_map(|text| Workload::replaced_in(text, over));
-    let mut said: Vec<String> = vec![];
-    for remark in remarks {
-        if !said.contains(&remark) {
-            console.note(&remark);
-            said.push(remark);
-        }
-    }
 }
 
 pub(crate) fn sweep(args: SweepArgs, console: &Console) -> Result<Call, Failure> {

@@ -382,8 +382,13 @@ fn benches() -> Vec<String> {
     for name in crates() {
         let folder = format!("crates/{name}/benches");
         let Ok(entries) = fs::read_dir(root().join(&folder)) else { continue };
-        let programs = entries.map(Result::unwrap).filter(|entry| entry.path().join("main.rs").is_file());
-        found.extend(programs.map(|p| format!("{folder}/{}", p.file_name().into_string().unwrap())));
+        for program in entries.map(Result::unwrap).filter(|entry| entry.path().join("main.rs").is_file()) {
+            let mut files = BTreeMap::new();
+            sources(&program.path(), "", &mut files);
+            if files.len() > 1 {
+                found.push(format!("{folder}/{}", program.file_name().into_string().unwrap()));
+            }
+        }
     }
     found
 }
