@@ -11,6 +11,7 @@ WHEEL ?=
 PROFILE ?= release
 INSTALLED := $(VENV)/.installed$(if $(WHEEL),-wheel)
 TOOLS := $(VENV)/.tools
+LABORATORY := $(VENV)/.laboratory
 BUILDERS := $(VENV)/.builders
 # The naked loop to run the bench beside: the Cargo.toml of a program that prints requests a second.
 LIMIT ?= $(wildcard ../shared/limit/Cargo.toml)
@@ -26,10 +27,18 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo atlas kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture papers register validate closed-forms fio twins twin-fits twin-classes steady verdicts errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
+# What the Makefile of lab/ does.
+LAB := validate papers register twins twin-classes twin-fits steady verdicts errors lifetime atlas tuning
+.PHONY: help help-all $(LAB) demo kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms fio golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
+
+help-all: help ## Show what the laboratory does, too
+	@$(MAKE) --no-print-directory -C lab help
+
+$(LAB): $(INSTALLED) $(TOOLS) $(LABORATORY)
+	@$(MAKE) --no-print-directory -C lab $@
 
 $(VENV)/bin/python:
 	@echo "== making $(VENV) with $$($(PYTHON) --version)"
@@ -48,6 +57,12 @@ endif
 	@rm -f $(VENV)/.installed*
 	@touch $@
 
+# The laboratory, as it lies in lab/: pure Python, which needs the package and nothing else.
+$(LABORATORY): lab/pyproject.toml | $(INSTALLED)
+	@echo "== installing the laboratory"
+	@$(PIP) install --no-deps --editable lab
+	@touch $@
+
 # The packages in lists of pyproject.toml; mypy reads what the package itself depends on, too.
 listed = $(BIN)/python -c 'import re; text = open("pyproject.toml").read(); \
 	lists = re.findall(r"^(?:$(1)) = \[(.*)\]", text, re.M); \
@@ -55,7 +70,7 @@ listed = $(BIN)/python -c 'import re; text = open("pyproject.toml").read(); \
 
 $(TOOLS): $(VENV)/bin/python pyproject.toml
 	@echo "== installing the tools of the tests"
-	@$(call listed,dependencies|dev|validate|sweep) > $(VENV)/tools.txt
+	@$(call listed,dependencies|dev|sweep) > $(VENV)/tools.txt
 	@$(PIP) install --no-compile -r $(VENV)/tools.txt
 	@touch $@
 
@@ -85,15 +100,15 @@ sdist: $(BUILDERS) ## Pack the source distribution into dist/
 release-check: wheel sdist $(TOOLS) ## Build wheel and source distribution, and install both in clean environments
 	@WORDLINE_DIST=$(CURDIR)/dist WORDLINE_SDIST=1 $(BIN)/python -m pytest python/tests/test_dist.py
 
-test: check rust-test python-test count-test ## Every check and every test
+test: check rust-test python-test lab-test count-test ## Every check and every test
 	@echo "== all tests passed"
 
 check: $(TOOLS) ## Formatting, lints, types and spelling, of Rust and Python
 	@echo "== cargo fmt, cargo clippy, ruff, mypy, typos"
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --features wordline-cli/parquet --quiet -- -D warnings
-	@$(BIN)/ruff format --check --quiet python tests crates/sim/benches
-	@$(BIN)/ruff check --quiet python tests crates/sim/benches
+	@$(BIN)/ruff format --check --quiet python lab tests crates/sim/benches
+	@$(BIN)/ruff check --quiet python lab tests crates/sim/benches
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/typos
 	@$(MAKE) --no-print-directory wasm
@@ -119,10 +134,14 @@ rust-test: ## The tests in Rust
 	@echo "== cargo test"
 	@$(CARGO_TEST)
 
-python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed package and the command
+python-test: $(INSTALLED) $(TOOLS) $(LABORATORY) ## The tests in Python, of the installed package and the command
 	@echo "== pytest"
 	@$(CARGO_TEST) --no-run
 	@$(if $(WHEEL),WORDLINE_DIST=$(abspath $(dir $(WHEEL)))) $(BIN)/python -m pytest
+
+lab-test: $(INSTALLED) $(TOOLS) $(LABORATORY) ## The tests of the laboratory
+	@echo "== pytest of lab"
+	@$(MAKE) --no-print-directory -C lab test
 
 # Counts are a compiler's: this one's, where rustup has it. CI builds and tests with the same.
 RUST := 1.95.0
@@ -134,18 +153,6 @@ count-test: ## Instructions of seven kinds of work: none may grow by 3 % over wh
 
 bench-picture: $(TOOLS) ## Draw docs/scaling.svg from the history of the bench
 	@$(BIN)/python crates/sim/benches/scaling.py
-
-validate: $(INSTALLED) $(TOOLS) ## Hold the engine to theory and to MQSim, and write docs/validation.md
-	@$(BIN)/wordline validate --out docs
-
-PAPERS ?= hierarchy hyssd ips pa-ssd raro
-papers: $(INSTALLED) $(TOOLS) ## Reproduce all papers, or PAPERS="ips raro", at full scale with causes and readings (some hours of two cores for all), and write docs/PAPER
-	@for p in $(PAPERS); do $(BIN)/wordline reproduce $$p --causes --readings --out docs/$$p || exit 1; done
-
-WHY ?=
-register: $(INSTALLED) $(TOOLS) ## Register claims, readings, sentences and runs of PAPERS before their full runs; WHY="what changed, and why"
-	@test -n "$(WHY)" || { echo 'make register needs WHY="what changed since the last registration, and why"'; exit 1; }
-	@for p in $(PAPERS); do $(BIN)/python -m wordline.reproduce.registration $$p "$(WHY)" --into python/wordline/experiments || exit 1; done
 
 closed-forms: ## Hold In-place Switch to its closed forms on the whole 384 GiB drive (some minutes)
 	@WORDLINE_WHOLE_DRIVE=1 cargo test --release --package wordline-sim --test it -- --nocapture closed_forms
@@ -161,7 +168,7 @@ endef
 
 # What is done in Python has a script of its own.
 ifneq ($(filter python-schemes,$(CASES)),)
-bench: $(INSTALLED)
+bench: $(INSTALLED) $(LABORATORY)
 	@$(BIN)/python crates/sim/benches/python_schemes.py $(filter-out python-schemes,$(CASES))
 else
 bench: ## Speed of the engine on fixed work, beside the naked loop and MQSim if LIMIT and MQSIM=DIR name them; CASES=size for others, CASES=python-schemes for examples in Python beside Rust
@@ -175,82 +182,8 @@ endif
 bench-count: ## Instructions of seven kinds of work by callgrind; KEEP=1 keeps them, PROFILE_OF=write shows where they go
 	@$(PYTHON) crates/sim/benches/count.py $(if $(KEEP),--keep) $(if $(PROFILE_OF),--profile-of "$(PROFILE_OF)")
 
-fio: ## Write the table of docs/jobs.md: job files under fio and under Wordline (needs fio)
+fio: ## Write the table of lab/results/fio.md: job files under fio and under Wordline (needs fio)
 	@FIO_TABLE=1 cargo test --quiet --package wordline-workload --test it fio::ten_job_files
-
-twins: $(INSTALLED) ## Make every twin whole, hold it to its table, and write docs/twins-table.md and its pictures
-	@$(BIN)/wordline twin check all --out docs
-
-# Traces that may not be passed on, where TRACES has them.
-TRACES ?= ../shared/traces
-FITTED := cloudphysics/cloudPhysicsIO.vscsi.zst msps/DTRS1K.trace.zst ssdsim_disksim/ssd-iozone-aligned2-100K.trace.zst \
-	msr/hm_0.part7016.csv.zst replayer/msr_cut_rw_20_80.trace.zst msr/rsrch_1.csv.zst \
-	umass/financial1_head10000.ascii.zst
-# Of one class those with commas between them.
-CLASSES := msr/hm_0.part7016.csv.zst,replayer/msr_cut_rw_20_80.trace.zst,msr/rsrch_1.csv.zst,msr/wdev_1.csv.zst,msr/wdev_3.csv.zst \
-	msps/DTRS1K.trace.zst umass/financial1_head10000.ascii.zst fiu/cheetah_sample_10000_lines.zst \
-	systor17/systor17-traces-sample.csv.gz,cloudphysics/cloudPhysicsIO.vscsi.zst
-comma := ,
-twin-classes: ## Write docs/twins-classes.md: what classes of traces in the folder TRACES have in common
-	@cargo build --quiet --release --package wordline-cli
-	@{ printf '%s\n' '# Classes of workload, fitted to all of each trace, and how far such a fit may be trusted' '' \
-		'Written by `make twin-classes`: the lines for a twin'"'"'s file, fitted to all of each trace; then the second half of the time' \
-		'of each beside a twin with the addresses of its first half, and arrivals and stable items as the same fit has them of the' \
-		'first halves.' \
-		'[What it is](twins.md#arrivals-with-memory).'; \
-	for c in $(CLASSES); do \
-		traces=$$(echo $$c | tr '$(comma)' ' '); \
-		printf '\n```\n$$ wordline twin class%s\n' "$$(for t in $$traces; do printf ' %s' $$(basename $$t); done)"; \
-		cargo run --quiet --release --package wordline-cli -- twin class $$(for t in $$traces; do echo $(TRACES)/$$t; done) || exit 1; \
-		printf '```\n'; \
-	done; } > docs/twins-classes.md
-
-twin-fits: ## Write docs/twins-fits.md: twins fitted to seven traces in the folder TRACES, beside them
-	@cargo build --quiet --release --package wordline-cli
-	@{ printf '%s\n' '# Twins fitted to traces' '' \
-		'Written by `make twin-fits`: each trace and its twin, in their statistics and on a drive.' \
-		'[How to read it](twins.md#a-twin-of-your-own-trace).'; \
-	for t in $(FITTED); do \
-		printf '\n```\n$$ wordline twin fit %s\n' $$(basename $$t); \
-		cargo run --quiet --release --package wordline-cli -- twin fit $(TRACES)/$$t || exit 1; \
-		printf '```\n'; \
-	done; } > docs/twins-fits.md
-
-steady: ## Write docs/steady-state-table.md: drives begun steady beside drives warmed up by eight drive writes
-	@{ printf '%s\n' '# Drives begun steady beside drives warmed up' '' \
-		'Written by `make steady`; [what it says](steady-state.md#against-a-warm-up).' ''; \
-	cargo run --quiet --release --package wordline-run --example steady; } > docs/steady-state-table.md
-
-verdicts: ## Write docs/steady-verdicts.md: sixty runs and their steady-state verdicts, each held to long runs
-	@{ printf '%s\n' '# Sixty steady-state verdicts' '' \
-		'Written by `make verdicts`; [what it says](steady-state.md#what-a-verdict-is-worth).'; \
-	cargo run --quiet --release --package wordline-run --example verdicts; } > docs/steady-verdicts.md
-
-WORN := --device raro-16gb --set slc_cache.static_blocks=8 --set slc_cache.trigger=free_blocks:50% \
-	--initial fill:100%,order=seq+pe:slc=30000,tlc=2700,qlc=900+retention:30d \
-	--workload zipf:theta=1.2,read=70%,bs=16KiB,rate=400,requests=400k \
-	--scheme conventional --scheme turbo-write --scheme ips:mode=qlc --scheme pa-ssd --scheme raro
-errors: $(INSTALLED) ## Write docs/errors-table.md: schemes on a worn drive, without errors and with them
-	@{ printf '%s\n' '# Schemes on a worn drive, without errors and with them' '' \
-		'Written by `make errors`; [what it says](errors.md#what-came-out).'; \
-	for model in "" "--set errors.model=raro"; do \
-		printf '\n```\n$$ wordline compare %s\n' "$(WORN)$${model:+ $$model}" | tr -s '\t ' ' '; \
-		$(BIN)/wordline compare $(WORN) $$model || exit 1; \
-		printf '```\n'; \
-	done; } > docs/errors-table.md
-
-LIFE := --device raro-16gb --set medium.flash.blocks_per_plane=16 --set capacity.logical=512MiB \
-	--set errors.model=raro --set wear.spread=10% --workload zipf:theta=1.0,read=50%,bs=16KiB --requests 100k \
-	--scheme conventional --scheme hotness --scheme raro --acceleration 20 --shelf 10d --replicas 3
-LIVED := written retries write-mean usable-capacity
-lifetime: $(INSTALLED) ## Write docs/lifetime-table.md and the pictures of docs/lifetime.md: three schemes until the drive wears out
-	@{ printf '%s\n' '# Three schemes until the drive wears out' '' \
-		'Written by `make lifetime`; [what it says](lifetime.md).' '' '```'; \
-	echo "$$ wordline lifetime $(LIFE)" | tr -s '\t ' ' '; \
-	$(BIN)/wordline lifetime $(LIFE) --out target/lifetime || exit 1; \
-	printf '```\n'; } > docs/lifetime-table.md
-	@for f in $(LIVED); do for end in svg csv; do \
-		cp target/lifetime/figures/lifetime-$$f.$$end docs/lifetime/ || exit 1; done; done
 
 # Linux with pointers of 32 bits, on a machine with those of 64: the compiler of C libraries needs its other half.
 BITS32 := i686-unknown-linux-gnu
@@ -274,9 +207,6 @@ explore-mutants: $(TOOLS) ## Plant faults that stop a drive in the translation l
 
 bless: ## Accept changed golden files and schemas; say in the commit why they changed
 	@BLESS=1 $(CARGO_TEST)
-
-atlas: $(INSTALLED) $(TOOLS) ## Run every scheme under every condition of the atlas (some two CPU-hours), real traces too where TRACES has them, and write docs/atlas
-	@$(BIN)/wordline reproduce atlas $(if $(wildcard $(TRACES)),--traces $(TRACES)) --out docs/atlas
 
 kills: $(INSTALLED) $(TOOLS) ## Kill sweeps here and on a Dask cluster at random moments, KILLS="--kills 1000 --cluster 50", and compare what comes out
 	@$(BIN)/python python/tests/kills.py $(KILLS)

@@ -22,7 +22,7 @@ import tomllib
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "target" / "mutants"
 # What the engine is built from, and the page that its rooms are held to.
-COPIED = ["crates", "devices", "docs", "fuzz", "Cargo.toml", "Cargo.lock", ".cargo"]
+COPIED = ["crates", "devices", "docs", "lab/results", "fuzz", "Cargo.toml", "Cargo.lock", ".cargo"]
 COPIED += ["ARCHITECTURE.md"]
 # The engine's own checks come first; the golden table would catch nearly anything.
 SUITES = [["wordline-flash", "wordline-ftl", "wordline-sim", "wordline-swarm"], ["wordline-run"]]

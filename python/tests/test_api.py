@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import wordline as wl
-from conftest import LIVED, ROOT
+from helpers import LIVED, ROOT
 
 SMALL = {"device": "demo-8gb", "workload": "bursty", "requests": 3000}
 

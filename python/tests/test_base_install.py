@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 import wordline as wl
-from conftest import ROOT
+from helpers import ROOT
 from wordline import commands
 
 # Everything that is neither Python's, NumPy's nor the package's own is not there.

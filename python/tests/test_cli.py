@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import wordline as wl
-from conftest import LIVED, ROOT, call
+from helpers import LIVED, ROOT, call
 
 
 def ok(done):

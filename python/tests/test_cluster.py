@@ -16,7 +16,7 @@ pytest.importorskip("distributed", reason="needs pip install '.[cluster]'")
 pytest.importorskip("rich", reason="needs pip install '.[sweep]'")
 
 import wordline as wl
-from conftest import LIVED, call
+from helpers import LIVED, call
 from wordline import cluster
 from wordline.runs import Runner
 from wordline.runs import _do as do_run

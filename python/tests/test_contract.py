@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import wordline as wl
-from conftest import ROOT
+from helpers import ROOT
 
 CRATES = ROOT / "crates"
 #: Where the contract stands: all types of its own files, and some of those that it is made of.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import wordline as wl
-from conftest import ROOT
+from helpers import ROOT
 from schemes import made
 from wordline import toml
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, call
+from helpers import ROOT, call
 
 SITE = "https://github.com/wordline/wordline/blob/main/"
 
@@ -54,6 +54,11 @@ def test_every_link_of_the_packages_page_is_whole_and_leads_to_a_file():
         assert (ROOT / link.removeprefix(SITE)).exists(), link
 
 
+def test_the_laboratory_has_the_version_of_the_package():
+    found = re.search(r'^version = "(.+)"', (ROOT / "lab/pyproject.toml").read_text(), re.M)
+    assert found[1] == workspace("version")
+
+
 def test_the_wheel_is_for_any_python_and_old_linux_and_small(wheel):
     name = rf"wordline-{workspace('version')}-cp310-abi3-manylinux_2_(\d+)_\w+\.whl"
     tag = re.fullmatch(name, wheel.name)
@@ -65,6 +70,7 @@ def test_the_wheel_is_for_any_python_and_old_linux_and_small(wheel):
 def test_the_wheel_holds_every_file_of_the_package(wheel):
     with zipfile.ZipFile(wheel) as file:
         names = set(file.namelist())
+    assert not [n for n in names if "lab" in n.split("/")[0]]
     ours = {p.removeprefix("python/") for p in tracked("python/wordline") if not p.endswith(".so")}
     assert len(ours) > 50
     assert ours <= names

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ENGINE = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/engine").glob("*.md"))
 PAGES = [
     *["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "devices/README.md"],
-    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")),
+    *sorted(str(p.relative_to(ROOT)) for of in ("docs", "lab") for p in (ROOT / of).rglob("*.md")),
 ]
 # How many commands of the recipes are run, and how many are not.
 COUNTS = (65, 10)
@@ -41,8 +41,9 @@ def test_every_link_of_the_pages_leads_somewhere():
 
 def test_every_path_that_the_pages_name_exists():
     crates = "|".join(sorted(crate.name for crate in (ROOT / "crates").iterdir()))
-    named = rf"`((?:crates|devices|python|{crates})/[\w./-]+)`"
-    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", *ENGINE]:
+    named = rf"`((?:crates|devices|lab|python|{crates})/[\w./-]+)`"
+    evidence = ["lab/README.md", "lab/results/tests.md", "lab/results/speed.md"]
+    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", *evidence, *ENGINE]:
         for path in re.findall(named, (ROOT / page).read_text()):
             crate, _, rest = path.partition("/")
             places = [ROOT / path, ROOT / "crates" / path, ROOT / "crates" / crate / "src" / rest]

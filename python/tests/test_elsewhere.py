@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import wordline as wl
-from conftest import LIVED
+from helpers import LIVED
 
 CLASS = '''
 import os

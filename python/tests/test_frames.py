@@ -136,7 +136,7 @@ def test_a_sweep_that_is_asked_wrongly_says_so_in_the_terms_of_python():
         found.frontier("waf.total", "throughput.iops")
 
 
-TWIN = Path(__file__).parents[1] / "wordline/experiments/hierarchy/web_1-hot.toml"
+TWIN = Path(__file__).parents[2] / "crates/workload/twins/web_1.toml"
 
 
 def test_a_kept_run_is_found_wherever_the_files_that_it_reads_lie(tmp_path, trace, monkeypatch):

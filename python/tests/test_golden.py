@@ -3,7 +3,7 @@ import csv
 import pytest
 
 import wordline as wl
-from conftest import ROOT
+from helpers import ROOT
 
 FOLDER = ROOT / "crates/run/tests/golden"
 

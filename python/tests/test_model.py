@@ -5,12 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("rich", reason="needs pip install '.[reproduce]'")
-pytest.importorskip("pyarrow", reason="needs pip install '.[reproduce]'")
+pytest.importorskip("rich", reason="needs pip install '.[sweep]'")
+pytest.importorskip("pyarrow", reason="needs pip install '.[sweep]'")
 
 import wordline as wl
 from wordline import model
-from wordline.experiments.hyssd import measures
 
 DEVICE = str(Path(__file__).parents[2] / "crates/run/tests/golden/two-media.toml")
 WORKLOAD = "zipf:read=30%,bs=4KiB,qd=2,requests=20k"
@@ -57,23 +56,6 @@ def test_a_read_that_is_charged_costs_every_miss_as_much_again():
     assert more[0] > 0
 
 
-def test_cycles_are_erases_or_what_was_programmed():
-    report = wl.run(
-        device="hyssd-st",
-        set={"medium.*.blocks_per_plane": "16", "capacity.logical": "32MiB"},
-        workload="zipf:bs=4KiB,qd=2,requests=20k",
-        scheme="hyssd:static",
-        initial="fill:100%",
-    )
-    found = {used: measures.cycles(report, used) for used in ("programs", "writes")}
-    for region in report.flash.regions:
-        programmed = region["program_bytes"] / measures.size_of(report, region["mode"])
-        assert found["programs"][region["mode"]][0] == pytest.approx(programmed)
-        collected = report.flash.program_bytes["gc"]["program"].get(region["name"], 0)
-        copies = collected / measures.size_of(report, region["mode"])
-        assert found["writes"][region["mode"]][0] == pytest.approx(programmed - copies)
-
-
 def test_planes_that_are_level_on_the_border_of_two_classes_do_not_wait_for_collections():
     # Half of each die of SLC is spare, 2,048 pages: a whole number of sixteenths of a block. The
     # roomiest is then taken though it collects; `level` counts equals from the roomiest on.
@@ -111,9 +93,3 @@ def test_the_command_shows_the_model_beside_simulations_and_writes_the_picture(w
     head, *rows = (tmp_path / "m" / "model.csv").read_text().splitlines()
     assert head.endswith("simulated_us")
     assert any(not row.endswith(",") for row in rows)
-
-
-def test_breaks_are_counted_against_one_minimum_between_the_ends():
-    assert measures._breaks([5, 3, 2, 4, 6], 2) == 0
-    assert measures._breaks([5, 6, 2, 4, 3], 2) == 2
-    assert measures._breaks([1, 2, 3], 0) is None

@@ -6,60 +6,11 @@ from typing import ClassVar
 import pytest
 
 import wordline as wl
-from conftest import ROOT
-from wordline.examples.hierarchy import HierarchyPy
-from wordline.examples.hyssd import HyssdPy
-from wordline.examples.sa import SaPy
-from wordline.examples.sector import SectorPy
+from helpers import ROOT
 from wordline.examples.slc_cache import SlcCachePy
 
 GOLDEN = ROOT / "crates" / "run" / "tests" / "golden"
 SMALL = {"device": "fair-tlc", "workload": "uniform:bs=4KiB", "requests": 500}
-#: Parts of pages, whole ones, reads and trims, on a cache that is soon full.
-BUSY = {
-    "device": "fair-tlc",
-    "workload": "mix:read=20%,trim=5%,bs=4KiB@50/16KiB@50,qd=8",
-    "requests": 12_000,
-    "set": {"slc_cache.static_blocks": 4},
-    "initial": "fill:80%",
-}
-
-
-@pytest.mark.parametrize(
-    ("rust", "python"),
-    [
-        ("sa", SaPy),
-        ("sector", SectorPy),
-        ("hierarchy", HierarchyPy),
-        ("hierarchy:window=64,ws_unit=request", HierarchyPy(window=64, ws_unit="request")),
-        (
-            "hierarchy:division=page,runs=any,window=200",
-            HierarchyPy(division="page", runs="any", window=200),
-        ),
-    ],
-)
-def test_what_packs_parts_of_pages_comes_to_the_bits_and_metrics_of_rust(rust, python):
-    reports = [wl.run(scheme=scheme, **BUSY).to_dict() for scheme in (rust, python)]
-    assert reports[0]["result_hash"] == reports[1]["result_hash"]
-    assert reports[0]["flash"]["programs"] == reports[1]["flash"]["programs"]
-    followed = [report.get("followed") for report in reports]
-    assert followed[0] == followed[1]
-    assert bool(followed[0]) == rust.startswith("hierarchy")
-
-
-@pytest.mark.skipif(not GOLDEN.exists(), reason="the golden rows are not part of the package")
-@pytest.mark.parametrize("unit", ["packed", "unpacked", "rmw"])
-@pytest.mark.parametrize("workload", ["uniform:read=30%,qd=16", "mix:trim=10%,bs=512B@20/20KiB@30"])
-def test_two_media_with_a_second_home_come_to_the_bits_of_rust(unit, workload):
-    how = {"device": GOLDEN / "two-media.toml", "requests": 2000, "initial": "fill:90%"}
-    rust = f"hyssd:static,tlc_unit={unit},period=64,age=1"
-    runs = [
-        wl.run(scheme=scheme, workload=workload, check=True, **how).to_dict()
-        for scheme in (rust, HyssdPy(tlc_unit=unit, period=64, age=1))
-    ]
-    assert runs[0]["result_hash"] == runs[1]["result_hash"]
-    assert runs[0]["followed"] == runs[1]["followed"]
-    assert runs[0]["flash"]["programs"]["migration"]["program"] > 0
 
 
 class Diagonal(wl.Scheme):
@@ -116,13 +67,6 @@ def test_a_region_pads_its_groups_as_one_of_a_device_does(of_device, of_region, 
     found = wl.run(scheme=Waiting, **how)
     assert found.result_hash == rust.result_hash
     assert found.result_hash != wl.run(scheme="conventional", **how).result_hash
-
-
-@pytest.mark.parametrize("scheme", [SaPy, SectorPy, HierarchyPy, HyssdPy])
-def test_what_packs_parts_of_pages_loses_none(scheme):
-    found = wl.check(scheme, cases=25, power_cuts=5, states=0)
-    assert found.cases == 25
-    assert found.power_cuts > 5
 
 
 class BySector(wl.Scheme):

@@ -1,6 +1,5 @@
 """Schemes in Python: what they come to, and how they are spelled, kept and done again."""
 
-import csv
 import inspect
 import json
 from pathlib import Path
@@ -9,57 +8,8 @@ import pytest
 
 import schemes
 import wordline as wl
-from conftest import ROOT
 from schemes import MINE, RESTS, SMALL, SmallFirst
-from wordline.examples.hierarchy import HierarchyPy
-from wordline.examples.ips import IpsPy
-from wordline.examples.raro import RaroPy
-from wordline.examples.sa import SaPy
-from wordline.examples.sector import SectorPy
 from wordline.examples.slc_cache import SlcCachePy
-
-GOLDEN = ROOT / "crates" / "run" / "tests" / "golden"
-
-
-IN_PYTHON = {
-    "slc-cache": SlcCachePy,
-    "ips": IpsPy,
-    "raro": RaroPy,
-    "sa": SaPy,
-    "sector": SectorPy,
-    "hierarchy": HierarchyPy,
-}
-
-
-def golden(scheme: str) -> list[dict[str, str]]:
-    with open(GOLDEN / "table.tsv") as file:
-        rows = csv.DictReader(file, delimiter="\t")
-        # What a drive does not admit has no figures.
-        return [r for r in rows if r["scheme"] == scheme and r["completed"].isdigit()]
-
-
-@pytest.mark.skipif(not GOLDEN.exists(), reason="the golden rows are not part of the package")
-@pytest.mark.parametrize(
-    ("scheme", "row"),
-    [
-        pytest.param(own, row, id=f"{own._name()}-{row['device']}-{row['workload'].split(':')[0]}")
-        for name, own in IN_PYTHON.items()
-        for row in golden(name)
-    ],
-)
-def test_a_scheme_in_python_comes_to_the_same_bits_as_in_rust_on_every_golden_drive(scheme, row):
-    workload = row["workload"]
-    file = GOLDEN / workload.split(":")[0]
-    found = wl.run(
-        device=GOLDEN / row["device"],
-        scheme=scheme,
-        workload=f"{GOLDEN}/{workload}" if file.exists() else workload,
-        requests=int(row["requests"]),
-        initial=row["initial"],
-        seed=int(row["seed"]),
-        check=True,
-    )
-    assert found.result_hash == row["result_hash"]
 
 
 def test_a_class_and_an_instance_run_beside_others():
@@ -199,25 +149,6 @@ def test_a_report_has_the_source_of_its_class():
     assert text == Path(inspect.getsourcefile(SlcCachePy)).read_text()
     assert "sources" not in wl.run(scheme="slc-cache", **SMALL).to_dict()["config"]["scheme"]
     assert wl.rerun(found, classes=[SlcCachePy]).result_hash == found.result_hash
-
-
-@pytest.mark.parametrize("heat", [{}, {"warm": 2, "hot": 5, "r1": 0, "r2_old": 2}])
-def test_raro_in_python_moves_what_the_one_in_rust_moves(heat):
-    small = {"medium.flash.blocks_per_plane": 10, "capacity.logical": "256MiB"}
-    how = {
-        "device": "raro-16gb",
-        "set": {"errors.model": "raro", **small},
-        "workload": "zipf:read=80%,theta=1.2,bs=16KiB,qd=4",
-        "requests": 20_000,
-        "initial": "fill:90%,valid=80%+pe:qlc=900,tlc=2700,slc=90000+retention:30d",
-    }
-    given = ",".join(f"{k}={v}" for k, v in heat.items())
-    spelling = f"raro:{given}" if given else "raro"
-    runs = [wl.run(scheme=s, **how) for s in (spelling, RaroPy(**heat))]
-    assert runs[0].result_hash == runs[1].result_hash
-    programs = runs[0].to_dict()["flash"]["programs"]
-    assert programs["migration"]["program"] > 0
-    assert programs["gc"]["program"] > 0
 
 
 def test_a_report_of_a_class_is_done_again_on_the_command_line(tmp_path, capfd):

@@ -82,14 +82,3 @@ def test_a_scheme_with_siblings_is_judged_sound(tmp_path):
     judged = wl.judge(text, workloads=["uniform"], objectives=["waf.total"], seeds=2, cases=1,
                       device="fair-tlc", requests=300)  # fmt: skip
     assert judged["verdict"] == "sound", judged
-
-
-def test_a_class_stands_behind_another_scheme_as_its_twin_does():
-    from wordline.examples.raro import RaroPy
-
-    how = {"device": "fair-qlc", "workload": "zipf:read=70%,bs=16KiB", "requests": 4000}
-    how["set"] = {"errors.model": "raro"}
-    mine = wl.run(scheme=wl.over("slc-cache", RaroPy(warm=2)), **how)
-    assert mine.result_hash == wl.run(scheme="slc-cache+raro:warm=2", **how).result_hash
-    alone = wl.run(scheme=RaroPy(warm=2), **how)
-    assert alone.result_hash != mine.result_hash

@@ -7,7 +7,7 @@ import sys
 import pytest
 import typed_report
 
-from conftest import ROOT
+from helpers import ROOT
 
 CHECKED = """
 import wordline as wl

@@ -1,6 +1,6 @@
 import sys
 
-from conftest import ROOT
+from helpers import ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))
 import walk

@@ -3,7 +3,7 @@
 import json
 from keyword import iskeyword
 
-from conftest import ROOT
+from helpers import ROOT
 
 STUB = ROOT / "python" / "wordline" / "_parts.pyi"
 HEAD = '''"""The parts of a report for type checkers, made of its schema by ``test_types.py``.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wordline import _wordline, spelling
-from wordline._result import Comparison, Report
+from wordline._result import Comparison, Report, parsed, read
 from wordline._run import Progress, at_once
 from wordline.scheme import Scheme
 
@@ -125,7 +125,7 @@ def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: st
     if isinstance(report, (Report, Comparison)):
         found = report
     elif isinstance(report, str) and report.lstrip().startswith("{"):
-        found = _parsed(report)
+        found = parsed(report)
     else:
         loaded = load(report)
         if not isinstance(loaded, (Report, Comparison)):
@@ -176,12 +176,4 @@ def load(path: str | os.PathLike[str]) -> Report | Comparison | Sweep:
         from wordline.sweeps import result
 
         return result.load(of_sweep)
-    with open(_wordline.report_file(os.fspath(path)), encoding="utf-8") as file:
-        return _parsed(file.read())
-
-
-def _parsed(text: str) -> Report | Comparison:
-    texts, refused = _wordline.reports(text)
-    reports = [Report(r) for r in texts]
-    is_comparison = json.loads(text).get("schema", "").startswith("wordline.comparison/")
-    return Comparison(reports, dict(refused)) if is_comparison else reports[0]
+    return read(path)

@@ -387,3 +387,17 @@ class Lifetimes(_Read):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the JSON to a file."""
         Path(path).write_text(self.json, encoding="utf-8")
+
+
+def read(path: str | os.PathLike[str]) -> Report | Comparison:
+    """Read a ``report.json`` or a ``comparison.json``; as `wordline.load`, but for sweeps."""
+    with open(_wordline.report_file(os.fspath(path)), encoding="utf-8") as file:
+        return parsed(file.read())
+
+
+def parsed(text: str) -> Report | Comparison:
+    """Return what a text of JSON is, a report or a comparison."""
+    texts, refused = _wordline.reports(text)
+    reports = [Report(r) for r in texts]
+    is_comparison = json.loads(text).get("schema", "").startswith("wordline.comparison/")
+    return Comparison(reports, dict(refused)) if is_comparison else reports[0]

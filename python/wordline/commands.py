@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
 
 from wordline import Fault, Refused, UserError, _wordline
 
@@ -12,17 +13,36 @@ from wordline import Fault, Refused, UserError, _wordline
 SWEEP = ("scipy", "rich", "matplotlib", "pyarrow", "markdown_it")
 
 
-def perform(name: str, modules: Sequence[str], work: Callable[[], int | None]) -> int:
+#: The group of entry points that provide commands: each a function that takes the arguments of the
+#: command as keywords and returns its exit code.
+GROUP = "wordline.commands"
+
+
+def provided(name: str) -> Callable[..., int] | None:
+    """Return the function that an installed package provides for a command, if one does."""
+    found = next(iter(entry_points(group=GROUP, name=name)), None)
+    return None if found is None else found.load()
+
+
+def perform(
+    name: str,
+    modules: Sequence[str],
+    work: Callable[[], int | None],
+    *,
+    extra: str | None = None,
+) -> int:
     """Do the work of a command once what it needs is there.
 
     Parameters
     ----------
     name
-        The command, which is also the name of its extra.
+        The command.
     modules
         What it imports.
     work
         Does it; returns an exit code, or nothing for 0.
+    extra
+        The extra of the package that has the modules, if it is not called as the command.
 
     Returns
     -------
@@ -31,7 +51,7 @@ def perform(name: str, modules: Sequence[str], work: Callable[[], int | None]) -
         each told on standard error.
     """
     try:
-        need(name, modules)
+        need(name, modules, extra)
         return work() or 0
     except UserError as e:
         show(e)
@@ -62,7 +82,7 @@ def installs(extra: str) -> str:
     )
 
 
-def need(name: str, modules: Sequence[str]) -> None:
+def need(name: str, modules: Sequence[str], extra: str | None = None) -> None:
     """Refuse to go on without a package, and say how to get it.
 
     Raises
@@ -75,5 +95,5 @@ def need(name: str, modules: Sequence[str]) -> None:
             importlib.import_module(module)
         except ImportError as e:
             raise UserError(
-                f"{name} needs {e.name}, which is not installed; {installs(name)}"
+                f"{name} needs {e.name}, which is not installed; {installs(extra or name)}"
             ) from e

@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from wordline import _wordline
 from wordline._wordline import UserError
 
-if TYPE_CHECKING:
-    from wordline.scheme import Scheme
-
 __all__ = ["GiB", "KiB", "MiB", "Param", "State"]
 
 
@@ -128,8 +125,8 @@ class Param(Generic[Given]):
     @overload
     def __get__(self, scheme: None, owner: type) -> Param[Given]: ...
     @overload
-    def __get__(self, scheme: Scheme, owner: type) -> Given: ...
-    def __get__(self, scheme: Scheme | None, owner: type) -> Any:
+    def __get__(self, scheme: object, owner: type) -> Given: ...
+    def __get__(self, scheme: object | None, owner: type) -> Any:
         """Return the parameter itself: an instance has its value as an attribute of its own."""
         return self if scheme is None else self.default
 
@@ -235,8 +232,8 @@ class State(Generic[Value]):
     @overload
     def __get__(self, scheme: None, owner: type) -> State[Value]: ...
     @overload
-    def __get__(self, scheme: Scheme, owner: type) -> Value: ...
-    def __get__(self, scheme: Scheme | None, owner: type) -> Any:
+    def __get__(self, scheme: object, owner: type) -> Value: ...
+    def __get__(self, scheme: object | None, owner: type) -> Any:
         """Return the declaration: an instance has what it has learnt as an attribute of its own."""
         if scheme is not None:
             raise AttributeError(f"{self.name} is not there yet; call super().__init__() first")
@@ -244,7 +241,7 @@ class State(Generic[Value]):
 
     if TYPE_CHECKING:
 
-        def __set__(self, scheme: Scheme, value: Value) -> None:
+        def __set__(self, scheme: object, value: Value) -> None:
             """Take what has been learnt: `Scheme.__setattr__` does."""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import Report, Run, UserError, _run, _wordline
+from wordline._wordline import page_write_cost as page_write_cost
 from wordline.commands import SWEEP, perform, told
 from wordline.quantity import in_us
 
@@ -173,7 +174,7 @@ def draw_costs(
 
 def main(**arguments: Any) -> int:
     """Do ``wordline model``; return its exit code: 0, or 2 where the input is wrong, or 1."""
-    return perform("reproduce", SWEEP, lambda: _main(**arguments))
+    return perform("model", SWEEP, lambda: _main(**arguments), extra="sweep")
 
 
 def _main(

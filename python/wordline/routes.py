@@ -64,7 +64,7 @@ class Compiled(NamedTuple):
                 f"the memory of a wl.Compiled is {memory!r}; give an array of int64 with one "
                 "dimension"
             )
-        if not (memory.flags.c_contiguous and memory.flags.writable):
+        if not (memory.flags.c_contiguous and memory.flags.writeable):
             raise UserError("the memory of a wl.Compiled is not contiguous, or not to be written")
         # While the view is there, numpy leaves the memory in place.
         view = memoryview(cast(Any, memory))

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-import wordline
 from wordline import Refused, Report, Run, UserError, _wordline
+from wordline._result import read
 from wordline._run import Progress, beginning_with
 from wordline.commands import told
 from wordline.forecast import Trial, rest, trials, words
@@ -45,8 +45,8 @@ def engine() -> str:
 
 @cache
 def sources() -> str:
-    """Return the hash of the package's files of Python and of the experiments in it."""
-    folder = Path(wordline.__file__).parent
+    """Return the hash of the package's files of Python."""
+    folder = Path(__file__).parent
     files = sorted(p for p in folder.rglob("*") if p.suffix in (".py", ".toml", ".fio"))
     found = hashlib.sha256()
     for path in files:
@@ -332,7 +332,7 @@ class Runner:
         return self.jobs or os.cpu_count() or 1
 
     def _report(self, run: Run) -> Report:
-        found = wordline.load(self.path(run))
+        found = read(self.path(run))
         if not isinstance(found, Report):
             raise UserError(f"{self.path(run)}: this is not the report of one run")
         return found

@@ -319,13 +319,10 @@ class Scheme(ABC):
     def _about(cls) -> dict[str, Any]:
         if missing := sorted(cls.__abstractmethods__):
             raise UserError(f"{cls.__name__} has no method {missing[0]}(), which every scheme has")
-        from wordline import spelling
-
         text, sha256 = source(cls)
         params = [(p.name, p.text(p.default), p.meaning) for p in cls._params.values()]
         return {
             "name": cls._name(),
-            "typed": spelling.typed(cls),
             "title": (inspect.getdoc(cls) or "a scheme in Python").split("\n")[0].rstrip("."),
             "docs": text,
             "described": cls._described(),

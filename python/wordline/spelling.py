@@ -126,6 +126,11 @@ def typed(cls: type[Scheme]) -> str:
     return whole if there else f"{PREFIX}#{cls.__name__}"
 
 
+def about(cls: type[Scheme]) -> dict[str, Any]:
+    """Return what the native half knows of a class, and how a command line names it."""
+    return {**cls._about(), "typed": typed(cls)}
+
+
 def _file_of(given: str) -> str:
     return given.removeprefix(PREFIX).partition("#")[0]
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from wordline import UserError
+from wordline import UserError, _wordline
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -26,3 +26,8 @@ def read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as e:
         raise UserError(f"{path}: {e}") from e
+
+
+def builtin(name: str) -> str | None:
+    """Return the text of a file that comes with Wordline, such as ``devices/demo-8gb.toml``."""
+    return _wordline.builtin_file(name)

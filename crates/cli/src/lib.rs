@@ -21,7 +21,7 @@ use args::scheme::SchemeCommand;
 use args::tree::{Cli, Command};
 use args::twin::TwinCommand;
 use clap::Parser;
-pub use commands::python::{Argument, Call};
+pub use commands::python::{Argument, Call, Callee};
 use commands::{
     completions, device, experiment, explain, lifetime, list, live, man, python, scheme, trace, twin, why,
 };
@@ -38,8 +38,8 @@ pub fn main(args: impl Iterator<Item = OsString>) -> i32 {
 
 /// What a Python interpreter does for the command line.
 pub struct Interpreter<'a> {
-    /// Does a command that is done in Python; returns its exit code.
-    pub call: &'a dyn Fn(&Call) -> i32,
+    /// Does a command that is done in Python; returns its exit code, or `None` where what it calls is not installed.
+    pub call: &'a dyn Fn(&Call) -> Option<i32>,
     /// Does runs of its own schemes in processes of their own.
     pub elsewhere: Option<Elsewhere>,
 }
@@ -69,8 +69,7 @@ pub fn main_with_schemes(
     let mut code = 0;
     let mut in_python = |call: Result<Call, Failure>| {
         let call = call?;
-        let Some(python) = python else { return Err(python::missing(&call)) };
-        code = python(&call);
+        code = python.and_then(|python| python(&call)).ok_or_else(|| python::missing(&call))?;
         Ok(())
     };
     let kept = kept_by(&cli.command);
@@ -91,10 +90,7 @@ pub fn main_with_schemes(
         Command::Twin { command: TwinCommand::Class(a) } => twin::class(&a, &console),
         Command::Trace { command } => trace::trace(&command, &console),
         Command::Device { command } => device::device(&command, &console),
-        Command::Scheme { command: SchemeCommand::New(a) } => match &a.from {
-            Some(class) => in_python(scheme::from_python(&a, class)),
-            None => scheme::new(&a, &console),
-        },
+        Command::Scheme { command: SchemeCommand::New(a) } => scheme::new(&a, &console),
         Command::List(a) => list::list(&a, &console),
         Command::Explain(a) => explain::explain(&a, &console),
         Command::Completions(a) => completions::completions(&a, &console),

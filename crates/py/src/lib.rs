@@ -352,10 +352,19 @@ fn command(args: Vec<OsString>, registry: Registry, elsewhere: Option<Elsewhere>
     wordline_cli::main_with_schemes(args.into_iter(), registry, Some(Interpreter { call: &call, elsewhere }))
 }
 
-/// Do a command that is done in Python; returns its exit code.
-fn call(command: &wordline_cli::Call) -> i32 {
+/// Do a command that is done in Python; returns its exit code, or `None` where what it calls is not installed.
+fn call(command: &wordline_cli::Call) -> Option<i32> {
     Python::attach(|py| {
-        let called = || -> PyResult<i32> {
+        let called = || -> PyResult<Option<i32>> {
+            let function = match command.callee {
+                wordline_cli::Callee::Module { name, .. } => py.import(name)?.getattr("main")?,
+                wordline_cli::Callee::Laboratory(name) => {
+                    py.import("wordline.commands")?.call_method1("provided", (name,))?
+                }
+            };
+            if function.is_none() {
+                return Ok(None);
+            }
             let arguments = PyDict::new(py);
             for (key, value) in &command.arguments {
                 match value {
@@ -365,11 +374,11 @@ fn call(command: &wordline_cli::Call) -> i32 {
                     wordline_cli::Argument::Texts(texts) => arguments.set_item(key, texts)?,
                 }
             }
-            py.import(command.module)?.call_method("main", (), Some(&arguments))?.extract()
+            function.call((), Some(&arguments))?.extract().map(Some)
         };
         called().unwrap_or_else(|e| {
             e.print(py);
-            1
+            Some(1)
         })
     })
 }

@@ -1,6 +1,6 @@
 //! Every built-in drive on which `conventional` runs, begun steady, beside the same drive warmed up by eight drive
 //! writes: write amplification over the first tenth and over the whole of the next drive write. Prints the table of
-//! `docs/steady-state-table.md`, of all of them or of those that are named.
+//! `lab/results/steady-state-table.md`, of all of them or of those that are named.
 
 #![allow(clippy::print_stdout, reason = "it is a program")]
 

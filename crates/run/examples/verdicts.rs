@@ -1,6 +1,6 @@
 //! Sixty runs and their steady-state verdicts. A run that is called steady has an interval for its WAF. That is held to the
 //! WAF of the same run over the 24 drive writes that follow it, and to 24 drive writes of a run of another seed. Prints
-//! the tables of `docs/steady-verdicts.md`; with `choose` or `judge` those of one half of the runs.
+//! the tables of `lab/results/steady-verdicts.md`; with `choose` or `judge` those of one half of the runs.
 
 #![allow(clippy::print_stdout, reason = "it is a program")]
 

@@ -1,6 +1,6 @@
 """Schemes in Python beside their twins in Rust: ``make bench CASES=python-schemes``.
 
-Each line is a scheme of `wordline.examples` and its twin on the same drive and load, in turns, five
+Each line is a scheme of the package or the laboratory and its twin on the same drive and load, five
 pairs: user seconds of a run, the middle ratio with the least and the most, and the result hash.
 SepBIT has no twin in Rust: it is held against `conventional`, which learns nothing.
 """
@@ -17,17 +17,17 @@ import wordline as wl
 
 #: Class, twin, and what both run on.
 CASES = {
-    "ips": ("ips#IpsPy", "ips", {
+    "ips": ("wordline_lab.conformance.ips#IpsPy", "ips", {
         "device": "fair-tlc", "workload": "uniform:read=0%,bs=16KiB", "requests": 600_000,
     }),
-    "raro": ("raro#RaroPy", "raro", {
+    "raro": ("wordline_lab.conformance.raro#RaroPy", "raro", {
         "device": "fair-qlc", "workload": "zipf:theta=1.1,read=70%,bs=16KiB", "requests": 600_000,
         "initial": "fill:90%,valid=85%+pe:qlc=900", "set": {"errors.model": "raro"},
     }),
-    "sector": ("sector#SectorPy", "sector", {
+    "sector": ("wordline_lab.conformance.sector#SectorPy", "sector", {
         "device": "fair-tlc", "workload": "zipf:theta=1.1,read=20%,bs=4KiB", "requests": 800_000,
     }),
-    "sepbit": ("sepbit#SepBit", "conventional", {
+    "sepbit": ("wordline.examples.sepbit#SepBit", "conventional", {
         "device": "fair-tlc", "workload": "zipf:theta=0.99,read=0%,bs=16KiB", "requests": 600_000,
     }),
 }  # fmt: skip
@@ -45,7 +45,7 @@ def one(name: str, in_python: bool) -> None:
     """Do a run, and print its user seconds and its result hash."""
     path, twin, how = CASES[name]
     module, _, cls = path.partition("#")
-    own = getattr(importlib.import_module(f"wordline.examples.{module}"), cls)
+    own = getattr(importlib.import_module(module), cls)
     begin = user_seconds()
     report = wl.run(scheme=own if in_python else twin, **how)
     print(json.dumps([user_seconds() - begin, report.result_hash, report.waf.total]))

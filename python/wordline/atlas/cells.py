@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wordline.atlas.design import FACTORS, names
-from wordline.atlas.tuned import Tuned, run_of
+from wordline.atlas.design import FACTORS, Tuned, names, run_of
 from wordline.steady import ENOUGH, Steady, of_reports
 
 Report = Mapping[str, Any]

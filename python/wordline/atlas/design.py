@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import wordline
-from wordline import Run, UserError, toml
-from wordline.atlas import tuned
-from wordline.atlas.tuned import Tuned
+from wordline import Run, UserError
 from wordline.quantity import in_bytes
 
 #: The factors, in the order of a condition, and what each is called.
@@ -68,8 +65,6 @@ CACHES = {"static": None, "dynamic": (1, 3)}
 #: Modes of cells, as a resolved device lists them.
 MODES = ("slc", "mlc", "tlc", "qlc")
 
-FOLDER = Path(__file__).parent
-
 
 def names(kinds: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Return what the levels of each factor are called; `kinds` says what workloads are like."""
@@ -104,6 +99,43 @@ class Condition:
         """Say it in words."""
         cache = "" if self.cache == "static" else f", {self.cache} cache"
         return f"{self.load}, {self.workload}, {self.fill} full, {self.age}{cache}"
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search has found for a scheme.
+
+    Attributes
+    ----------
+    of
+        The scheme that was searched, as the atlas labels it.
+    device, scheme
+        Where it runs, and how it is spelled with what was found.
+    parameters
+        Those that were found, as a spelling has them; none where none were better.
+    measure
+        What was to become smaller: ``write_mean`` or ``read_mean``.
+    seen
+        That over the scheme's own, a geometric mean over what the search saw; 1 where no
+        parameters were better.
+    """
+
+    of: str
+    device: str
+    scheme: str
+    parameters: str
+    measure: str
+    seen: float
+
+    @property
+    def label(self) -> str:
+        """What the atlas calls it."""
+        return f"{self.of} (tuned)"
+
+
+def run_of(found: Mapping[str, Tuned]) -> dict[str, tuple[str, str]]:
+    """Return device and spelling, by label, of those for which there are parameters to run."""
+    return {label: (t.device, t.scheme) for label, t in found.items() if t.parameters}
 
 
 @dataclass(frozen=True)
@@ -153,7 +185,7 @@ class Drive:
     @property
     def spelled(self) -> dict[str, tuple[str, str]]:
         """Device and spelling of all that runs, by label; of tuned ones where any were found."""
-        return {**self.schemes, **tuned.run_of(self.tuned)}
+        return {**self.schemes, **run_of(self.tuned)}
 
 
 @dataclass(frozen=True)
@@ -208,45 +240,6 @@ class Design:
         return len(self.conditions) * len(self.drives)
 
 
-def built_in(*, seeds: int | None = None, requests: int | None = None) -> Design:
-    """Return the design of the published atlas.
-
-    Parameters
-    ----------
-    seeds, requests
-        In place of those of its file, for a smaller one.
-    """
-    text = toml.read(FOLDER / "atlas.toml")
-    workloads = {w["name"]: w["spelling"] for w in text["workloads"]}
-    levels = {
-        "load": list(LOADS),
-        "workload": list(workloads),
-        "fill": list(FILLS),
-        "age": list(AGES),
-        "cache": list(CACHES),
-    }
-    return Design(
-        title=text["title"],
-        drives=[_with_tuned(_drive(name, found)) for name, found in text["drives"].items()],
-        conditions=conditions(text["conditions"], levels),
-        workloads=workloads,
-        kinds={w["name"]: w["kind"] for w in text["workloads"]},
-        seeds=seeds or text["seeds"],
-        requests={
-            w["name"]: requests or w.get("requests", text["requests"]) for w in text["workloads"]
-        },
-        levels=levels,
-    )
-
-
-def conditions(
-    rows: Sequence[Sequence[int]], levels: Mapping[str, Sequence[str]]
-) -> list[Condition]:
-    """Return the conditions of a table of positions in the lists of levels."""
-    named = [[levels[f][i] for f, i in zip(FACTORS, row, strict=True)] for row in rows]
-    return [Condition(*row) for row in named]
-
-
 def of_workload(
     workload: str,
     device: str,
@@ -273,7 +266,7 @@ def of_workload(
             "loads\n  allowed: a trace or a twin\n  hint: `wordline list workloads` names the twins"
         )
     name = workload.split(":")[0].rsplit("/", 1)[-1] if "/" in workload else workload
-    drive = _drive(
+    drive = drive_of(
         device.rsplit("/", 1)[-1].removesuffix(".toml"), {"device": device, "schemes": schemes}
     )
     caches = list(CACHES) if drive.cache_blocks >= 3 else ["static"]
@@ -302,8 +295,17 @@ def of_workload(
     )
 
 
-def _drive(name: str, text: Mapping[str, Any]) -> Drive:
-    """Return a drive from what a file says of it and from its device file."""
+def drive_of(name: str, text: Mapping[str, Any]) -> Drive:
+    """Return a drive from what a file says of it and from its device file.
+
+    Parameters
+    ----------
+    name
+        What the atlas calls it.
+    text
+        ``device`` and ``schemes`` (names, or tables with ``label``, ``device`` and ``scheme``);
+        perhaps ``title`` and ``baseline``.
+    """
     device = text["device"]
     baseline = text.get("baseline", "conventional")
     schemes: dict[str, tuple[str, str]] = {}
@@ -337,10 +339,6 @@ def _drive(name: str, text: Mapping[str, Any]) -> Drive:
         capacity=_capacity(found, probe),
         settings=settings,
     )
-
-
-def _with_tuned(drive: Drive) -> Drive:
-    return replace(drive, tuned=tuned.of_drive(drive.schemes))
 
 
 def _capacity(found: Mapping[str, Any], probe: Run) -> int:

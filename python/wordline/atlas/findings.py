@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from wordline.atlas import brings
 from wordline.atlas import judge as j
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells, Place
 from wordline.steady import NO_RUNS
@@ -27,10 +26,10 @@ LEAST = 0.0286
 ASKED = ("write_mean", "read_mean", "write_p99", "read_p99", "waf", "lifetime", "energy")
 
 
-def sentences(atlas: Atlas) -> list[str]:
-    """Return what came out, the most general first."""
+def sentences(atlas: Atlas, of_tuning: Sequence[str] = ()) -> list[str]:
+    """Return what came out, the most general first, with what is said of tuned schemes."""
     said = [sentence for drive in atlas.drives for sentence in winners(drive)]
-    said += brings.sentences(atlas)
+    said += of_tuning
     for about in (_loads, _fills, _ages, _costs):
         for drive in atlas.drives:
             said += about(drive)

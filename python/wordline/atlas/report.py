@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from wordline import plotting
-from wordline.atlas import beside, brings, page
 from wordline.atlas import findings as f
 from wordline.atlas import judge as j
+from wordline.atlas import page
 from wordline.atlas.cells import FEWEST_P999, KEYS, MEASURES, Atlas, DriveCells
 from wordline.atlas.design import FACTORS
 
@@ -50,29 +50,34 @@ says what chance does under these conditions, not what another workload would do
 percentile stands on at least {few:,} requests of its kind. Energy is a constant current for as long
 as the flash works. Prices are counted in wordlines, so a drive costs as many as it has."""
 
-_OF_TWINS = """\
+_BALANCED = """\
 Not every combination is run: every level of a factor is
 there equally often, and every pair of levels of two factors as equally as so many rows allow."""
 
-_OF_TRACES = """\
-Each is run with a real trace and with the twin beside it, with as many requests. Not every
-combination is run: of the table of ten conditions every load is there once, every trace twice, with
-two fills, two ages and both caches. The table, the traces and how far they are cut were fixed
-before it was known what any scheme comes to.
 
-{traces}
+@dataclass(frozen=True)
+class Words:
+    """What is said of an atlas.
 
-A real trace is cut before what it touches would no longer fit into the smallest fill, IOzone's
-earlier for the time that it takes, and addresses are renumbered densely (`fit=compact`), so that
-lengths, order and what is contiguous stay as they are; what it comes to is said of that part. With
-every seed it has the same requests and another drive, in which other blocks hold the data; a twin
-has other requests, too. So the interval of a trace says what the drive's chance does, and not what
-another day of that host would. The best of a trace is chosen by the seeds that give its figure, so
-what is lost by the twin's choice is said to be rather too much than too little. In an
-open loop its own times are divided by one factor."""
+    Attributes
+    ----------
+    sentences
+        What came out, the most general first.
+    sections
+        Titles and Markdown of what follows them.
+    design
+        How its conditions were chosen.
+    shown
+        The part of the atlas of which wins, losses and the papers' schemes are told.
+    """
+
+    sentences: Sequence[str]
+    sections: Sequence[tuple[str, str]] = ()
+    design: str = _BALANCED
+    shown: Atlas | None = None
 
 
-def write(atlas: Atlas, folder: Path, command: str, section: str = "") -> list[Path]:
+def write(atlas: Atlas, folder: Path, command: str, words: Words | None = None) -> list[Path]:
     """Write page, data, text and pictures; return their paths.
 
     Parameters
@@ -83,25 +88,13 @@ def write(atlas: Atlas, folder: Path, command: str, section: str = "") -> list[P
         Where to; it is made.
     command
         The command that makes it again.
-    section
-        What is said of real traces beside twins, in Markdown, if it is not one of those itself.
+    words
+        What is said of it; its findings if not given.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    real = beside.only_real(atlas) if atlas.beside else atlas
-    if atlas.beside:
-        section, design = beside.table(atlas), _of_traces(atlas)
-    else:
-        design = _OF_TWINS
-    tuning = brings.section(atlas)
-    words = _Words(
-        sentences(atlas),
-        f.papers(real),
-        section,
-        tuning,
-        design,
-        _why(real),
-        longer(atlas, command),
-    )
+    words = words or Words(f.sentences(atlas))
+    shown = words.shown or atlas
+    of_papers = f.papers(shown)
     written = []
 
     def put(name: str, text: str) -> None:
@@ -110,9 +103,7 @@ def write(atlas: Atlas, folder: Path, command: str, section: str = "") -> list[P
         written.append(path)
 
     put("atlas.json", atlas.to_json() + "\n")
-    extra = [(brings.TITLE, tuning), (beside.TITLE, section)]
-    extra = [(title, text) for title, text in extra if text]
-    put("index.html", page.to_html(atlas, command, words.sentences, words.of_papers, extra))
+    put("index.html", page.to_html(atlas, command, words.sentences, of_papers, words.sections))
     pictures = []
     for drive in atlas.drives:
         for measure in _SHOWN:
@@ -121,50 +112,26 @@ def write(atlas: Atlas, folder: Path, command: str, section: str = "") -> list[P
                 plotting.save(_heat(drive, measure, atlas.by), folder / name)
             written.append(folder / name)
             pictures.append((drive, measure, name))
-    put("README.md", _readme(atlas, command, words, pictures))
+    put("README.md", _readme(atlas, command, words, of_papers, _why(shown), pictures))
     return written
 
 
-def sentences(atlas: Atlas) -> list[str]:
-    """Return what came out, the most general first."""
-    return beside.sentences(atlas) if atlas.beside else f.sentences(atlas)
-
-
-def longer(atlas: Atlas, command: str) -> str:
+def longer(atlas: Atlas, command: str, sentences: Sequence[str]) -> str:
     """Return the command of runs long enough for an answer; nothing where each answer is known."""
-    unknown = any("run longer" in sentence for sentence in sentences(atlas))
+    unknown = any("run longer" in sentence for sentence in sentences)
     return page.longer(command, atlas) if unknown else ""
-
-
-@dataclass(frozen=True)
-class _Words:
-    """What is said of an atlas: sentences, sections of traces and tuning, its design, and why."""
-
-    sentences: Sequence[str]
-    of_papers: Sequence[str]
-    beside: str
-    tuning: str
-    design: str
-    why: str
-    longer: str
-
-
-def _of_traces(atlas: Atlas) -> str:
-    """Say how the conditions of real traces and twins were made."""
-    listed = "\n".join(
-        f"- **{name}**: {atlas.kinds[name]}; beside it `{twin}`, {akin}."
-        for name, (twin, akin) in atlas.beside.items()
-    )
-    return _OF_TRACES.format(traces=listed)
 
 
 def _readme(
     atlas: Atlas,
     command: str,
-    words: _Words,
+    words: Words,
+    of_papers: Sequence[str],
+    why: str,
     pictures: Sequence[tuple[DriveCells, str, str]],
 ) -> str:
     conditions = max(len(d.places) for d in atlas.drives)
+    run_longer = longer(atlas, command, words.sentences)
     parts = [
         f"# {atlas.title}",
         "[The page](index.html) answers for conditions that you choose: one file, to be opened in "
@@ -172,19 +139,16 @@ def _readme(
         f"Written by\n\n```\n{command}\n```",
         "## What came out",
         "\n".join(f"{i}. {sentence}" for i, sentence in enumerate(words.sentences, 1)),
-        f"Longer runs\n\n```\n{words.longer}\n```" if words.longer else "",
-        f"## {brings.TITLE}" if words.tuning else "",
-        words.tuning,
-        f"## {beside.TITLE}" if words.beside else "",
-        words.beside,
-        "## Where each paper's scheme is the best choice" if words.of_papers else "",
-        "\n".join(f"- {sentence}" for sentence in words.of_papers),
+        f"Longer runs\n\n```\n{run_longer}\n```" if run_longer else "",
+        *[f"## {title}\n\n{text}" for title, text in words.sections],
+        "## Where each paper's scheme is the best choice" if of_papers else "",
+        "\n".join(f"- {sentence}" for sentence in of_papers),
         f"## The best choice by {atlas.by}",
         *[_choices(drive, atlas.by) for drive in atlas.drives],
         f"## By {atlas.by}",
         *[f"![{MEASURES[KEYS[m]].label}, {d.title}]({name})" for d, m, name in pictures],
-        f"## Why\n\n{_WHY}" if words.why else "",
-        words.why,
+        f"## Why\n\n{_WHY}" if why else "",
+        why,
         "## How it was done",
         _HOW.format(conditions=conditions, seeds=atlas.seeds, few=FEWEST_P999, design=words.design),
         _refused(atlas),

@@ -6,6 +6,7 @@ has the name of a function of the package: it would hide the function from type 
 """
 
 from wordline.search.optimizer import Trial, Tuned, tune
+from wordline.search.space import settings
 from wordline.search.verdict import judge
 
-__all__ = ["Trial", "Tuned", "judge", "tune"]
+__all__ = ["Trial", "Tuned", "judge", "settings", "tune"]

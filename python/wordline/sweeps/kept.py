@@ -8,8 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import wordline
-from wordline import Fault, Refused, Report, Run, UserError
+from wordline import Fault, Refused, Report, Run, UserError, _result
 from wordline.runs import Runner, write_whole
 from wordline.sweeps.grid import Grid, Point
 from wordline.sweeps.table import reason, traceback_there
@@ -99,6 +98,6 @@ def _report(path: Path) -> Report:
             f"{path}: the report of a run is gone; the command of the sweep with the same --out "
             "does that run again"
         )
-    found = wordline.load(path)
+    found = _result.read(path)
     assert isinstance(found, Report)
     return found

@@ -114,9 +114,7 @@ pub(crate) struct ModelArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
     /// The paper: hierarchy, hyssd, ips, pa-ssd or raro; `all` for one after the other and an overview of
-    /// their claims; `overview` for that alone, of the pages that there are; `atlas` for every scheme and
-    /// combination under many conditions, which takes --only (pieces, twins), --traces, --jobs, --on, --dry-run
-    /// and --out alone
+    /// their claims; `overview` for that alone, of the pages that there are
     #[arg(value_name = "PAPER")]
     pub(crate) paper: String,
     /// Draw only these figures and tables, and run only what they need: 9 for 9a and 9b, or table-2;
@@ -144,8 +142,7 @@ pub(crate) struct ReproduceArgs {
     /// Divide the drive, the footprint and the length of the workloads by this
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) scale: u32,
-    /// A folder with real traces: those that belong to the paper, or to the atlas, are run, too, and stand
-    /// beside their twins
+    /// A folder with real traces: those that belong to the paper are run, too, and stand beside their twins
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<String>,
     #[command(flatten)]
@@ -177,6 +174,12 @@ pub(crate) struct AtlasArgs {
     /// Requests of each run, such as 100000 or 1M [default: 100k; of a workload of your own 50k]
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
+    /// Make only this part of the published atlas: pieces (real traces beside twins) or twins; give it several times
+    #[arg(long, value_name = "PART", conflicts_with_all = ["workload", "device"])]
+    pub(crate) only: Vec<String>,
+    /// Run real traces of this folder beside the twins of the published atlas
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["workload", "device"])]
+    pub(crate) traces: Option<String>,
     #[command(flatten)]
     pub(crate) at: WhereArgs,
     /// Where the page, its data and pictures, and the reports of all runs go

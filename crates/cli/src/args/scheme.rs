@@ -19,10 +19,6 @@ pub(crate) struct SchemeNewArgs {
     /// A file for crates/schemes/src of a checkout, in place of a class of Python
     #[arg(long)]
     pub(crate) rust: bool,
-    /// A class of Python whose name, documentation, parameters and hooks the file of Rust carries over, each hook with
-    /// its source as a comment; and a test that both come to the same
-    #[arg(long, value_name = "py:FILE#CLASS", requires = "rust")]
-    pub(crate) from: Option<String>,
     /// The folder that it goes to
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) out: PathBuf,

@@ -39,20 +39,21 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Run the evaluation of a paper: its figures, its tables, and what came of each of its claims
     ///
-    /// At full scale unless told otherwise. Runs that have ended are kept, as with sweep. Needs Python:
-    /// pip install '.[reproduce]' in a clone.
+    /// At full scale unless told otherwise. Runs that have ended are kept, as with sweep. Part of the laboratory:
+    /// pip install . ./lab in a clone.
     Reproduce(ReproduceArgs),
     /// Say which scheme pays under which load, fill and age: of your workload on your drive, or of all
     ///
     /// Every scheme runs under ten loads, three fills and three ages, with several seeds. The page answers what to
     /// take for the conditions that a reader chooses, what it gains and what it costs. Runs that have ended are
-    /// kept, as with sweep. Needs Python: pip install '.[atlas]' in a clone.
+    /// kept, as with sweep. Needs Python: pip install '.[atlas]' in a clone. Without a workload and a device it makes
+    /// the published atlas, which is part of the laboratory: pip install . ./lab in a clone.
     Atlas(AtlasArgs),
     /// Draw the analytic model of a scheme on a device and workload, without a simulation
     ///
     /// The model of HySSD: what a page access costs at each utilisation of the faster medium, the hit rates
     /// that this rests on, and the utilisations of least cost and longest life. With --simulate, runs of fixed
-    /// utilisations stand beside it. Needs Python: pip install '.[reproduce]' in a clone.
+    /// utilisations stand beside it. Needs Python: pip install '.[sweep]' in a clone.
     Model(ModelArgs),
     /// Repeat a workload on a drive until it wears out, under one scheme or several
     ///
@@ -108,8 +109,8 @@ pub(crate) enum Command {
     /// Hold the engine to theory and to recorded figures of another simulator
     ///
     /// Prints each quantity with their figure, ours, and how far apart the two may be. Ends with exit
-    /// code 0 only if every row is within its tolerance or has its reason beside it. Needs Python:
-    /// pip install '.[validate]' in a clone.
+    /// code 0 only if every row is within its tolerance or has its reason beside it. Part of the laboratory:
+    /// pip install . ./lab in a clone.
     Validate(ValidateArgs),
     /// Print what a shell reads to complete commands, options and names
     ///

@@ -15,7 +15,7 @@ use wordline_schemes::Registry;
 use wordline_workload::twin::TWINS;
 
 /// What `reproduce` takes.
-const PAPERS: &[&str] = &["hierarchy", "hyssd", "ips", "pa-ssd", "raro", "atlas", "all", "overview"];
+const PAPERS: &[&str] = &["hierarchy", "hyssd", "ips", "pa-ssd", "raro", "all", "overview"];
 
 const BASH_WORDS: &str = r#"
 # Bash ends words at : and =, but twin:hm_0 is a name and --device=demo-8gb an option with its value.

@@ -9,7 +9,7 @@ use crate::output::{Folder, Sink};
 use std::path::Path;
 use wordline_report::{COMPARISON_SCHEMA, Comparison, Report, summary, table};
 use wordline_run::{ALL_COMPATIBLE, Recording, RunSpec, Setup};
-use wordline_workload::with_format;
+use wordline_workload::{Fit, Overrides, Workload, with_format};
 
 /// Where results go, opened before the run.
 struct Outputs {
@@ -268,5 +268,18 @@ pub(crate) fn reports_of(named: &Path) -> Result<(Vec<Report>, bool), Failure> {
         Comparison::from_json(&text).map(|c| (c.reports, true)).map_err(unfit)
     } else {
         Report::from_json(&text).map(|r| (vec![r], false)).map_err(unfit)
+    }
+}
+
+/// Say what of a workload's options those of the command replace, as the reports of a run do.
+pub(crate) fn replaced(workloads: &[String], requests: Option<u64>, fit: Option<Fit>, console: &Console) {
+    let over = Overrides { requests, fit };
+    let remarks = workloads.iter().flat_map(|text| Workload::replaced_in(text, over));
+    let mut said: Vec<String> = vec![];
+    for remark in remarks {
+        if !said.contains(&remark) {
+            console.note(&remark);
+            said.push(remark);
+        }
     }
 }

@@ -2,9 +2,8 @@
 
 use crate::args::run::{LifetimeArgs, What};
 use crate::args::values::Schemes;
-use crate::commands::experiment::{json_of, spec, threads};
+use crate::commands::experiment::{json_of, replaced, spec, threads};
 use crate::commands::figures::duration;
-use crate::commands::python::replaced;
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};

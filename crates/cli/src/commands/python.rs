@@ -4,12 +4,11 @@
 use crate::args::python::{AtlasArgs, ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs, WhereArgs};
 use crate::args::run::LifetimeArgs;
 use crate::args::values::Schemes;
-use crate::commands::experiment::{spec, traces};
+use crate::commands::experiment::{replaced, spec, traces};
 use crate::commands::lifetime::is_of_a_life;
 use crate::console::Console;
 use crate::error::Failure;
 use std::path::PathBuf;
-use wordline_workload::{Fit, Overrides, Workload};
 
 /// The value of an argument of a Python function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,13 +23,25 @@ pub enum Argument {
     Texts(Vec<String>),
 }
 
-/// A call of `main` in a Python module, with keyword arguments; it returns the exit code.
+/// The Python function that a command calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Callee {
+    /// `main` of a module of the package.
+    Module {
+        /// The module.
+        name: &'static str,
+        /// The extra of the package that has what it needs.
+        extra: &'static str,
+    },
+    /// The entry point of this name in the group `wordline.commands`, which the laboratory provides.
+    Laboratory(&'static str),
+}
+
+/// A call of a Python function with keyword arguments; it returns the exit code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Call {
-    /// The module.
-    pub module: &'static str,
-    /// The extra of the package that has what it needs; empty where the package itself has.
-    pub extra: &'static str,
+    /// The function.
+    pub callee: Callee,
     /// Its arguments; those that were not given are left out.
     pub arguments: Arguments,
 }
@@ -61,19 +72,6 @@ fn add_where(arguments: &mut Arguments, at: WhereArgs) {
     arguments.push(("dry_run", Argument::Flag(at.dry_run)));
 }
 
-/// Say what of a workload's options those of the command replace, as the reports of a run do.
-pub(crate) fn replaced(workloads: &[String], requests: Option<u64>, fit: Option<Fit>, console: &Console) {
-    let over = Overrides { requests, fit };
-    let remarks = workloads.iter().flat_map(|text| Workload::replaced_in(text, over));
-    let mut said: Vec<String> = vec![];
-    for remark in remarks {
-        if !said.contains(&remark) {
-            console.note(&remark);
-            said.push(remark);
-        }
-    }
-}
-
 pub(crate) fn sweep(args: SweepArgs, console: &Console) -> Result<Call, Failure> {
     replaced(&args.workloads, args.requests.map(|n| n.0), args.fit, console);
     let mut arguments = vec![
@@ -93,7 +91,7 @@ pub(crate) fn sweep(args: SweepArgs, console: &Console) -> Result<Call, Failure>
     add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
     add(&mut arguments, "fit", args.fit.map(|fit| Argument::Text(fit.to_string())));
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
-    Ok(Call { module: "wordline.sweeps", extra: "sweep", arguments })
+    Ok(Call { callee: Callee::Module { name: "wordline.sweeps", extra: "sweep" }, arguments })
 }
 
 pub(crate) fn lifetime(args: LifetimeArgs, console: &Console) -> Result<Call, Failure> {
@@ -118,7 +116,7 @@ pub(crate) fn lifetime(args: LifetimeArgs, console: &Console) -> Result<Call, Fa
     add(&mut arguments, "shelf", args.shelf.map(|time| Argument::Text(time.to_string())));
     add(&mut arguments, "fit", run.fit.map(|fit| Argument::Text(fit.to_string())));
     add(&mut arguments, "traces", run.traces.map(Argument::Text));
-    Ok(Call { module: "wordline.lives", extra: "cluster", arguments })
+    Ok(Call { callee: Callee::Module { name: "wordline.lives", extra: "cluster" }, arguments })
 }
 
 pub(crate) fn model(args: ModelArgs, console: &Console) -> Result<Call, Failure> {
@@ -136,10 +134,14 @@ pub(crate) fn model(args: ModelArgs, console: &Console) -> Result<Call, Failure>
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
     add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
     add_path(&mut arguments, "out", args.out)?;
-    Ok(Call { module: "wordline.model", extra: "reproduce", arguments })
+    Ok(Call { callee: Callee::Module { name: "wordline.model", extra: "sweep" }, arguments })
 }
 
 pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
+    if args.paper == "atlas" {
+        let problem = "the atlas has a command of its own: wordline atlas";
+        return Err(Failure::Input(format!("reproduce atlas: {problem}")));
+    }
     let mut arguments = vec![
         ("paper", Argument::Text(args.paper)),
         ("figures", Argument::Texts(args.figures)),
@@ -153,7 +155,7 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
     add_path(&mut arguments, "out", args.out)?;
     add_where(&mut arguments, args.at);
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
-    Ok(Call { module: "wordline.reproduce", extra: "reproduce", arguments })
+    Ok(Call { callee: Callee::Laboratory("reproduce"), arguments })
 }
 
 pub(crate) fn atlas(args: AtlasArgs, console: &Console) -> Result<Call, Failure> {
@@ -168,7 +170,12 @@ pub(crate) fn atlas(args: AtlasArgs, console: &Console) -> Result<Call, Failure>
     add(&mut arguments, "most_seeds", args.most_seeds.map(Argument::Number));
     add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
     add_where(&mut arguments, args.at);
-    Ok(Call { module: "wordline.atlas", extra: "atlas", arguments })
+    if arguments.iter().any(|(name, _)| matches!(*name, "workload" | "device")) {
+        return Ok(Call { callee: Callee::Module { name: "wordline.atlas", extra: "atlas" }, arguments });
+    }
+    arguments.push(("only", Argument::Texts(args.only)));
+    add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
+    Ok(Call { callee: Callee::Laboratory("atlas"), arguments })
 }
 
 pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {
@@ -176,15 +183,20 @@ pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {
     add(&mut arguments, "only", args.only.map(Argument::Text));
     add_path(&mut arguments, "out", args.out)?;
     add_path(&mut arguments, "claims", args.claims)?;
-    Ok(Call { module: "wordline.validate", extra: "validate", arguments })
+    Ok(Call { callee: Callee::Laboratory("validate"), arguments })
 }
 
-/// The answer of a binary without an interpreter.
+/// The answer where what a command calls is not there: an interpreter, or the laboratory.
 pub(crate) fn missing(call: &Call) -> Failure {
-    let extra = if call.extra.is_empty() { String::new() } else { format!("[{}]", call.extra) };
-    // The package is not on PyPI.
-    Failure::Input(format!(
-        "this is done in Python, which this binary goes without; pip install '.{extra}' in a clone of Wordline, or \
-         pip install 'WHEEL{extra}' with the path of its wheel, and use the wordline command that it brings"
-    ))
+    Failure::Input(match call.callee {
+        Callee::Laboratory(name) => format!(
+            "{name} is part of the laboratory, which is not installed; run `pip install . ./lab` in a clone of \
+             Wordline, and use the wordline command that it installs"
+        ),
+        // The package is not on PyPI.
+        Callee::Module { extra, .. } => format!(
+            "this is done in Python, which this binary goes without; pip install '.[{extra}]' in a clone of Wordline, \
+             or pip install 'WHEEL[{extra}]' with the path of its wheel, and use the wordline command that it brings"
+        ),
+    })
 }

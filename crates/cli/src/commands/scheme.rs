@@ -1,7 +1,6 @@
 //! `scheme`: one to begin with.
 
 use crate::args::scheme::SchemeNewArgs;
-use crate::commands::python::{Argument, Call, path};
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::Sink;
@@ -10,18 +9,6 @@ use wordline_schemes::{Registry, SAMPLE};
 /// A class of Python, and its test.
 const CLASS: &str = include_str!("../samples/my_scheme.py");
 const TEST: &str = include_str!("../samples/test_my_scheme.py");
-
-/// A file of Rust that carries over what can be of a class of Python, which Python reads.
-pub(crate) fn from_python(args: &SchemeNewArgs, class: &str) -> Result<Call, Failure> {
-    allowed(&args.name)?;
-    let arguments = vec![
-        ("name", Argument::Text(args.name.clone())),
-        ("class_", Argument::Text(class.to_string())),
-        ("out", Argument::Text(path(args.out.clone())?)),
-        ("force", Argument::Flag(args.force)),
-    ];
-    Ok(Call { module: "wordline.translate", extra: "", arguments })
-}
 
 /// Refuse a name that a scheme cannot have.
 fn allowed(name: &str) -> Result<(), Failure> {

@@ -153,12 +153,8 @@ fn demo_help_names_the_schemes_it_runs() {
 fn what_needs_python_says_how_to_get_it() {
     let model = ["model", "hyssd", "--device", "hyssd-st", "--workload", "twin:financial"];
     let sweep = ["sweep", "--device", "demo-8gb", "--workload", "bursty", "--scheme", "conventional"];
-    for (command, extra) in [
-        (["validate", "--quick"].as_slice(), "validate"),
-        (&model, "reproduce"),
-        (&sweep, "sweep"),
-        (&["reproduce", "ips"], "reproduce"),
-    ] {
+    let atlas = ["atlas", "--device", "demo-8gb", "--workload", "bursty"];
+    for (command, extra) in [(model.as_slice(), "sweep"), (&sweep, "sweep"), (&atlas, "atlas")] {
         let done = wordline(command);
         assert_eq!(done.status.code(), Some(2));
         let install = format!("pip install '.[{extra}]'");
@@ -176,4 +172,19 @@ fn sweep_says_that_its_requests_replace_those_of_a_workload() {
         text(&done.stderr).matches("requests 50 of the run replaces requests=1k of the workload.").count()
     };
     assert_eq!((sweep("50"), sweep("1000")), (1, 0));
+}
+
+#[test]
+fn what_is_of_the_laboratory_says_how_to_get_it() {
+    for command in [["validate", "--quick"].as_slice(), &["reproduce", "ips"], &["atlas"]] {
+        let done = wordline(command);
+        assert_eq!(done.status.code(), Some(2));
+        let said = text(&done.stderr);
+        assert!(said.contains(&format!("{} is part of the laboratory", command[0])), "{said}");
+        assert!(said.contains("`pip install . ./lab`"), "{said}");
+    }
+    let said = text(&wordline(&["reproduce", "atlas"]).stderr);
+    assert!(said.contains("wordline atlas"), "{said}");
+    let both = wordline(&["atlas", "--workload", "bursty", "--device", "demo-8gb", "--only", "twins"]);
+    assert_eq!(both.status.code(), Some(2));
 }

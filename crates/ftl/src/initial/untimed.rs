@@ -231,7 +231,7 @@ mod tests {
         (plane.programmed() - programmed) as f64 / (plane.host_pages() - host) as f64
     }
 
-    /// Formulas of `python/wordline/theory.py`, which hold for many blocks: SPEC section 7.1.
+    /// Formulas of `lab/wordline_lab/theory.py`, which hold for many blocks: SPEC section 7.1.
     #[test]
     fn uniform_writes_amplify_as_theory_says() {
         for (victim, rho, slots, theory) in [

@@ -376,6 +376,23 @@ fn crates() -> Vec<String> {
     folders.map(|folder| folder.file_name().into_string().unwrap()).collect()
 }
 
+/// The folders of benches that are programs of several files.
+fn benches() -> Vec<String> {
+    let mut found = vec![];
+    for name in crates() {
+        let folder = format!("crates/{name}/benches");
+        let Ok(entries) = fs::read_dir(root().join(&folder)) else { continue };
+        for program in entries.map(Result::unwrap).filter(|entry| entry.path().join("main.rs").is_file()) {
+            let mut files = BTreeMap::new();
+            sources(&program.path(), "", &mut files);
+            if files.len() > 1 {
+                found.push(format!("{folder}/{}", program.file_name().into_string().unwrap()));
+            }
+        }
+    }
+    found
+}
+
 #[test]
 fn a_crate_uses_only_crates_above_it() {
     let document = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
@@ -417,7 +434,8 @@ fn files_import_only_from_rooms_above_them_and_none_in_a_circle() {
     let document = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let listed = listed(&document);
     assert!(listed.contains_key("crates/ftl/src"), "no list of rooms was found");
-    let folders: Vec<String> = crates().iter().map(|name| format!("crates/{name}/src")).collect();
+    let mut folders: Vec<String> = crates().iter().map(|name| format!("crates/{name}/src")).collect();
+    folders.extend(benches());
     for folder in listed.keys().filter(|folder| **folder != FLOW) {
         assert!(folders.iter().any(|other| other == folder), "{folder} is no crate");
     }

@@ -47,7 +47,7 @@ pub(crate) fn alone(class: &Bound<'_, PyAny>) -> PyResult<(Registry, Arc<Failed>
 
 fn entry(class: &Bound<'_, PyAny>, failed: &Arc<Failed>) -> PyResult<Entry> {
     let About { name, typed, title, docs, described, parameters, hooks } =
-        class.call_method0("_about")?.extract()?;
+        class.py().import("wordline.spelling")?.call_method1("about", (class,))?.extract()?;
     let hooks: Vec<&str> = hooks.iter().map(String::as_str).collect();
     let answers = Answers::of_impl(&hooks);
     let keys: Vec<String> = parameters.iter().map(|(key, _, _)| key.clone()).collect();

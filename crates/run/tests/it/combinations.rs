@@ -1,5 +1,5 @@
 //! What stands over what: every ordered pair of schemes, on drives that differ in what they admit. A pair that a
-//! drive takes writes it over and is recounted; one that none takes has its reason in `docs/combinations.md`,
+//! drive takes writes it over and is recounted; one that none takes has its reason in `lab/results/combinations.md`,
 //! which `BLESS=1` rewrites.
 
 #![allow(clippy::print_stdout)]
@@ -87,7 +87,7 @@ fn page() -> String {
         "# One scheme over another\n\n`--scheme FRONT+DENSE`, each with its parameters, as in \
          `--scheme 'turbo-write:static_blocks=8+pa-ssd:QDS+UBS'`: the front\nkeeps its cache and decides what goes \
          where; what it calls its dense region is laid out, programmed and looked after\nby the other. How that \
-         works is in [media-and-modes.md](engine/media-and-modes.md#one-scheme-over-another).\n\nThe error model goes \
+         works is in [media-and-modes.md](../../docs/engine/media-and-modes.md#one-scheme-over-another).\n\nThe error model goes \
          with all of them: it is the flash's, and no scheme is asked.\n\n## What goes together\n\nEach was filled, written over \
          and recounted on small drives of these kinds.\n\n| front | dense, and on which drives |\n|---|---|\n{goes}\n\
          ## What does not, and why\n\nHierarchy's packing goes in front of In-place Switch, as `hierarchy+ips`: parts of \
@@ -100,10 +100,13 @@ fn page() -> String {
 #[test]
 fn every_pair_of_schemes_runs_or_is_refused_with_its_reason() {
     let text = page();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/combinations.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/results/combinations.md");
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, &text).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == text, "docs/combinations.md is not what the code says; `make bless` rewrites it");
+    assert!(
+        committed == text,
+        "lab/results/combinations.md is not what the code says; `make bless` rewrites it"
+    );
 }

@@ -56,9 +56,9 @@ fn agree(spec: &RunSpec, over: u32) {
     assert!(begun.settled, "{about}: {begun:?}");
 }
 
-/// The rows of `docs/steady-state-table.md` of a drive: workload, and write amplification after eight drive writes.
+/// The rows of `lab/results/steady-state-table.md` of a drive: workload, and write amplification after eight drive writes.
 fn table(device: &str) -> Vec<(String, f64)> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/steady-state-table.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/results/steady-state-table.md");
     let text = std::fs::read_to_string(path).unwrap();
     let rows = text.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
     let of = rows.filter(|cells| cells.get(1) == Some(&device));

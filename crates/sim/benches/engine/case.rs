@@ -1,6 +1,5 @@
 //! One case: a drive, a load of fixed work, and what it cost.
 
-use crate::mqsim::Given;
 use crate::shape::{LBAS, PAGE, Shape};
 use std::convert::Infallible;
 use std::time::Instant;
@@ -19,6 +18,15 @@ pub enum Load {
     RandomWrites,
     /// Of whole pages, one after the other.
     SequentialWrites,
+}
+
+/// How MQSim is given a case. It fills drives by their occupancy and collects in another way: spare space
+/// and trigger are those of [`crate::shape::PEERS`], and the occupancy makes it copy about as much.
+#[derive(Clone, Copy)]
+pub struct Given {
+    pub requests: u64,
+    /// Of what the host sees, in percent; 0 for a drive that holds nothing.
+    pub occupancy: u32,
 }
 
 /// What the drive holds before the clock starts.

@@ -13,10 +13,10 @@ mod mqsim;
 mod python;
 mod shape;
 
-use case::{Case, Cost, Load, Start};
+use case::{Case, Cost, Given, Load, Start};
 use history::History;
 use limit::Limit;
-use mqsim::{Given, MqSim, Pairs};
+use mqsim::{MqSim, Pairs};
 use python::Python;
 use shape::{PEERS, PEERS_HEAVY, Shape};
 

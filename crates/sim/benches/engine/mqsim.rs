@@ -1,21 +1,12 @@
 //! MQSim on the same drive and load, in turns with the engine: two programs in the same minutes.
 
-use crate::case::{Case, Cost, Load};
+use crate::case::{Case, Cost, Given, Load};
 use crate::shape::{BUS_MTS, ERASE_US, LBAS, PAGE, PAGES_PER_BLOCK, PEERS, PROGRAM_US, READ_US};
 use roxmltree::Document;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use std::{env, fs};
-
-/// How MQSim is given a case. It fills drives by their occupancy and collects in another way: spare space
-/// and trigger are those of [`PEERS`], and the occupancy makes it copy about as much.
-#[derive(Clone, Copy)]
-pub struct Given {
-    pub requests: u64,
-    /// Of what the host sees, in percent; 0 for a drive that holds nothing.
-    pub occupancy: u32,
-}
 
 /// Five pairs of runs.
 pub struct Pairs {

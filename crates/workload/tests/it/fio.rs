@@ -1,6 +1,6 @@
 //! Job files under real fio and under Wordline: the same requests? fio runs each file of `tests/fio`
 //! against its null engine and writes down what it issued; Wordline's jobs run against a drive that
-//! answers at once. `make fio` (this test with `FIO_TABLE=1`) writes the table of docs/jobs.md.
+//! answers at once. `make fio` (this test with `FIO_TABLE=1`) writes the table of lab/results/fio.md.
 //!
 //! The two draw other random numbers, so what is random is compared as samples of a distribution:
 //! addresses by the largest distance of two cumulative distributions (Kolmogorov and Smirnov), and
@@ -274,7 +274,7 @@ fn ten_job_files_give_the_requests_that_fio_gives() {
     }
     eprint!("{table}");
     if std::env::var_os("FIO_TABLE").is_some() {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/jobs.md");
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/results/fio.md");
         let text = std::fs::read_to_string(&page).unwrap();
         let (before, rest) = text.split_once("<!-- fio: begin -->\n").unwrap();
         let (_, after) = rest.split_once("<!-- fio: end -->").unwrap();
@@ -283,7 +283,7 @@ fn ten_job_files_give_the_requests_that_fio_gives() {
     }
 }
 
-/// The part of docs/jobs.md about keys follows the list that jobs are read by.
+/// The table of keys in lab/results/fio-keys.md follows the list that jobs are read by.
 #[test]
 fn the_page_names_every_key_with_what_becomes_of_it() {
     use wordline_workload::{Standing, job_keys};
@@ -302,7 +302,7 @@ fn the_page_names_every_key_with_what_becomes_of_it() {
          Errors, because they cannot be honoured:\n\n| key | why, and what to do |\n|---|---|\n{refused}",
         unseen.join(", ")
     );
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/jobs.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/results/fio-keys.md");
     let text = std::fs::read_to_string(&page).unwrap();
     let (before, rest) = text.split_once("<!-- keys: begin -->\n").unwrap();
     let (held, after) = rest.split_once("<!-- keys: end -->").unwrap();
@@ -311,7 +311,7 @@ fn the_page_names_every_key_with_what_becomes_of_it() {
         std::fs::write(&page, whole).unwrap();
         return;
     }
-    assert_eq!(held, now, "docs/jobs.md does not follow the keys; BLESS=1 rewrites it");
+    assert_eq!(held, now, "lab/results/fio-keys.md does not follow the keys; BLESS=1 rewrites it");
 }
 
 fn parsed(text: &str, options: &str) -> Result<Vec<HostRequest>, String> {

@@ -1,5 +1,5 @@
 //! Every key of fio that Wordline knows of: what it means here, that it means nothing to a drive, or
-//! why it cannot be honoured. Reading, `explain` and docs/jobs.md follow this one list.
+//! why it cannot be honoured. Reading, `explain` and lab/results/fio-keys.md follow this one list.
 
 use crate::generators::jobs::unseen::UNSEEN;
 use crate::text::parameter::{Parameter, value};

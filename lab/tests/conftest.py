@@ -1,0 +1,10 @@
+"""The fixtures of all tests: those of the package's."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python" / "tests"))
+
+from helpers import advice_is_known, binary, small, trace, wordline
+
+__all__ = ["advice_is_known", "binary", "small", "trace", "wordline"]

@@ -1,0 +1,39 @@
+"""What RARO's folder says in words, and the laws of errors that it lays beside the shares."""
+
+import pytest
+
+from wordline_lab.experiments.raro import fit, measures, words
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "that at the read that moves it, reads counted for the place"),
+        (
+            {"class": "read", "heat": "logical"},
+            "that at the read that moves it, reads counted for the data",
+        ),
+        (
+            {"class": "period", "period": "1000"},
+            "that at the end of the last 1,000 reads, reads counted for the place",
+        ),
+        (
+            {"class": "distance", "hot_within": "2000", "warm_within": "10000"},
+            "by the distance of its last two reads (hot within 2,000 reads, warm within 10,000)",
+        ),
+    ],
+)
+def test_a_finding_says_by_which_reading_of_heat_its_runs_were_made(monkeypatch, given, says):
+    monkeypatch.setattr(measures, "parameters", lambda study: given)
+    assert says in words.reading(None)
+
+
+def test_a_law_linear_in_the_cycles_meets_the_printed_shares_worse_than_the_power():
+    off = {
+        name: {s: fit.share(s, law, wear) / fit.PRINTED[s][3] for s in fit.PRINTED}
+        for name, law, wear in (("power", fit.MODEL, 2.05), ("linear", fit.linear(), 1.0))
+    }
+    assert all(0.75 < ratio < 1.5 for ratio in off["power"].values())
+    # The rate of the middle stage is too high between those of the others.
+    assert off["linear"]["middle"] > 5
+    assert max(off["linear"]["young"], off["linear"]["old"]) < 0.75

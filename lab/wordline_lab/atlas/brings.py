@@ -1,0 +1,174 @@
+"""What tuning brings: schemes with parameters that a search has found beside their own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from wordline.atlas import judge as j
+from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells
+from wordline.atlas.design import Tuned
+from wordline_lab.atlas import tuning
+
+#: What the section is called in every text.
+TITLE = "What tuning brings"
+#: By what found parameters are judged, in the order in which it is told.
+VERDICTS = ("better", "worse", "not told apart", "not known", "nothing found")
+
+_HOW = """\
+Parameters that a search found for every scheme alone, by the same method for all: {trials} trials
+by `wl.tune`, each under {conditions} conditions with {seeds} seeds and {requests:,} requests, on
+twins that the atlas does not show ({workloads}), with seeds that it does not use. What was to
+become smaller is the mean latency of writes, and of reads under RARO and its rival, over that under
+the scheme's own parameters; *seen* is what the search came to. The columns behind it are of the
+conditions of this atlas: the same ratio over all of them with its 95 % interval over the seeds, by
+load where it is lowest and highest, and the drive's lifetime over that under the scheme's own.
+`python -m wordline_lab.tuning atlas FOLDER` searches again.
+
+Tuned schemes run beside the others, and no best choice counts them: what is said elsewhere of the
+best is said of the published parameters."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What was found for a scheme, and what it comes to.
+
+    Attributes
+    ----------
+    tuned
+        What was found.
+    own
+        Its measure over that under the scheme's own parameters, over all conditions; none where no
+        parameters were found, or no condition has the measure.
+    by_load
+        The same of each load.
+    lifetime
+        The drive's lifetime over that under the scheme's own parameters.
+    """
+
+    tuned: Tuned
+    own: j.Over | None = None
+    by_load: Mapping[str, j.Over] = field(default_factory=dict)
+    lifetime: j.Over | None = None
+
+    @property
+    def verdict(self) -> str:
+        """One of `VERDICTS`."""
+        if self.own is None:
+            return "nothing found"
+        if not self.own.is_settled:
+            return "not known"
+        if self.own.is_chance:
+            return "not told apart"
+        return "better" if j.is_better(self.tuned.measure, self.own) else "worse"
+
+
+def gains(drive: DriveCells) -> list[Gain]:
+    """Return what tuning brings to each scheme of a drive."""
+    loads = dict.fromkeys(p.at[0] for p in drive.places)
+    found = []
+    for label, tuned in drive.tuned.items():
+        if not tuned.parameters:
+            found.append(Gain(tuned))
+            continue
+        over = partial(_over_own, drive, label)
+        each = {load: over(tuned.measure, load=load) for load in loads}
+        by_load = {load: o for load, o in each.items() if o is not None}
+        found.append(Gain(tuned, over(tuned.measure), by_load, over("lifetime")))
+    return found
+
+
+def _over_own(drive: DriveCells, label: str, measure: str, **levels: str) -> j.Over | None:
+    return j.between(j.where(drive, **levels), label, drive.tuned[label].of, measure)
+
+
+def sentences(atlas: Atlas) -> list[str]:
+    """Return what came out: how many schemes gain, and who is fastest then."""
+    every = [(drive, gain) for drive in atlas.drives for gain in gains(drive)]
+    if not every:
+        return []
+    count = Counter(gain.verdict for _, gain in every)
+    found = len(every) - count["nothing found"]
+    unknown = count["not known"]
+    text = (
+        f"Tuning: on other workloads and with other seeds a search found parameters for {found} of "
+        f"{len(every)} schemes, counted on each drive."
+    )
+    if found > unknown:
+        text += (
+            f" Over all conditions {count['better']} of them are better than the scheme's own "
+            f"beyond chance, {count['worse']} are worse, and {count['not told apart']} are not "
+            "told apart."
+        )
+    if unknown:
+        text += f" Of {unknown} it is not known, since their runs are not steady: run longer."
+    for most, does, verdict in ((min, "gains", "better"), (max, "loses", "worse")):
+        of = [(d, g.tuned, g.own) for d, g in every if g.own is not None and g.verdict == verdict]
+        if of:
+            drive, tuned, own = most(of, key=lambda item: item[2].log)
+            text += (
+                f" `{tuned.of}` on {drive.title} {does} most: "
+                f"{MEASURES[KEYS[tuned.measure]].label} {own} that under its own parameters, where "
+                f"the search saw {tuned.seen:.3g} times."
+            )
+    return [text, *(s for drive in atlas.drives for s in _fastest(drive))]
+
+
+def _fastest(drive: DriveCells) -> list[str]:
+    """Say which scheme alone writes fastest on a drive, with its own parameters and with others."""
+    alone = [s for s in drive.schemes if "+" not in s]
+    tuned = [label for label in drive.spelled if label not in drive.schemes]
+    own = j.rank(drive, drive.places, "write_mean", alone)
+    others = j.rank(drive, drive.places, "write_mean", tuned)
+    if not own or not others:
+        return []
+    (first, one), (best, other) = own[0], others[0]
+    apart = j.between(drive.places, best, first, "write_mean")
+    if apart is None or not (apart.is_settled and one.is_settled and other.is_settled):
+        return []
+    said = "they are not told apart" if apart.is_chance else f"{apart} of that"
+    return [
+        f"Of the schemes alone on {drive.title} `{first}` writes fastest with its own parameters, "
+        f"in {one} the plain drive's time; of the tuned ones `{best}` does, in {other}: {said}."
+    ]
+
+
+def section(atlas: Atlas) -> str:
+    """Return all of it as Markdown; empty where nothing is tuned."""
+    if not any(drive.tuned for drive in atlas.drives):
+        return ""
+    table = tuning.table()
+    how = _HOW.format(
+        trials=table["trials"],
+        conditions=len(table["conditions"]),
+        seeds=len(table["seeds"]),
+        requests=table["requests"],
+        workloads=", ".join(f"`{w['name']}`" for w in table["workloads"]),
+    )
+    return "\n\n".join([how, *(_of_drive(drive) for drive in atlas.drives if drive.tuned)])
+
+
+def _of_drive(drive: DriveCells) -> str:
+    rows = [
+        f"**{drive.title}**",
+        "",
+        "| scheme | mean latency of | found | seen | over its own | lowest | highest | lifetime | "
+        "verdict |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for gain in gains(drive):
+        t = gain.tuned
+        kind = f"{t.measure.partition('_')[0]}s"
+        if gain.own is None:
+            cells = ["–"] * 6  # noqa: RUF001
+        else:
+            low, high = gain.own.interval
+            by = sorted(gain.by_load.items(), key=lambda item: item[1].log)
+            ends = [f"{over.ratio:.3f} ({load})" for load, over in (by[0], by[-1])]
+            over = f"{gain.own.ratio:.3f} ({low:.3f} to {high:.3f})"
+            life = "–" if gain.lifetime is None else f"{gain.lifetime.ratio:.3f}"  # noqa: RUF001
+            cells = [f"`{t.parameters}`", f"{t.seen:.3f}", over, *ends, life]
+        rows.append(f"| {' | '.join([f'`{t.of}`', kind, *cells, gain.verdict])} |")
+    return "\n".join(rows)

@@ -1,0 +1,75 @@
+"""The atlas of one workload on one drive."""
+
+import json
+
+import pytest
+
+pytest.importorskip("rich", reason="needs pip install '.[atlas]'")
+pytest.importorskip("pyarrow", reason="needs pip install '.[atlas]'")
+
+from wordline.atlas import design as designs
+
+
+def test_an_atlas_of_ones_own(wordline, tmp_path):
+    trace = "".join(
+        f"{128166372000000000 + 2_000_000 * i},host,0,{'Read' if i % 3 else 'Write'},"
+        f"{i * 37 % 500 * 16384},{4096 * (1 + i % 4)},9\n"
+        for i in range(900)
+    )
+    (tmp_path / "mine.csv").write_text(trace)
+    asked = ["--workload", "mine.csv", "--device", "fair-tlc", "--scheme", "conventional"]
+    asked += ["--scheme", "slc-cache", "--seeds", "2", "--requests", "500", "--out", "mine"]
+    forecast = wordline("atlas", *asked, "--dry-run")
+    assert forecast.code == 0, forecast.err
+    assert "30 conditions on 1 drive, 2 seeds" in forecast.out
+    assert "tried in" in forecast.out
+    assert "all take" in forecast.out
+    done = wordline("atlas", *asked, timeout=300)
+    assert done.code == 0, done.err
+    found = json.loads((tmp_path / "mine" / "atlas.json").read_text())
+    [drive] = found["drives"]
+    assert len(drive["places"]) == 30
+    assert {p["at"][0] for p in drive["places"]} == set(designs.LOADS)
+    assert not any(isinstance(c, int) for p in drive["places"] for c in p["cells"])
+    assert (tmp_path / "mine" / "index.html").exists()
+    # So few requests tell nothing, and that is what it says: no figure, no lifetime, the command.
+    text = (tmp_path / "mine" / "README.md").read_text()
+    assert "it is not known what writes fastest: run longer (0 of 120 runs steady)." in text
+    assert "times the plain drive" not in text
+    assert "TiB" not in text
+    again = text.partition("Written by\n\n```\n")[2].partition("\n")[0]
+    schemes = "--scheme conventional --scheme slc-cache"
+    run = f"wordline atlas --workload mine.csv --device fair-tlc {schemes} --seeds 2"
+    assert again == f"{run} --requests 500"
+    page = (tmp_path / "mine" / "index.html").read_text()
+    assert 'data-longer="wordline trace loop mine.csv longer.wl --times ' in page
+    # Its pages say how the trace was fitted to the drive, without which a command is refused.
+    assert found["fit"] == "wrap"
+
+
+@pytest.mark.parametrize(
+    ("workload", "spelled"),
+    [
+        ("twin:hm_0", "twin:hm_0:closed=8"),
+        ("twin:hm_0:requests=9", "twin:hm_0:requests=9,closed=8"),
+        ("a=b/trace.csv", "a=b/trace.csv:closed=8"),
+        ("zipf:theta=1.1", "zipf:theta=1.1,closed=8"),
+    ],
+)
+def test_options_join_those_of_a_workload(workload, spelled):
+    assert designs.with_options(workload, "closed=8") == spelled
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--workload", "uniform"], "--device is missing"),
+        (["--device", "fair-tlc"], "--workload is missing"),
+        (["--workload", "unifrom", "--device", "fair-tlc"], "unifrom"),
+        (["--workload", "uniform", "--device", "fair-tcl"], "fair-tlc"),
+    ],
+)
+def test_wrong_input_ends_with_2(wordline, arguments, message):
+    done = wordline("atlas", *arguments)
+    assert done.code == 2
+    assert message in done.err

@@ -1,1 +1,0 @@
-"""One folder a paper: what is run, what is drawn, what is claimed; see `wordline.reproduce`."""
