@@ -161,10 +161,10 @@ def test_the_overview_counts_what_the_folders_say(tmp_path):
     lines = [line for line in page.splitlines() if line.startswith("| [")]
     rows = {line.split("](")[1].split("/")[0]: line for line in lines}
     assert [c.strip() for c in rows["raro"].split("|")[2:-1]] == [
-        *("1/4, main readings", "2", "0", "", "2", "2 of 3", ""),
+        *("1/4, main readings, not registered", "2", "0", "", "2", "2 of 3", ""),
     ]
     assert [c.strip() for c in rows["ips"].split("|")[2:-1]] == [
-        *("full, main readings", "2", "1", "", "1", "", "1"),
+        *("full, main readings, not registered", "2", "1", "", "1", "", "1"),
     ]
     assert "| all |  | 4 | 1 |  | 3 | 2 of 3 | 1 |\n" in page
     assert "\n- [raro](raro/README.md): raro was found\n" in page

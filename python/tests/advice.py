@@ -82,15 +82,17 @@ def _options(text: str) -> tuple[list[tuple[str, str | None]], str]:
 def shape(piece: str) -> str:
     """Return a piece of advice without what it takes from the case: names, paths and numbers."""
     piece = re.sub(r"\"[^\"]*\"|'[^']*'", '"…"', piece)
+    # Folders and rows without a sign of what they are.
+    piece = re.sub(r"^\S+(?= holds the page)|(?<=rows like )\S+", "…", piece)
     first, *rest = piece.split(", ")
     # Which names are listed depends on the case, too.
     if sum(" " not in item for item in rest) > 1:
         said = ", ".join(item for item in rest if " " in item)
         piece = f"{first.rpartition(' ')[0]} … {said}"
     words = (
-        re.sub(r"[^\s:=]*/[^\s:=]*|[\w.-]+\.[a-z]{2,8}(?=[:\s,;]|$)", "…", w) for w in piece.split()
+        re.sub(r"[^\s:=`]*/[^\s:=`]*|[\w.-]+\.[a-z]{2,8}(?=[:\s,;`]|$)", "…", w) for w in piece.split()
     )
-    return re.sub(r"\d[\d.,]*", "0", " ".join(words))
+    return re.sub(r"\d[\d.,]*( [KMGT]?i?B\b)?", "0", " ".join(words))
 
 
 class Entry:

@@ -59,7 +59,7 @@ def test_parameters_are_held_to_their_types():
     with pytest.raises(AttributeError, match="threshold is a parameter"):
         SmallFirst().threshold = 3
     text = wl.spelling.text(SmallFirst)
-    with pytest.raises(wl.UserError, match=r"threshold.*'big' is not a whole number"):
+    with pytest.raises(wl.UserError, match=r'threshold.*"big" is not a size'):
         wl.run(scheme=f"{text}:threshold=big", **SMALL)
     with pytest.raises(wl.UserError, match="tresh"):
         wl.run(scheme=f"{text}:treshold=1", **SMALL)
@@ -121,7 +121,7 @@ def test_the_command_takes_a_class_of_a_file(wordline, tmp_path):
     assert done.json["result_hash"] == own.do().result_hash
     swept = wordline("sweep", "--scheme", "py:mine.py#Mine", "--scheme=slc-cache", *small)
     assert swept.code == 0, swept.err
-    wrong = wordline("run", "--scheme=py:mine.py#Mine:size=1", *small)
+    wrong = wordline("run", "--scheme=py:mine.py#Mine:size=1B", *small)
     assert wrong.code != 0
     assert "ValueError: one" in wrong.err
     lost = wordline("run", "--scheme", "py:mine.py#Yours", *small)

@@ -192,7 +192,7 @@ def test_the_slowest_requests_are_told_by_what_the_timeline_shows(wordline, tmp_
     for story in stories:
         assert f"request {story['number']}: {story['op']} of" in words.out
         assert f"{story['arrival_ns'] / 1e9:.9f} s" in words.out
-    assert words.out.count("in all: ") == 5
+    assert words.out.count("total: ") == 5
     same = wl.why(report, slowest=5)
     assert [s["number"] for s in same["stories"]] == [s["number"] for s in stories]
     (one,) = wl.why(report.json, numbers=[stories[3]["number"]])["stories"]
@@ -207,7 +207,7 @@ def test_why_of_a_comparison_asks_which_run(wordline, tmp_path):
     done = wordline("why", "both.json")
     assert done.code == 2
     assert "2 runs are in it" in done.err
-    assert "conventional, slc-cache" in done.err
+    assert "--scheme conventional, --scheme slc-cache" in done.err
     done = wordline("why", "both.json", "--scheme", "slc-cache", "--op", "write", "--stories", "3")
     assert done.code == 0, done.err
     assert done.out.count(": write of") == 3
@@ -289,7 +289,7 @@ def test_a_page_or_a_folder_stands_for_the_report_beside_it(wordline, small, tmp
     assert "rerun" not in wordline("rerun", "one").err
     which = wordline("why", "two/report.html")
     assert which.code == 2
-    assert "2 runs are in it; say which with --scheme" in which.err
+    assert "2 runs are in it; say which one" in which.err
     chosen = wordline("why", "two", "--scheme", "slc-cache", "--stories", "1")
     assert "slc-cache on demo-8gb" in chosen.out
     with pytest.raises(wl.UserError, match="say scheme= with one of conventional, slc-cache"):

@@ -60,13 +60,13 @@ def test_they_are_in_the_report_by_why(both):
 
 def test_they_are_in_the_table_and_on_the_page(both):
     counts = both[1].without_effect
-    rows = str(both).split("\nAnswers without effect\n")[1].splitlines()
+    rows = str(both).split("\nIgnored scheme actions\n")[1].splitlines()
     found = {r.split("  ")[1]: r.split()[-2:] for r in rows if r.startswith("  move: no such page")}
     assert found == {"move: no such page": ["0", f"{counts.move_no_such_page:,}"]}
-    assert "Answers without effect" in both.html()
-    assert "Answers without effect" in str(both[1])
-    assert "Answers without effect" not in str(both[0])
-    assert "Answers without effect" not in both[0].html()
+    assert "Ignored scheme actions" in both.html()
+    assert "Ignored scheme actions" in str(both[1])
+    assert "Ignored scheme actions" not in str(both[0])
+    assert "Ignored scheme actions" not in both[0].html()
 
 
 def test_they_are_no_part_of_the_result():

@@ -81,6 +81,8 @@ def _head(name: str, found: Mapping[str, Any]) -> list[str]:
     scale = "full" if scope.scale == 1 else f"1/{scope.scale}"
     scale += "" if scope.is_whole else ", a part"
     scale += "" if found.get("read_as") == ALL else ", main readings"
+    # Pages of before claims and readings were frozen have no hash.
+    scale += "" if found.get("registered") else ", not registered"
     return [f"[{title}]({name}/README.md)", scale, *_counts(found["claims"]).values()]
 
 

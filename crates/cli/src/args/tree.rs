@@ -104,7 +104,7 @@ pub(crate) enum Command {
     },
     /// List what there is by name
     List(ListArgs),
-    /// Explain a device, scheme, workload, trace format or key of a device file
+    /// Explain a device, scheme, workload, trace format, key of a device file, figure or term
     Explain(ExplainArgs),
     /// Hold the engine to theory and to recorded figures of another simulator
     ///
