@@ -90,7 +90,8 @@ def shape(piece: str) -> str:
         said = ", ".join(item for item in rest if " " in item)
         piece = f"{first.rpartition(' ')[0]} … {said}"
     words = (
-        re.sub(r"[^\s:=`]*/[^\s:=`]*|[\w.-]+\.[a-z]{2,8}(?=[:\s,;`]|$)", "…", w) for w in piece.split()
+        re.sub(r"[^\s:=`]*/[^\s:=`]*|[\w.-]+\.[a-z]{2,8}(?=[:\s,;`]|$)", "…", w)
+        for w in piece.split()
     )
     return re.sub(r"\d[\d.,]*( [KMGT]?i?B\b)?", "0", " ".join(words))
 
