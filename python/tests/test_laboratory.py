@@ -51,12 +51,12 @@ def test_what_it_says_to_type_brings_the_command(without, wordline, tmp_path):
     assert program == "pip"
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     python = tmp_path / "venv" / "bin" / "python"
-    # What both need besides is there already, in the environment of the tests.
-    packages = Path(call(python, "-c", "import site; print(site.getsitepackages()[0])").out.strip())
-    (packages / "others.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
     words = [str(wheel) if word == "." else word for word in words]
     done = call(python, "-m", "pip", *words, "--no-deps", "-q", cwd=ROOT, timeout=600)
     assert done.code == 0, done.err
+    # What both need besides is there already, in the environment of the tests.
+    packages = Path(call(python, "-c", "import site; print(site.getsitepackages()[0])").out.strip())
+    (packages / "others.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
     command = tmp_path / "venv" / "bin" / "wordline"
     done = call(command, "validate", "--only", "unloaded", "--quick", cwd=tmp_path)
     assert done.code == 0, done.out + done.err
