@@ -4,7 +4,7 @@
 use crate::commands::figures::duration;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use wordline_report::{End, significant};
+use wordline_report::{End, significant, two_digits};
 use wordline_run::{Filled, RunLength, RunSpec, Setup, compare};
 use wordline_units::grouped;
 use wordline_workload::Pacing;
@@ -79,8 +79,7 @@ fn longer(setup: &Setup, length: RunLength, times: f64) -> String {
         return format!("--set workload.loops={}", (passes * times).ceil());
     }
     let each = requests / passes;
-    let size = 10f64.powf((each.log10().floor() - 1.0).max(0.0));
-    format!("--requests {}", ((each / size).ceil() * size) as u64)
+    format!("--requests {}", two_digits(each) as u64)
 }
 
 enum Wall {

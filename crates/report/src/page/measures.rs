@@ -49,10 +49,8 @@ fn explained(out: &mut String, groups: &[Group]) {
         for figure in group.rows.iter().filter_map(|row| row.figure) {
             if !seen.contains(&figure.about) {
                 seen.push(figure.about);
-                let label = figure.label.trim_start_matches("* ");
-                let name = if label == "*" { String::new() } else { format!(": {label}") };
-                let (title, about) = (escape(group.title), escape(figure.about));
-                let _ = writeln!(out, "<dt>{title}{}</dt><dd>{about}</dd>", escape(&name));
+                let (name, about) = (escape(&figure.under(group.title)), escape(figure.about));
+                let _ = writeln!(out, "<dt>{name}</dt><dd>{about}</dd>");
             }
         }
     }

@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_part_of_a_latency_has_a_name() {
-        let named = crate::words::figures::terms::LATENCY_PARTS.map(|(key, ..)| key);
+        let named = crate::words::figures::terms::LATENCY_PARTS.map(|part| part.also[0]);
         assert_eq!(LATENCY_PARTS.map(|(key, _)| key), named);
     }
 

@@ -145,8 +145,8 @@ fn passes(run: &Report) -> f64 {
     run.workload.details.get("loops").and_then(Value::as_u64).unwrap_or(1).max(1) as f64
 }
 
-/// Rounded up to two digits.
-fn two_digits(x: f64) -> f64 {
+/// A number of requests to propose: rounded up to two digits.
+pub fn two_digits(x: f64) -> f64 {
     let size = 10f64.powf((x.log10().floor() - 1.0).max(0.0));
     (x / size).ceil() * size
 }

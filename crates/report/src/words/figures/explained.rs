@@ -1,7 +1,8 @@
 //! What `explain` says of a figure or a term.
 
+use crate::words::figures::figure::Section;
 use crate::words::figures::table::SECTIONS;
-use crate::words::figures::terms::terms;
+use crate::words::figures::terms::{Term, terms};
 
 /// A figure or a term, explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,9 +19,8 @@ pub struct Explained {
 /// the JSON (`waf.total`), and terms (`GC`, `region S`, `not steady`). Case, `-` and `_` do not matter.
 pub fn explained(name: &str) -> Vec<Explained> {
     let wanted = plain(name);
-    let figures =
-        SECTIONS.iter().flat_map(|section| section.figures().map(move |figure| (section.title, figure)));
-    let named = figures.filter(|(title, figure)| {
+    let under = |section: &'static Section| section.figures().map(move |figure| (section.title, figure));
+    let named = SECTIONS.iter().flat_map(under).filter(|(title, figure)| {
         let label = figure.label.trim_start_matches("* ");
         let first = title.split(' ').next().unwrap_or_default();
         let names = [
@@ -32,17 +32,15 @@ pub fn explained(name: &str) -> Vec<Explained> {
         label != "*" && names.iter().any(|n| plain(n) == wanted)
     });
     let of_section = SECTIONS.iter().filter(|section| plain(section.title) == wanted);
-    let figures = named.chain(of_section.flat_map(|s| s.figures().map(move |figure| (s.title, figure))));
-    let mut found: Vec<Explained> = figures
+    let mut found: Vec<Explained> = named
+        .chain(of_section.flat_map(under))
         .map(|(title, figure)| Explained {
-            name: if figure.label == "*" { title.to_string() } else { format!("{title}: {}", figure.label) },
+            name: figure.under(title),
             about: figure.about,
             facts: vec![("JSON", figure.path.to_string()), ("unit", figure.measured())],
         })
         .collect();
-    let same = |term: &crate::words::figures::terms::Term| {
-        [term.name].iter().chain(term.also).any(|n| plain(n) == wanted)
-    };
+    let same = |term: &Term| [term.name].iter().chain(term.also).any(|n| plain(n) == wanted);
     found.extend(terms().filter(same).map(|term| Explained {
         name: term.name.to_string(),
         about: term.about,
@@ -96,7 +94,7 @@ mod tests {
     #[test]
     fn all_that_pictures_and_tables_name_is_explained() {
         let names = CAUSES.into_iter().chain(["slc", "mlc", "tlc", "qlc", "reprogram"]);
-        let parts = LATENCY_PARTS.into_iter().map(|(key, ..)| key);
+        let parts = LATENCY_PARTS.iter().map(|part| part.also[0]);
         for name in names.chain(parts).chain(explainable()) {
             assert!(!explained(name).is_empty(), "{name} is not explained");
         }

@@ -70,6 +70,14 @@ impl Figure {
         self.label.replace('*', name)
     }
 
+    /// What it is called under a heading, where no `*` has a name: `Write latency: p99`, or the heading alone.
+    pub(crate) fn under(&self, heading: &str) -> String {
+        match self.label.trim_start_matches("* ") {
+            "*" => heading.to_string(),
+            label => format!("{heading}: {label}"),
+        }
+    }
+
     /// Its unit in the JSON and which way is better: `microseconds; lower is better`.
     pub fn measured(&self) -> String {
         let unit = if self.path.contains("_ns") { "nanoseconds" } else { self.quantity.stored() };
@@ -130,11 +138,8 @@ pub(crate) fn distinct(names: impl Iterator<Item = String>, most: usize) -> Vec<
 }
 
 macro_rules! one {
-    ($path:literal, $label:literal, $quantity:expr, $better:expr, $about:expr, $value:expr) => {
-        Entry::One(Figure::new($path, $label, ($quantity, $better), $about), $value)
-    };
-    ($path:literal, $label:literal, $quantity:expr, $better:expr, $about:expr, $value:expr; $($how:ident),+) => {
-        Entry::One(Figure::new($path, $label, ($quantity, $better), $about)$(.$how())+, $value)
+    ($path:literal, $label:literal, $quantity:expr, $better:expr, $about:expr, $value:expr $(; $($how:ident),+)?) => {
+        Entry::One(Figure::new($path, $label, ($quantity, $better), $about)$($(.$how())+)?, $value)
     };
 }
 

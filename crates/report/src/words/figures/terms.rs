@@ -23,33 +23,10 @@ const fn term(
     Term { name, also, kind, about }
 }
 
-/// A part of the mean latency: its key in the JSON, its name, and what it is.
-pub(crate) const LATENCY_PARTS: [(&str, &str, &str); 11] = [
-    ("admission", "waiting for queue or buffer", "The queue before the drive, or its write buffer, is full."),
-    ("map_miss", "mapping table miss", "The page of the mapping table with the entry is read from flash."),
-    (
-        "staging",
-        "staging in RAM",
-        "The data wait in RAM for the other pages of a one-shot program or for the missing part of a page.",
-    ),
-    ("behind_host", "waiting for host I/O", "The plane works for another host request."),
-    ("behind_gc", "waiting for GC", "The plane works for garbage collection."),
-    ("behind_migration", "waiting for migration", "The plane works for migration."),
-    ("space", "waiting for free space", "No page is free where the data must go."),
-    (
-        "die",
-        "array",
-        "Array time (tR, tPROG), with the wait for an array that another plane of the die uses.",
-    ),
-    ("retry", "read retries", "The page is sensed again because it could not be corrected."),
-    ("bus", "channel bus", "The transfer over the channel, with the wait for it."),
-    ("link", "host link", "The transfer over the host link, with the wait for it."),
-];
-
 /// The name of a part of the mean latency; any other key as it is.
 pub(crate) fn latency_part(key: &str) -> String {
-    let known = LATENCY_PARTS.iter().find(|(k, ..)| *k == key);
-    known.map_or_else(|| key.replace('_', " "), |(_, name, _)| name.to_string())
+    let known = LATENCY_PARTS.iter().find(|part| part.also == [key]);
+    known.map_or_else(|| key.replace('_', " "), |part| part.name.to_string())
 }
 
 const CAUSE: &str = "cause of flash operations";
@@ -58,6 +35,41 @@ const MODE: &str = "cell mode";
 const PART: &str = "part of the mean latency";
 const VERDICT: &str = "verdict";
 const TERM: &str = "term";
+
+/// Parts of the mean latency, each with its key in the JSON behind its name.
+pub(crate) const LATENCY_PARTS: [Term; 11] = [
+    term(
+        PART,
+        "waiting for queue or buffer",
+        &["admission"],
+        "The queue before the drive, or its write buffer, is full.",
+    ),
+    term(
+        PART,
+        "mapping table miss",
+        &["map_miss"],
+        "The page of the mapping table with the entry is read from flash.",
+    ),
+    term(
+        PART,
+        "staging in RAM",
+        &["staging"],
+        "The data wait in RAM for the other pages of a one-shot program or for the missing part of a page.",
+    ),
+    term(PART, "waiting for host I/O", &["behind_host"], "The plane works for another host request."),
+    term(PART, "waiting for GC", &["behind_gc"], "The plane works for garbage collection."),
+    term(PART, "waiting for migration", &["behind_migration"], "The plane works for migration."),
+    term(PART, "waiting for free space", &["space"], "No page is free where the data must go."),
+    term(
+        PART,
+        "array",
+        &["die"],
+        "Array time (tR, tPROG), with the wait for an array that another plane of the die uses.",
+    ),
+    term(PART, "read retries", &["retry"], "The page is sensed again because it could not be corrected."),
+    term(PART, "channel bus", &["bus"], "The transfer over the channel, with the wait for it."),
+    term(PART, "host link", &["link"], "The transfer over the host link, with the wait for it."),
+];
 
 const TERMS: &[Term] = &[
     term(CAUSE, "host", &[], "Reads and programs that a host request asks for."),
@@ -267,16 +279,5 @@ const TERMS: &[Term] = &[
 
 /// Every term, parts of a latency among them.
 pub(crate) fn terms() -> impl Iterator<Item = Term> {
-    const ALSO: [[&str; 1]; LATENCY_PARTS.len()] = {
-        let mut also = [[""]; LATENCY_PARTS.len()];
-        let mut i = 0;
-        while i < also.len() {
-            also[i] = [LATENCY_PARTS[i].0];
-            i += 1;
-        }
-        also
-    };
-    static KEYS: [[&str; 1]; LATENCY_PARTS.len()] = ALSO;
-    let parts = LATENCY_PARTS.iter().zip(&KEYS).map(|((_, name, about), also)| term(PART, name, also, about));
-    TERMS.iter().copied().chain(parts)
+    TERMS.iter().copied().chain(LATENCY_PARTS)
 }
