@@ -1,15 +1,14 @@
 //! The law by which requests go on with files, from those that were found.
 
+use crate::fitting::legal::{SIZES, fraction, most_frequent_first};
 use crate::generators::twin::description::FileLaw;
 use crate::generators::twin::files_found::Totals;
 use crate::generators::twin::statistics::Statistics;
 use std::collections::BTreeMap;
-use wordline_units::{Fraction, HostOp};
+use wordline_units::HostOp;
 
 /// Share of the requests that are of files from which on a twin has such.
 const SOME: f64 = 0.01;
-/// Sizes of requests that a twin keeps apart.
-const SIZES: usize = 48;
 
 /// The files of reads or of writes; none where they are few.
 pub(crate) fn file_law(trace: &Statistics, op: HostOp) -> Option<FileLaw> {
@@ -18,18 +17,17 @@ pub(crate) fn file_law(trace: &Statistics, op: HostOp) -> Option<FileLaw> {
     if (totals.requests as f64) < SOME * side.requests as f64 || totals.files == 0 {
         return None;
     }
-    let share = |x: f64| Fraction((x.clamp(0.0, 1.0) * 1e9).round() as u64);
     let mut sizes = weights(&totals.sizes);
-    sizes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    most_frequent_first(&mut sizes);
     sizes.truncate(SIZES);
     sizes.sort_by_key(|(size, _)| *size);
     Some(FileLaw {
-        bursts: share(found.files),
-        apart: share(found.files_apart),
+        bursts: fraction(found.files),
+        apart: fraction(found.files_apart),
         sizes,
         lengths: lengths(&totals),
         begins: weights(&totals.begins),
-        near: share(found.near.unwrap_or(0.0)),
+        near: fraction(found.near.unwrap_or(0.0)),
     })
 }
 

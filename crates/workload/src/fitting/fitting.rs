@@ -10,6 +10,7 @@
 
 use crate::error::{WorkloadError, going_on};
 use crate::fitting::files::file_law;
+use crate::fitting::legal::{SIZES, fraction, most_frequent_first};
 use crate::fitting::piece::{PAGE, Piece, SEED};
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::description::{
@@ -27,8 +28,6 @@ use wordline_units::{Bytes, Fraction, HostOp, LBA_BYTES, SimDuration};
 
 /// Parts of the span that have a rate of their own.
 const PARTS: usize = 96;
-/// Sizes that a twin keeps apart.
-const SIZES: usize = 48;
 /// Twins that are tried for the hit curve and the share of stable updates.
 const FITS: usize = 6;
 /// Points of reads of written pages above the trace's from which on reads keep apart from writes.
@@ -134,10 +133,6 @@ fn missing(trace: &Statistics, fallbacks: &mut Vec<Fallback>) {
     }
 }
 
-fn fraction(x: f64) -> Fraction {
-    Fraction((x.clamp(0.0, 1.0) * 1e9).round() as u64)
-}
-
 /// Files of a side, and sizes, streams and alignment of its other requests; its hot part is found later.
 fn side(trace: &Statistics, op: HostOp, footprint: u64) -> Side {
     let s = if op == HostOp::Write { &trace.writes } else { &trace.reads };
@@ -150,7 +145,7 @@ fn side(trace: &Statistics, op: HostOp, footprint: u64) -> Side {
     let sizes = s.sizes.iter().map(|(size, n)| (*size, (*n - in_files(*size)) as f64));
     let mut sizes: Vec<(u32, f64)> = sizes.filter(|(_, n)| *n > 0.0).collect();
     let bytes: f64 = sizes.iter().map(|(size, n)| *size as f64 * n * LBA_BYTES as f64).sum();
-    sizes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    most_frequent_first(&mut sizes);
     if sizes.len() > SIZES {
         let rest = sizes.split_off(SIZES);
         // The others by powers of two, each class at its mean.

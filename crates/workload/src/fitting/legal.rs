@@ -11,6 +11,19 @@ use wordline_units::{Fraction, LBA_BYTES, SimDuration};
 /// The largest share that is less than all.
 const ALL_BUT: Fraction = Fraction(Fraction::ONE.0 - 1);
 
+/// Sizes of requests that a twin keeps apart.
+pub(crate) const SIZES: usize = 48;
+
+/// Sizes with how often they come, the most frequent first; of those that are as frequent the smaller.
+pub(crate) fn most_frequent_first(sizes: &mut [(u32, f64)]) {
+    sizes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+}
+
+/// A share of all or of none, or between.
+pub(crate) fn fraction(x: f64) -> Fraction {
+    Fraction((x.clamp(0.0, 1.0) * 1e9).round() as u64)
+}
+
 impl Description {
     /// The nearest description that can be written and read.
     pub(crate) fn legal(mut self) -> Description {
