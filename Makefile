@@ -31,10 +31,14 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 LAB := validate papers register twins twin-classes twin-fits steady verdicts errors lifetime atlas tuning
 .PHONY: help help-all $(LAB) demo kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms fio golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
 
-help: ## Show this list
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
+# Those for everybody stand after `##`, the others after `#:`.
+targets = grep -hE '^[a-z0-9-]+:.*$(1) ' $(firstword $(MAKEFILE_LIST)) \
+	| sed -E 's/^([a-z0-9-]+):.*$(1) (.*)/  make \1\t\2/' | expand -t 24
+help: #: Show the targets for everybody
+	@$(call targets,\#\#)
 
-help-all: help ## Show what the laboratory does, too
+help-all: help #: Show all targets, the laboratory's too
+	@$(call targets,\#:)
 	@$(MAKE) --no-print-directory -C lab help
 
 $(LAB): $(INSTALLED) $(TOOLS) $(LABORATORY)
@@ -92,12 +96,12 @@ wheel: $(BUILDERS) ## Build one wheel for every Python from 3.10 on Linux of 201
 	@$(MATURIN) build --quiet --release --locked --zig --compatibility manylinux_2_28 $(if $(TARGET),--target $(TARGET)) --out dist
 	@ls -sh dist/*.whl
 
-sdist: $(BUILDERS) ## Pack the source distribution into dist/
+sdist: $(BUILDERS) #: Pack the source distribution into dist/
 	@rm -f dist/*.tar.gz
 	@$(MATURIN) sdist --out dist > $(VENV)/sdist.log 2>&1 || { cat $(VENV)/sdist.log; exit 1; }
 	@ls -sh dist/*.tar.gz
 
-release-check: wheel sdist $(TOOLS) ## Build wheel and source distribution, and install both in clean environments
+release-check: wheel sdist $(TOOLS) #: Build wheel and source distribution, and install both in clean environments
 	@WORDLINE_DIST=$(CURDIR)/dist WORDLINE_SDIST=1 $(BIN)/python -m pytest python/tests/test_dist.py
 
 test: check rust-test python-test lab-test count-test ## Every check and every test
@@ -120,7 +124,7 @@ define IN_BROWSER
 -p wordline-workload --no-default-features
 endef
 export IN_BROWSER
-wasm: ## Build what runs in a browser, without warnings, where rustup has the target wasm32-unknown-unknown
+wasm: #: Build what runs in a browser, without warnings, where rustup has the target wasm32-unknown-unknown
 	@if ! rustup target list --installed 2>/dev/null | grep -qx $(WASM); then \
 		echo "== no build for browsers: the target is not installed (rustup target add $(WASM))"; \
 	else \
@@ -130,31 +134,31 @@ wasm: ## Build what runs in a browser, without warnings, where rustup has the ta
 		done; \
 	fi
 
-rust-test: ## The tests in Rust
+rust-test: #: The tests in Rust
 	@echo "== cargo test"
 	@$(CARGO_TEST)
 
-python-test: $(INSTALLED) $(TOOLS) $(LABORATORY) ## The tests in Python, of the installed package and the command
+python-test: $(INSTALLED) $(TOOLS) $(LABORATORY) #: The tests in Python, of the installed package and the command
 	@echo "== pytest"
 	@$(CARGO_TEST) --no-run
 	@$(if $(WHEEL),WORDLINE_DIST=$(abspath $(dir $(WHEEL)))) $(BIN)/python -m pytest
 
-lab-test: $(INSTALLED) $(TOOLS) $(LABORATORY) ## The tests of the laboratory
+lab-test: $(INSTALLED) $(TOOLS) $(LABORATORY) #: The tests of the laboratory
 	@echo "== pytest of lab"
 	@$(MAKE) --no-print-directory -C lab test
 
 # Counts are a compiler's: this one's, where rustup has it. CI builds and tests with the same.
 RUST := 1.95.0
-count-test: ## Instructions of seven kinds of work: none may grow by 3 % over what count.csv keeps
+count-test: #: Instructions of seven kinds of work: none may grow by 3 % over what count.csv keeps
 	@echo "== callgrind"
 	@if rustup run $(RUST) rustc --version >/dev/null 2>&1; then export RUSTUP_TOOLCHAIN=$(RUST); \
 		else echo "Rust $(RUST), whose counts are kept, is not installed (rustup toolchain install $(RUST)); this is $$(rustc --version)"; fi; \
 		$(PYTHON) crates/sim/benches/count.py --test
 
-bench-picture: $(TOOLS) ## Draw docs/scaling.svg from the history of the bench
+bench-picture: $(TOOLS) #: Draw docs/scaling.svg from the history of the bench
 	@$(BIN)/python crates/sim/benches/scaling.py
 
-closed-forms: ## Hold In-place Switch to its closed forms on the whole 384 GiB drive (some minutes)
+closed-forms: #: Hold In-place Switch to its closed forms on the whole 384 GiB drive (some minutes)
 	@WORDLINE_WHOLE_DRIVE=1 cargo test --release --package wordline-sim --test it -- --nocapture closed_forms
 
 # In a copy, once: `make clean` removes it.
@@ -179,50 +183,50 @@ bench: ## Speed of the engine on fixed work, beside the naked loop and MQSim if 
 		cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
 endif
 
-bench-count: ## Instructions of seven kinds of work by callgrind; KEEP=1 keeps them, PROFILE_OF=write shows where they go
+bench-count: #: Instructions of seven kinds of work by callgrind; KEEP=1 keeps them, PROFILE_OF=write shows where they go
 	@$(PYTHON) crates/sim/benches/count.py $(if $(KEEP),--keep) $(if $(PROFILE_OF),--profile-of "$(PROFILE_OF)")
 
-fio: ## Write the table of lab/results/fio.md: job files under fio and under Wordline (needs fio)
+fio: #: Write the table of lab/results/fio.md: job files under fio and under Wordline (needs fio)
 	@FIO_TABLE=1 cargo test --quiet --package wordline-workload --test it fio::ten_job_files
 
 # Linux with pointers of 32 bits, on a machine with those of 64: the compiler of C libraries needs its other half.
 BITS32 := i686-unknown-linux-gnu
-golden-32: ## Ten golden rows with pointers of 32 bits, against the hashes of those with 64
+golden-32: #: Ten golden rows with pointers of 32 bits, against the hashes of those with 64
 	@rustup target list --installed 2>/dev/null | grep -qx $(BITS32) || rustup target add $(BITS32)
 	@echo 'int main(void) { return 0; }' | cc -m32 -x c -o /dev/null - 2>/dev/null \
 		|| { echo "cc -m32 does not link; install gcc-multilib (apt-get install gcc-multilib)"; exit 1; }
 	@cargo test --quiet --target $(BITS32) --package wordline-run --test it golden::ten_rows
 
-mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
+mutants: $(TOOLS) #: Plant ten faults in a copy of the engine, one at a time: the suite must catch each
 	@$(BIN)/python tests/mutants.py --out target/mutations.md
 
-ftl-mutants: $(TOOLS) ## Plant ten faults in the translation layer: its own tests must catch seven
+ftl-mutants: $(TOOLS) #: Plant ten faults in the translation layer: its own tests must catch seven
 	@$(BIN)/python tests/mutants.py --alone --out target/ftl-mutations.md
 
-explore: ## Every order of events on drives of a few blocks, for every scheme (some minutes); a row each, and faults with the way there
+explore: #: Every order of events on drives of a few blocks, for every scheme (some minutes); a row each, and faults with the way there
 	@cargo run --quiet --release --package wordline-explore --example explore
 
-explore-mutants: $(TOOLS) ## Plant faults that stop a drive in the translation layer: the search must find each
+explore-mutants: $(TOOLS) #: Plant faults that stop a drive in the translation layer: the search must find each
 	@$(BIN)/python tests/mutants.py --explore --out target/explore-mutations.md
 
 bless: ## Accept changed golden files and schemas; say in the commit why they changed
 	@BLESS=1 $(CARGO_TEST)
 
-kills: $(INSTALLED) $(TOOLS) ## Kill sweeps here and on a Dask cluster at random moments, KILLS="--kills 1000 --cluster 50", and compare what comes out
+kills: $(INSTALLED) $(TOOLS) #: Kill sweeps here and on a Dask cluster at random moments, KILLS="--kills 1000 --cluster 50", and compare what comes out
 	@$(BIN)/python python/tests/kills.py $(KILLS)
 
-soak: $(INSTALLED) $(TOOLS) ## Cut the power of a served drive and kill it, 1,000 times each, at 10,000 programs of SQLite, under PostgreSQL; short of memory; eight clients for an hour: SOAK="--cuts 50 --kills 50 --mebibytes 600 --seconds 3600"
+soak: $(INSTALLED) $(TOOLS) #: Cut the power of a served drive and kill it, 1,000 times each, at 10,000 programs of SQLite, under PostgreSQL; short of memory; eight clients for an hour: SOAK="--cuts 50 --kills 50 --mebibytes 600 --seconds 3600"
 	@WORDLINE_CUTS=250 WORDLINE_KILLS=170 cargo test -q -p wordline-live --test it -- cuts::nothing_flushed folder::what_was_answered
 	@WORDLINE_COMMITS=40 cargo test -q -p wordline-live --lib -- killed
 	@WORDLINE_ENDS=10000 cargo test -q -p wordline-live --lib -- exhaustive::a_database
 	@$(BIN)/python python/tests/soak.py --wordline $(BIN)/wordline $(SOAK)
 
-walk: ## Count functions and changes of file on the way of a write through the engine; COMMIT=... for an older tree
+walk: #: Count functions and changes of file on the way of a write through the engine; COMMIT=... for an older tree
 	@$(PYTHON) tests/walk.py $(if $(COMMIT),--commit $(COMMIT))
 
 N ?= 1000
 SEED ?= 1
-swarm: ## Random drives, schemes and workloads with every check on: make swarm N=1000 SEED=1
+swarm: #: Random drives, schemes and workloads with every check on: make swarm N=1000 SEED=1
 	@WORDLINE_CASES=$(N) WORDLINE_SEED=$(SEED) cargo test --package wordline-swarm --test it --quiet swarm::every_read
 
 SECONDS ?= 10
@@ -236,7 +240,7 @@ COVERAGE := --cfg fuzzing -Cdebug-assertions -Cpasses=sancov-module -Cllvm-args=
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 	-Cllvm-args=-sanitizer-coverage-pc-table
 
-fuzz: ## Fuzz every way in, each for so long: make fuzz SECONDS=60 TARGETS="device trace"
+fuzz: #: Fuzz every way in, each for so long: make fuzz SECONDS=60 TARGETS="device trace"
 	@RUSTFLAGS="$(COVERAGE)" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
 		cargo build --quiet --release --package wordline-fuzz --features libfuzzer \
 		--target $(HOST) --target-dir $(BUILT)
