@@ -15,14 +15,19 @@ use wordline_units::{BlockId, HostOp};
 const BUDGET: u64 = 4;
 /// Drives that run, at most.
 const ROUNDS: u64 = 3;
+/// The part of what is left after which a drive in another regime than it began in gives way to one that begins in that.
+/// The last has the rest, and runs for as large a part of all at least: what lies in the blocks takes longer to settle than
+/// the regime.
+const SHOWN: u64 = 4;
 /// Windows that the data of a drive make, at most.
 const WINDOWS_PER_DATA: u64 = 400;
-/// Windows until a regime can be said to stand still, half of which are compared with the other half.
+/// Windows until a regime can be said to stand still. The later half of them counts, in which the change to it is over.
 const WINDOWS: usize = 6;
 /// By how much two regimes that are called alike differ: free space as a victim is chosen, in blocks of a plane, and
 /// slots of padding for each page and its padding.
 const STILL: (f64, f64) = (0.25, 0.02);
-/// By how much write amplification may differ from that of the untimed writes before these are no longer trusted.
+/// By how much write amplification may differ from that of the untimed writes before these are no longer trusted, and by
+/// how much of it free space may grow or shrink, in slots for each page of the host.
 const LAW: f64 = 0.02;
 
 /// What is counted while the host writes a given number of pages.
@@ -36,6 +41,8 @@ struct Window {
     pages: u64,
     padding: u64,
     slots: u64,
+    /// Slots that were erased.
+    erased: u64,
 }
 
 impl Window {
@@ -47,6 +54,7 @@ impl Window {
             pages: sum.pages + w.pages,
             padding: sum.padding + w.padding,
             slots: sum.slots + w.slots,
+            erased: sum.erased + w.erased,
         })
     }
 
@@ -61,8 +69,19 @@ impl Window {
         Regime { free_blocks, padding, programmed_share }
     }
 
+    /// Write amplification with free space as it is: if that grew or shrank, collection did more or less than the host
+    /// asked for. A victim with a share u of live slots gives 1 - u of a block for u of copies.
     fn waf(&self) -> f64 {
-        self.slots as f64 / self.written.max(1) as f64
+        let of_host = self.pages + self.padding;
+        let copies = self.slots.saturating_sub(of_host) as f64;
+        let gained = 1.0 - copies / self.erased.max(1) as f64;
+        let slots = if gained > 0.0 && self.erased > 0 { of_host as f64 / gained } else { self.slots as f64 };
+        slots / self.written.max(1) as f64
+    }
+
+    /// By how many slots free space grew for each page that the host wrote.
+    fn growth(&self) -> f64 {
+        (self.erased as f64 - self.slots as f64) / self.written.max(1) as f64
     }
 }
 
@@ -82,8 +101,10 @@ pub(crate) struct RegimeProbe {
     pages_per_window: u64,
     pages: u64,
     pages_max: u64,
-    /// Whether another drive may run in its place.
-    may_restart: bool,
+    /// Pages before which it has not settled.
+    pages_min: u64,
+    /// Pages until which another drive may run in its place.
+    replaced_until: u64,
     now: Window,
     ended: Vec<Window>,
     /// The block that each plane collects.
@@ -93,7 +114,7 @@ pub(crate) struct RegimeProbe {
 }
 
 impl RegimeProbe {
-    fn new(setup: &Setup, pages_max: u64, may_restart: bool) -> RegimeProbe {
+    fn new(setup: &Setup, pages_max: u64) -> RegimeProbe {
         RegimeProbe {
             begun: None,
             block: 1,
@@ -101,7 +122,8 @@ impl RegimeProbe {
             pages_per_window: u64::MAX,
             pages: 0,
             pages_max,
-            may_restart,
+            pages_min: 0,
+            replaced_until: 0,
             now: Window::default(),
             ended: vec![],
             collected: vec![None; setup.geometry.planes as usize],
@@ -109,39 +131,60 @@ impl RegimeProbe {
         }
     }
 
-    /// The last so many windows but the last so many of them.
-    fn windows(&self, last: usize, but: usize) -> Window {
+    /// The later half of its windows, in two halves.
+    fn halves(&self) -> [Window; 2] {
         let n = self.ended.len();
-        Window::of(&self.ended[n.saturating_sub(last)..n.saturating_sub(but)])
+        [n / 2..n - n / 4, n - n / 4..n].map(|part| Window::of(&self.ended[part]))
     }
 
-    fn regime(&self, last: usize, but: usize) -> Regime {
+    /// The later half of its windows.
+    fn later(&self) -> Window {
+        Window::of(&self.halves())
+    }
+
+    fn regime_in(&self, window: &Window) -> Regime {
         let before = self.begun.map_or(Regime::default(), |begun| begun.regime);
-        self.windows(last, but).regime(before, self.block)
+        window.regime(before, self.block)
     }
 
-    /// Whether the drive runs in another regime than it began in, and that stands still.
+    fn regime(&self) -> Regime {
+        self.regime_in(&self.later())
+    }
+
+    /// Whether the drive runs in another regime than it began in.
     fn is_in_another(&self) -> bool {
-        let now = self.regime(WINDOWS, 0);
-        self.is_still() && !self.begun.is_some_and(|begun| alike(begun.regime, now, 2.0))
+        !self.begun.is_some_and(|begun| alike(begun.regime, self.regime(), 2.0))
     }
 
+    /// Whether its regime stands still, and free space neither grows nor shrinks as far as can be told: that of each plane
+    /// goes up and down by a block, so that a difference of two instants varies by a sixth of its square.
     fn is_still(&self) -> bool {
-        let half = WINDOWS / 2;
-        self.ended.len() >= WINDOWS && alike(self.regime(WINDOWS, half), self.regime(half, 0), 1.0)
+        let [before, after] = self.halves();
+        let later = self.later();
+        let unknown =
+            (self.collected.len() as f64 / 6.0).sqrt() * self.block as f64 / later.written.max(1) as f64;
+        self.ended.len() >= WINDOWS
+            && alike(self.regime_in(&before), self.regime_in(&after), 1.0)
+            && later.growth().abs() + unknown <= LAW * later.waf()
     }
 
     /// Whether it amplifies as the untimed writes did.
     fn follows_law(&self) -> bool {
-        let waf = self.windows(WINDOWS, 0).waf();
-        self.begun.is_some_and(|begun| (waf / begun.waf - 1.0).abs() <= LAW)
+        self.begun.is_some_and(|begun| (self.later().waf() / begun.waf - 1.0).abs() <= LAW)
+    }
+
+    /// Whether another drive is to run in its place, in the regime that this one shows.
+    fn is_replaced(&self) -> bool {
+        let (is_early, is_over) =
+            (self.pages <= self.replaced_until, self.pages + self.pages_per_window > self.replaced_until);
+        is_early && self.is_in_another() && (is_over || self.is_still())
     }
 
     fn end_window(&mut self) {
         self.ended.push(std::mem::take(&mut self.now));
-        let enough =
-            if self.is_in_another() { self.may_restart } else { self.is_still() && self.follows_law() };
-        if enough || self.pages >= self.pages_max {
+        let settled =
+            || self.pages >= self.pages_min && !self.is_in_another() && self.is_still() && self.follows_law();
+        if self.is_replaced() || settled() || self.pages >= self.pages_max {
             self.done.set(true);
         }
     }
@@ -153,7 +196,13 @@ impl Probe for RegimeProbe {
     fn event(&mut self, _: Event) {}
 
     fn begin(&mut self, begin: &Begin, parts: impl Iterator<Item = Part>) {
-        if begin.kind != OpKind::Program || self.done.get() {
+        if self.done.get() {
+            return;
+        }
+        if begin.kind == OpKind::Erase {
+            self.now.erased += self.block;
+        }
+        if begin.kind != OpKind::Program {
             return;
         }
         let (mut all, mut of_host) = (0, 0);
@@ -200,7 +249,7 @@ pub(crate) struct Ran {
     pub contents: Option<Contents>,
     /// What the drives were written with, in multiples of their data.
     pub drive_writes: f64,
-    /// Write amplification over the last windows.
+    /// Write amplification over the later half of its windows.
     pub waf: Option<f64>,
 }
 
@@ -238,16 +287,17 @@ pub(crate) fn settle(
     let data = setup.state.mapped.count() as u64;
     let (mut known, mut left) = (first, data / BUDGET);
     for round in 1.. {
-        let last = round == ROUNDS;
-        let most = if last { left } else { left / 2 };
         let scheme = setup.spec.registry.build(spelling)?;
-        let probe = RegimeProbe::new(setup, most, !last);
+        let probe = RegimeProbe::new(setup, left);
         let mut device = Device::over(&setup.device, &setup.geometry, scheme, probe, NoMedia)?;
         let begun = beginning.begin(&mut device, known)?;
         let (block, half_of_all) = slots(&device);
         let (probe, window) = (&mut device.probe, half_of_all.max(data / WINDOWS_PER_DATA));
         (probe.begun, probe.block) = (Some(begun), block);
-        probe.pages_per_window = window.min(most / WINDOWS as u64).max(1);
+        let shown = (window * WINDOWS as u64).max(left / SHOWN).min(left / 2);
+        probe.pages_min = (data / BUDGET / SHOWN).min(left);
+        probe.replaced_until = if round == ROUNDS { 0 } else { shown };
+        probe.pages_per_window = window.min(shown / WINDOWS as u64).max(1);
         let done = probe.done.clone();
         let going_on = || match done.get() || wordline_units::is_interrupted() {
             true => Err(StreamError::Interrupted),
@@ -259,12 +309,12 @@ pub(crate) fn settle(
             Err(e) => return Err(failure(setup, spelling, e)),
         }
         left = left.saturating_sub(device.probe.pages);
-        let regime = device.probe.regime(WINDOWS, 0);
-        if device.probe.is_in_another() && !last && left > 0 {
+        let regime = device.probe.regime();
+        if device.probe.is_replaced() && left > 0 {
             known = Known::Regime(regime);
             continue;
         }
-        let waf = (device.probe.ended.len() >= WINDOWS).then(|| device.probe.windows(WINDOWS, 0).waf());
+        let waf = (device.probe.ended.len() >= WINDOWS).then(|| device.probe.later().waf());
         let contents = beginning.contents(&mut device, begun)?;
         let drive_writes = (data / BUDGET - left) as f64 / data.max(1) as f64;
         return Ok(Ran { regime, contents, drive_writes, waf });

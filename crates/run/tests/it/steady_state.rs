@@ -93,6 +93,19 @@ fn shipped_drives_begin_within_five_per_cent_of_a_warm_up() {
     }
 }
 
+/// On small drives free space grows slowly once collection has fallen behind: a drive that had begun with less than it
+/// comes to was 13 and 8 % off with these seeds.
+#[test]
+fn a_drive_begins_as_it_goes_on_with_other_seeds() {
+    for (device, queue_depth) in [("fair-tlc", 1), ("fair-qlc", 4)] {
+        let spec = shipped(device, &format!("zipf:read=0%,bs=16KiB,qd={queue_depth}"), "1x");
+        let report = try_run(&steady(&RunSpec { seed: 3, ..spec })).unwrap();
+        let waf = |from, until| report.waf_between(from, until).unwrap();
+        let off = waf(0.0, 0.1) / waf(0.5, 1.0) - 1.0;
+        assert!(off.abs() < 0.05, "{device}: {off}");
+    }
+}
+
 #[test]
 fn warm_up_of_a_shipped_drive_comes_to_what_the_table_says() {
     let rows = table("fair-tlc");

@@ -24,7 +24,7 @@ use crate::plan::flash::fewest_blocks;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
 use std::ops::Range;
-use wordline_units::{Fraction, Lpn};
+use wordline_units::{Fraction, Lpn, PlaneId};
 
 /// Slots of the plane that is sampled where it would have more, and the fewest blocks.
 const SAMPLE_SLOTS: u32 = 1 << 17;
@@ -125,6 +125,8 @@ impl<M: Media> Ftl<M> {
         self.media_hold()?;
         self.state.age_data(initial.retention);
         self.state.recount();
+        // Planes that are short of space are being collected.
+        stripe.planes().for_each(|plane| self.collect_if_short(home, PlaneId(plane)));
         Ok(begun)
     }
 
