@@ -29,7 +29,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 .DEFAULT_GOAL := help
 # What the Makefile of lab/ does.
 LAB := validate papers register twins twin-classes twin-fits steady verdicts errors lifetime atlas tuning
-.PHONY: help help-all $(LAB) demo kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms fio golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
+.PHONY: help help-all $(LAB) demo portable quick kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms fio golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
 
 # Those for everybody stand after `##`, the others after `#:`.
 targets = grep -hE '^[a-z0-9-]+:.*$(1) ' $(firstword $(MAKEFILE_LIST)) \
@@ -133,6 +133,16 @@ wasm: #: Build what runs in a browser, without warnings, where rustup has the ta
 			cargo clippy --quiet --target $(WASM) $$packages -- -D warnings </dev/null || exit 1; \
 		done; \
 	fi
+
+# Other systems, and what is left out for each: the served drive needs Linux. C libraries are compiled by zig.
+ZIGBUILD := PATH="$(CURDIR)/$(BIN):$$PATH" cargo-zigbuild check --quiet --locked --package wordline-py
+portable: $(BUILDERS) #: Check the package for ARM, macOS and Windows; adds the targets by rustup where they are not installed
+	@for t in "aarch64-unknown-linux-gnu --features parquet" "aarch64-apple-darwin --no-default-features --features parquet" \
+			"x86_64-pc-windows-gnu --no-default-features --features parquet"; do \
+		echo "== cargo check --target $$t"; \
+		rustup target list --installed | grep -qx "$${t%% *}" || rustup target add "$${t%% *}" || exit 1; \
+		$(ZIGBUILD) --target $$t || exit 1; \
+	done
 
 rust-test: #: The tests in Rust
 	@echo "== cargo test"

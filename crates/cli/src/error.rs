@@ -3,7 +3,6 @@
 use crate::interrupt;
 use std::fmt;
 use std::io;
-use wordline_live::ServeError;
 use wordline_run::{Blame, RunError};
 
 /// Why a command did not do what it was asked.
@@ -66,16 +65,6 @@ impl fmt::Display for Failure {
 impl From<RunError> for Failure {
     fn from(e: RunError) -> Failure {
         Failure::Run(e)
-    }
-}
-
-impl From<ServeError> for Failure {
-    fn from(e: ServeError) -> Failure {
-        match e {
-            ServeError::Run(e) => Failure::Run(e),
-            ServeError::Input(text) => Failure::Input(text),
-            ServeError::Machine(text) => Failure::Output(text),
-        }
     }
 }
 

@@ -79,7 +79,7 @@ pub fn main_with_schemes(
         Command::Lifetime(a) if a.on.is_some() => in_python(python::lifetime(a, &console)),
         Command::Lifetime(a) => lifetime::lifetime(&a, &console),
         Command::Demo(a) => experiment::demo(&a, &console),
-        Command::Rerun(a) if wordline_live::is_session(&a.report) => live::rerun(&a.report, &console),
+        Command::Rerun(a) if live::is_session(&a.report) => live::rerun(&a.report, &console),
         Command::Rerun(a) => experiment::rerun(&a, &console),
         Command::Why(a) => why::why(&a, &console),
         Command::Serve(a) => live::serve(&a, &console),

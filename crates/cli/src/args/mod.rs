@@ -2,6 +2,7 @@
 
 pub(crate) mod about;
 pub(crate) mod device;
+#[cfg_attr(not(feature = "live"), path = "no_live.rs")]
 pub(crate) mod live;
 pub(crate) mod python;
 pub(crate) mod run;

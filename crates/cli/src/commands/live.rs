@@ -8,7 +8,8 @@ use crate::output::Sink;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use wordline_live::{Address, ServeSpec, Server, rerun_session};
+pub(crate) use wordline_live::is_session;
+use wordline_live::{Address, ServeError, ServeSpec, Server, rerun_session};
 use wordline_run::RunSpec;
 
 /// How often is looked whether a signal has come.
@@ -70,6 +71,16 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         console.note(&format!("session in {}; the same once more: wordline rerun {0}", folder.display()));
     }
     Ok(())
+}
+
+impl From<ServeError> for Failure {
+    fn from(e: ServeError) -> Failure {
+        match e {
+            ServeError::Run(e) => Failure::Run(e),
+            ServeError::Input(text) => Failure::Input(text),
+            ServeError::Machine(text) => Failure::Output(text),
+        }
+    }
 }
 
 /// A line of the server's log.

@@ -9,6 +9,7 @@ pub(crate) mod forecast;
 pub(crate) mod keys;
 pub(crate) mod lifetime;
 pub(crate) mod list;
+#[cfg_attr(not(feature = "live"), path = "no_live.rs")]
 pub(crate) mod live;
 pub(crate) mod man;
 pub(crate) mod python;
