@@ -117,6 +117,17 @@ check: $(TOOLS) ## Formatting, lints, types and spelling, of Rust and Python
 	@$(BIN)/typos
 	@$(MAKE) --no-print-directory wasm
 
+# Crates with changes that are not committed yet.
+CHANGED = $(sort $(shell git status --porcelain -- crates | sed -nE 's|^.. crates/([^/]+)/.*|wordline-\1|p'))
+quick: $(TOOLS) ## Before each commit: formatting, lints and unit tests of the crates that changed, the order of all, ten golden rows
+	@cargo fmt --all --check
+	@$(BIN)/ruff format --check --quiet python lab tests crates/sim/benches
+	@$(BIN)/ruff check --quiet python lab tests crates/sim/benches
+	@$(if $(CHANGED),cargo clippy --quiet $(CHANGED:%=--package %) -- -D warnings)
+	@$(if $(CHANGED),cargo test --quiet $(CHANGED:%=--package %) --lib)
+	@cargo test --quiet --package wordline-ftl --test it house
+	@cargo test --quiet --package wordline-run --test it golden::ten_rows
+
 # What runs in a browser: a line a build, with the packages and features that belong together.
 WASM := wasm32-unknown-unknown
 define IN_BROWSER
