@@ -8,6 +8,7 @@ pytest.importorskip("rich", reason="needs pip install '.[atlas]'")
 pytest.importorskip("pyarrow", reason="needs pip install '.[atlas]'")
 
 from wordline.atlas import design as designs
+from wordline.atlas import page as pages
 
 
 def test_an_atlas_of_ones_own(wordline, tmp_path):
@@ -61,11 +62,38 @@ def test_options_join_those_of_a_workload(workload, spelled):
 
 
 @pytest.mark.parametrize(
+    ("workload", "has"),
+    [
+        ("trace.csv:loops=2,fit=compact", True),
+        ("twin:hm_0:fit=wrap", True),
+        ("fit=a/trace.csv:loops=2", False),
+        ("trace.csv", False),
+    ],
+)
+def test_fit_of_the_workload_holds(workload, has):
+    assert designs.has_option(workload, "fit") is has
+    drive = {"schemes": ["conventional"], "seeds": 2, "requests": 100}
+    assert designs.of_workload(workload, "fair-tlc", **drive).fit == (None if has else "wrap")
+
+
+def test_longer_trace_is_not_written_over_itself():
+    names = ("mine.csv", "out/longer.wl", "longer-2.wl", "/tmp/longer-11.wl", "longer.wl.csv")
+    assert [pages._longer_name(name) for name in names] == [
+        "longer.wl",
+        "longer-2.wl",
+        "longer-3.wl",
+        "longer-12.wl",
+        "longer.wl",
+    ]
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--workload", "uniform"], "--device is missing"),
         (["--device", "fair-tlc"], "--workload is missing"),
         (["--workload", "unifrom", "--device", "fair-tlc"], "unifrom"),
+        (["--workload", "a.csv:speedup=9", "--device", "fair-tlc"], "so does speedup="),
         (["--workload", "uniform", "--device", "fair-tcl"], "fair-tlc"),
     ],
 )

@@ -156,6 +156,8 @@ def carry_out(design: Design, runner: Runner, *, dry_run: bool = False) -> Atlas
     )
     if further := performer.further():
         print(f"and up to {further:,} with further seeds, where the best two are not apart")
+    if design.fit:
+        print(f"requests beyond the drive: fit={design.fit} (WORKLOAD:fit=compact says otherwise)")
     if dry_run:
         print(performer.forecast())
         return None

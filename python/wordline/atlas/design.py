@@ -240,6 +240,10 @@ class Design:
         return len(self.conditions) * len(self.drives)
 
 
+#: Options of a trace that say how fast it comes, which the loads of an atlas do.
+PACES = ("closed", "speedup", "think", "burst", "rest")
+
+
 def of_workload(
     workload: str,
     device: str,
@@ -248,11 +252,11 @@ def of_workload(
     seeds: int,
     requests: int,
     most_seeds: int = 0,
-    fit: str | None = "wrap",
 ) -> Design:
     """Return a design for one workload on one drive: every load with every fill.
 
-    Age and cache take turns.
+    Age and cache take turns. Requests beyond the drive wrap around, unless the workload's own
+    ``fit=`` says otherwise.
 
     Raises
     ------
@@ -264,6 +268,11 @@ def of_workload(
         raise UserError(
             f"--workload {workload}: it has a pace of its own, and an atlas sets the pace of its "
             "loads\n  allowed: a trace or a twin\n  hint: `wordline list workloads` names the twins"
+        )
+    if paces := [f"{key}=" for key in PACES if has_option(workload, key)]:
+        raise UserError(
+            f"--workload {workload}: an atlas sets the pace of its loads, and so does "
+            f"{' and '.join(paces)}\n  allowed: the workload without it"
         )
     name = workload.split(":")[0].rsplit("/", 1)[-1] if "/" in workload else workload
     drive = drive_of(
@@ -283,7 +292,7 @@ def of_workload(
         kinds={name: ""},
         seeds=seeds,
         requests={name: requests},
-        fit=fit,
+        fit=None if has_option(workload, "fit") else "wrap",
         most_seeds=most_seeds,
         levels={
             "load": list(LOADS),
@@ -446,6 +455,16 @@ def with_options(workload: str, more: str) -> str:
     """Return a workload's spelling with further options."""
     _, colon, last = workload.rpartition(":")
     return f"{workload}{',' if colon and '=' in last else ':'}{more}"
+
+
+def has_option(workload: str, key: str) -> bool:
+    """Whether a workload's spelling sets an option.
+
+    >>> has_option("a=b/trace.csv:fit=compact", "fit"), has_option("fit=a/trace.csv:loops=2", "fit")
+    (True, False)
+    """
+    _, colon, last = workload.rpartition(":")
+    return bool(colon) and any(part.partition("=")[0] == key for part in last.split(","))
 
 
 def _number(value: float) -> str:

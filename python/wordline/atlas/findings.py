@@ -85,6 +85,11 @@ def winners(drive: DriveCells) -> list[str]:
     """Say which schemes write fastest under how many conditions of a drive."""
     if len(drive.places) < 2:
         return []
+    if len(drive.schemes) < 2:
+        return [
+            f"On {drive.title} only the plain drive ran, so there is nothing to compare: give "
+            f"two schemes or more ({steady_runs(drive)})."
+        ]
     of = best_by_condition(drive, "write_mean")
     none, unknown = of.pop(NONE, 0), of.pop(UNKNOWN, 0)
     most = of.most_common(4)
@@ -155,6 +160,9 @@ def _fills(drive: DriveCells) -> list[str]:
     if choice is None or len(places) < 2:
         return []
     if not choice.is_settled:
+        # Where no condition has an answer, that has been said.
+        if best_by_condition(drive, "write_mean")[UNKNOWN] == len(places):
+            return []
         return [
             f"Over all conditions on {drive.title} it is not known what writes fastest: run longer "
             f"({choice.steady})."
@@ -242,17 +250,27 @@ def _combined(drives: Sequence[DriveCells]) -> list[str]:
 
 
 def _again(atlas: Atlas) -> list[str]:
-    """Say how many conditions were run with further seeds, and what those told apart."""
-    found = [(drive, p) for drive in atlas.drives for p in drive.places if p.again]
-    if not found:
+    """Say how many conditions were run with further seeds, and what those told apart.
+
+    Conditions whose runs are not steady have no best two.
+    """
+    places = [p for drive in atlas.drives for p in drive.places if p.again]
+    choices = [
+        choice
+        for drive in atlas.drives
+        for place in drive.places
+        if place.again
+        and (choice := j.choose(drive, [place], "write_mean")) is not None
+        and choice.is_settled
+    ]
+    if not choices:
         return []
-    choices = [j.choose(drive, [place], "write_mean") for drive, place in found]
-    apart = sum(choice is not None and not choice.apart.is_chance for choice in choices)
-    last = atlas.seeds + max(np.shape(rows)[1] for _, p in found for rows in p.again.values())
+    apart = sum(not choice.apart.is_chance for choice in choices)
+    last = atlas.seeds + max(np.shape(rows)[1] for p in places for rows in p.again.values())
     every = sum(len(drive.places) for drive in atlas.drives)
     return [
-        f"In {len(found)} of {every} conditions the best two schemes in mean write latency are not "
-        f"apart with {atlas.seeds} seeds. The seeds {atlas.seeds + 1} to {last} of those two, "
+        f"In {len(choices)} of {every} conditions the best two schemes in mean write latency are "
+        f"not apart with {atlas.seeds} seeds. The seeds {atlas.seeds + 1} to {last} of those two, "
         f"which have not chosen them and alone decide between them, tell them apart in {apart}."
     ]
 
@@ -287,24 +305,36 @@ def papers(atlas: Atlas) -> list[str]:
         drives = [d for d in atlas.drives if any(s in d.schemes for s in schemes)]
         if not drives:
             continue
-        found = best_places(drives, schemes, alone=True)
+        ran = [s for s in schemes if any(s in d.schemes for d in drives)]
+        found = best_places(drives, ran, alone=True)
         if not found:
-            said.append(
-                f"{paper}: under no condition with steady runs is {_or(schemes)} surely the best "
-                "of the schemes alone."
-            )
+            said.append(f"{paper}: {_nowhere(drives, ran)}")
             continue
         drive, place, measure, choice = found[0]
         cells = {(d.name, p.at) for d, p, _, _ in found}
-        of_all = {(d.name, p.at) for d, p, _, _ in best_places(drives, schemes, alone=False)}
+        of_all = {(d.name, p.at) for d, p, _, _ in best_places(drives, ran, alone=False)}
         said.append(
-            f"{paper}: {_or(schemes)} is surely the best of the schemes alone under {len(cells)} "
+            f"{paper}: {_or(ran)} is surely the best of the schemes alone under {len(cells)} "
             f"conditions in at least one of {len(ASKED)} measures, and of all combinations, too, "
             f"under {len(of_all)}. The clearest is {_name(choice.scheme)} on {drive.title} "
             f"({', '.join(place.at)}): {_label(measure)} {choice.gain} the plain drive's, "
             f"and {choice.apart} that of the second, {_name(choice.second)}."
         )
     return said
+
+
+def _nowhere(drives: Sequence[DriveCells], schemes: Sequence[str]) -> str:
+    """Say that schemes are the best nowhere, or that no runs say where they are."""
+    places = [(drive, place) for drive in drives for place in drive.places]
+    choices = [j.choose(drive, [place], "write_mean") for drive, place in places]
+    count = sum(choice is not None and choice.is_settled for choice in choices)
+    if not count:
+        runs = sum((j.steady([p], s) for d, p in places for s in d.schemes), NO_RUNS)
+        return f"it is not known where {_or(schemes)} is the best: run longer ({runs})."
+    among = "" if count == len(places) else f" with steady runs ({count} of {len(places)})"
+    return (
+        f"under no condition{among} is {_or(schemes)} the best of the schemes alone beyond chance."
+    )
 
 
 def _or(schemes: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -143,10 +144,19 @@ def _repeated(workload: str, requests: int) -> tuple[str, str]:
     read = [option for option in given if option not in of_runs]
     times = str(-(-requests // recorded))
     file = ":".join([name, *([",".join(read)] if read else [])])
-    loop = ["wordline", "trace", "loop", file, "longer.wl", "--times", times]
-    return shlex.join(loop) + "\n", ":".join(
-        ["longer.wl", *([",".join(of_runs)] if of_runs else [])]
-    )
+    longer = _longer_name(name)
+    loop = ["wordline", "trace", "loop", file, longer, "--times", times]
+    return shlex.join(loop) + "\n", ":".join([longer, *([",".join(of_runs)] if of_runs else [])])
+
+
+def _longer_name(file: str) -> str:
+    """Return the name of a repeated trace, which is not that of the trace itself.
+
+    >>> [_longer_name(name) for name in ("mine.csv", "out/longer.wl", "longer-2.wl")]
+    ['longer.wl', 'longer-2.wl', 'longer-3.wl']
+    """
+    found = re.fullmatch(r"(?:.*/)?longer(?:-(\d+))?\.wl", file)
+    return f"longer-{int(found[1] or 1) + 1}.wl" if found else "longer.wl"
 
 
 def _select(key: str, label: str) -> str:
