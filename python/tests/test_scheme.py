@@ -9,6 +9,7 @@ import pytest
 import schemes
 import wordline as wl
 from schemes import MINE, RESTS, SMALL, SmallFirst
+from wordline import spelling
 from wordline.examples.slc_cache import SlcCachePy
 
 
@@ -127,6 +128,22 @@ def test_the_command_takes_a_class_of_a_file(wordline, tmp_path):
     lost = wordline("run", "--scheme", "py:mine.py#Yours", *small)
     assert lost.code == 2
     assert "has no scheme 'Yours'" in lost.err
+
+
+def test_classes_of_files_are_parted_by_commas(tmp_path):
+    (tmp_path / "a,b").mkdir()
+    path = tmp_path / "a,b" / "mine.py"
+    path.write_text(MINE)
+    own = f"py:{path}#Mine"
+    for typed, native in (
+        (f"{own},conventional", "mine,conventional"),
+        (f"conventional,{own}", "conventional,mine"),
+        (f"{own}:size=8KiB,conventional+raro", "mine:size=8KiB,conventional+raro"),
+        (own, "mine"),
+    ):
+        found, classes = spelling.in_arguments(["wordline", "compare", "--scheme", typed])
+        assert found[-1] == native
+        assert len(classes) == 1
 
 
 def test_a_report_of_a_class_is_run_again_with_the_class_as_it_was():

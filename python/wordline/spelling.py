@@ -277,6 +277,16 @@ _IN_PYTHON = ("sweep", "atlas", "reproduce", "model")
 _TAKES_CLASSES = ("--scheme", "--class")
 
 
+#: What begins another scheme behind a comma; a parameter or a part of a path does not.
+_NEXT = re.compile(r",(?=py:|[A-Za-z0-9-]+(?:[:+,]|$))")
+
+
+def _resolved_list(text: str) -> tuple[str, list[type[Scheme]]]:
+    """Return `resolved` of schemes parted by commas."""
+    found = [resolved(spelling) for spelling in _NEXT.split(text)]
+    return ",".join(native for native, _ in found), [c for _, own in found for c in own]
+
+
 def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
     """Return arguments of the command line with classes of Python as the native half names them.
 
@@ -297,7 +307,7 @@ def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
         text = value if is_joined else argument
         is_explained = arguments[1] == "explain" and argument.startswith(PREFIX)
         if is_joined or is_explained or (found and found[-1] in _TAKES_CLASSES):
-            text, own = resolved(text)
+            text, own = _resolved_list(text)
             classes.update(dict.fromkeys(own))
         found.append(f"{option}={text}" if is_joined else text)
     return found, list(classes)
