@@ -25,6 +25,8 @@ def test_an_atlas_of_ones_own(wordline, tmp_path):
     assert "30 conditions on 1 drive, 2 seeds" in forecast.out
     assert "tried in" in forecast.out
     assert "all take" in forecast.out
+    # What the tried runs say of an answer is told before the rest is done.
+    assert "runs steady, so answers may not be known; with some " in forecast.out
     done = wordline("atlas", *asked, timeout=300)
     assert done.code == 0, done.err
     found = json.loads((tmp_path / "mine" / "atlas.json").read_text())

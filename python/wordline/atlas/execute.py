@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Container, Iterable, Mapping
@@ -16,6 +17,7 @@ from wordline.atlas.judge import choose
 from wordline.commands import told
 from wordline.forecast import words
 from wordline.runs import Runner
+from wordline.steady import of_reports
 
 #: Series of a report, which the atlas does not look at; they are nine tenths of it.
 SERIES = ("latency_cdf", "timeline", "block_map", "wear_histogram")
@@ -107,7 +109,12 @@ class Performer:
         known = [t.seconds for t in tried if t.seconds is not None]
         every = self.runs() / (self.runner.jobs or os.cpu_count() or 1)
         seconds = (every * fmean(known), every * max(known)) if known else None
-        return words(tried, spent, seconds).replace("the rest takes", "all take")
+        said = words(tried, spent, seconds).replace("the rest takes", "all take")
+        state = of_reports(json.loads(t.report) for t in tried if t.report is not None)
+        if not state.runs or state.is_enough:
+            return said
+        longer = f"; with some {state.needed:,} requests each more may be" if state.needed else ""
+        return f"{said}\n{state}, so answers may not be known{longer}"
 
     def _measuring(self, drive: d.Drive) -> tuple[dict[str, Run], dict[tuple[str, str, str], Run]]:
         """Return the runs that measure rates: a workload at its own times, and what is sustained.
