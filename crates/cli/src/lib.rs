@@ -28,6 +28,7 @@ use commands::{
 use console::Console;
 use error::Failure;
 use std::ffi::OsString;
+use std::io::Write;
 use wordline_run::Elsewhere;
 use wordline_schemes::Registry;
 
@@ -55,10 +56,12 @@ pub fn main_with_schemes(
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(e) => {
+            let told = e.to_string();
+            let words = wordline_units::number_words(&told);
             // Help and version come this way too; nothing is left to do if even they cannot be shown.
-            let _ = e.print();
+            let _ = if words == told { e.print() } else { std::io::stderr().write_all(words.as_bytes()) };
             if e.use_stderr() {
-                record.add(Source::Error, &e.to_string());
+                record.add(Source::Error, &words);
             }
             return e.exit_code();
         }

@@ -117,7 +117,7 @@ impl<'p> Section<'p> {
             Ok(value) => Some(value),
             Err(e) => {
                 // Quantities name the text that they refuse; the standard library's numbers don't.
-                let e = e.to_string();
+                let e = wordline_units::number_words(&e.to_string());
                 let named = if e.contains(&text) { e } else { format!("{text:?}: {e}") };
                 self.refuse(key, named);
                 None

@@ -151,12 +151,17 @@ impl Scheme for HotCold {
         let medium = layout::only_medium(drive, &refuse)?;
         if self.hot == Fraction::ZERO || self.hot >= Fraction::ONE {
             return Err(refuse(format!(
-                "hot={} leaves one region empty; it is above 0% and below 100%",
-                self.hot
+                "hot={} leaves one region empty; it is above 0% and below 100%{}",
+                self.hot,
+                self.hot.without_percent()
             )));
         }
         if self.spare > Fraction::ONE {
-            return Err(refuse(format!("spare={} is more than there is; it is at most 100%", self.spare)));
+            return Err(refuse(format!(
+                "spare={} is more than there is; it is at most 100%{}",
+                self.spare,
+                self.spare.without_percent()
+            )));
         }
         let mode = medium.densest();
         let one_shot = medium.mode(mode).is_some_and(|t| t.pages_per_program > 1);

@@ -20,5 +20,5 @@ pub use interrupt::{is_interrupted, stop_when};
 pub use message::{Face, Listed, Message, Opt};
 pub use quantity::{Bytes, Count, Energy, Fraction, Rate};
 pub use request::{Attributes, HostOp, HostRequest, LatencyHint, QueueClass};
-pub use spelled::{QuantityError, grouped};
+pub use spelled::{QuantityError, grouped, number_words};
 pub use time::{SimDuration, SimTime};

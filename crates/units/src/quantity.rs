@@ -188,6 +188,16 @@ impl Fraction {
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
+
+    /// What to add where this is no share: whoever wrote `50` for 50 % learns how that is spelled. Empty for others.
+    pub fn without_percent(self) -> String {
+        let times = self.0 / Self::ONE.0;
+        if self.0.is_multiple_of(Self::ONE.0) && (2..=100).contains(&times) {
+            format!("; {times} without % is {times} times all, and {times} in a hundred is {times}%")
+        } else {
+            String::new()
+        }
+    }
 }
 
 impl FromStr for Fraction {
@@ -312,6 +322,23 @@ mod tests {
         assert!(e.contains("a unit is missing: one of ns, us"), "{e}");
         let e = "16kb".parse::<Bytes>().unwrap_err().to_string();
         assert!(e.contains("\"kb\" is not one of"), "{e}");
+    }
+
+    #[test]
+    fn a_share_without_its_sign_is_explained() {
+        let said = |text: &str| text.parse::<Fraction>().unwrap().without_percent();
+        assert_eq!(said("50"), "; 50 without % is 50 times all, and 50 in a hundred is 50%");
+        assert_eq!(["120%", "1.5", "1", "0.5", "101"].map(said), [""; 5].map(String::from));
+    }
+
+    #[test]
+    fn numbers_of_the_standard_library_are_told_in_our_words() {
+        for wrong in ["x", "", "99999999999999999999", "1e3"] {
+            let said = wrong.parse::<u64>().unwrap_err().to_string();
+            assert_ne!(crate::number_words(&said), said, "{wrong:?}");
+        }
+        let said = "x".parse::<f64>().unwrap_err().to_string();
+        assert_eq!(crate::number_words(&said), "it is not a number, such as 0.5");
     }
 
     #[test]

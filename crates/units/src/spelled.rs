@@ -85,6 +85,18 @@ macro_rules! text_serde {
 
 pub(crate) use text_serde;
 
+/// A message with what users can act on in place of the standard library's words on numbers.
+pub fn number_words(message: &str) -> String {
+    const WORDS: [(&str, &str); 5] = [
+        ("invalid digit found in string", "it is not a whole number of digits alone, such as 1000"),
+        ("cannot parse integer from empty string", "a number is missing"),
+        ("number too large to fit in target type", "the number is too large"),
+        ("number too small to fit in target type", "the number is too small"),
+        ("invalid float literal", "it is not a number, such as 0.5"),
+    ];
+    WORDS.iter().fold(message.to_string(), |said, (words, own)| said.replace(words, own))
+}
+
 /// `n` with its thousands parted by commas.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();

@@ -121,7 +121,7 @@ impl FromStr for Trigger {
             .ok_or_else(|| fail("it needs what is counted, '<' (or ':'), and a share".into()))?;
         let share: Fraction = share.parse().map_err(|e: QuantityError| fail(e.to_string()))?;
         if share > Fraction::ONE {
-            return Err(fail("a share is at most 100%".into()));
+            return Err(fail(format!("a share is at most 100%{}", share.without_percent())));
         }
         match what.trim() {
             "free_blocks" => Ok(Trigger::FreeBlocks(share)),

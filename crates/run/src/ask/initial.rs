@@ -264,7 +264,10 @@ fn valid(text: &str) -> Result<Fraction, String> {
 
 fn share(text: &str) -> Result<Fraction, String> {
     let share: Fraction = text.parse().map_err(|e| format!("{e}"))?;
-    if share > Fraction::ONE { Err(format!("{share} is more than all")) } else { Ok(share) }
+    if share > Fraction::ONE {
+        return Err(format!("{share} is more than all{}", share.without_percent()));
+    }
+    Ok(share)
 }
 
 impl fmt::Display for InitialSpec {
@@ -349,6 +352,7 @@ mod tests {
             ("prelaod", "did you mean \"preload\"?"),
             ("fill", "fraction"),
             ("fill:120%", "more than all"),
+            ("fill:90", "9000% is more than all; 90 without % is 90 times all, and 90 in a hundred is 90%"),
             ("fill:90%,order=up", "seq or random"),
             ("fill:90%,valid=0%", "no place"),
             ("fresh+preload", "twice"),

@@ -158,7 +158,9 @@ impl Generator {
     pub fn of(o: &mut Options, over: Overrides, pattern: Box<dyn PatternSpec>) -> Generator {
         let read = share(o, "read", Fraction::ZERO);
         let trim = share(o, "trim", Fraction::ZERO);
-        if read.0.saturating_add(trim.0) > Fraction::ONE.0 {
+        // One that is no share by itself has been refused.
+        let are_shares = read <= Fraction::ONE && trim <= Fraction::ONE;
+        if are_shares && read.0 + trim.0 > Fraction::ONE.0 {
             o.reject(
                 "trim",
                 format!("reads and trims together are {}", Fraction(read.0 + trim.0)),
