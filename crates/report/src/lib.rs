@@ -58,4 +58,4 @@ pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
 pub use words::figures::explained::{Explained, explainable, explained};
 pub use words::number::significant;
-pub use words::settled::{End, needed, two_digits};
+pub use words::settled::{End, JobEnd, needed, two_digits};

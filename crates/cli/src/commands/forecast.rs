@@ -4,7 +4,7 @@
 use crate::commands::figures::duration;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use wordline_report::{End, significant, two_digits};
+use wordline_report::{End, JobEnd, significant, two_digits};
 use wordline_run::{Filled, RunLength, RunSpec, Setup, compare};
 use wordline_units::grouped;
 use wordline_workload::Pacing;
@@ -12,7 +12,7 @@ use wordline_workload::Pacing;
 /// How long a trial goes on, from the first requests that it has completed.
 const TRIAL: Duration = Duration::from_millis(150);
 
-/// Mapping units below which there is no trial: those take about a second at most.
+/// Mapping units below which there is no trial: with a drive that is not settled, or small, those take about a second.
 const TRIED: u64 = 100_000;
 
 /// A drive larger than this takes long to bring into a steady state, so that it is not done twice.
@@ -33,6 +33,9 @@ pub(crate) fn forecast(setup: &Setup, scheme: &str, threads: usize) -> String {
         Some(Wall::Second) => "about a second at most".to_string(),
         Some(Wall::Time(each)) => {
             format!("about {}", duration(each.mul_f64(runs.div_ceil(threads.clamp(1, runs)) as f64)))
+        }
+        None if settles(setup) => {
+            "time unknown, as the drive is settled before the first request".to_string()
         }
         None => "time unknown".to_string(),
     };
@@ -71,7 +74,7 @@ fn longer(setup: &Setup, length: RunLength, times: f64) -> String {
         return End::Bound.later(times);
     }
     if matches!(setup.workload.pacing(), Pacing::Jobs) && limit.requests.is_none() {
-        return End::Jobs.later(times);
+        return End::Jobs(JobEnd::of(&setup.workload.resolved()["jobs"])).later(times);
     }
     let requests = (length.requests as f64 * times).ceil();
     let passes = setup.workload.passes().unwrap_or(1) as f64;
@@ -82,6 +85,11 @@ fn longer(setup: &Setup, length: RunLength, times: f64) -> String {
     format!("--requests {}", two_digits(each) as u64)
 }
 
+/// Whether requests come before the first that is counted, until the drive is steady.
+fn settles(setup: &Setup) -> bool {
+    matches!(setup.initial.filled, Filled::Steady(_))
+}
+
 enum Wall {
     /// It is not worth a trial.
     Second,
@@ -90,13 +98,12 @@ enum Wall {
 
 /// The time that a run takes at the speed of its first requests; `None` where a trial would take too long.
 fn wall_time(setup: &Setup, scheme: &str, length: RunLength) -> Option<Wall> {
+    if settles(setup) && setup.device.physical_bytes() > STEADY_MAX {
+        return None;
+    }
     let units = length.bytes / setup.device.unit.0.max(1);
     if units.max(length.requests) < TRIED {
         return Some(Wall::Second);
-    }
-    let settles = matches!(setup.initial.filled, Filled::Steady(_));
-    if settles && setup.device.physical_bytes() > STEADY_MAX {
-        return None;
     }
     let mut alone = setup.clone();
     alone.spec = RunSpec { replicas: 1, save_state: None, elsewhere: None, ..setup.spec.clone() };

@@ -104,6 +104,27 @@ fn results_go_to_standard_output_and_errors_do_not() {
     assert!(bad.stdout.is_empty() && text(&bad.stderr).contains("did you mean \"demo-8gb\"?"));
 }
 
+/// The demo prints the first of them.
+#[test]
+fn tables_of_schemes_are_explained() {
+    for name in ["SMT", "extents", "valid sectors"] {
+        let done = wordline(&["explain", name]);
+        assert!(done.status.success() && text(&done.stdout).contains("kind: table"), "{name}");
+    }
+}
+
+#[test]
+fn numbers_that_are_none_are_refused_in_plain_words() {
+    let run = ["run", "--device", "fair-tlc", "--scheme", "conventional", "--workload", "uniform"];
+    let told = |more: &[&str]| text(&wordline(&[&run, more].concat()).stderr);
+    for more in [["--seed", "1e3"], ["--threads", "x"], ["--replicas", "2.5"], ["--around", "y"]] {
+        let said = told(&more);
+        assert!(said.contains("it is not a whole number of digits alone"), "{said}");
+    }
+    let said = told(&["--set", "medium.flash.channels=x"]);
+    assert!(said.contains("\"x\"") && !said.contains("found in string"), "{said}");
+}
+
 /// What is told before a run: how long it is, and whether its steady state can be judged then.
 #[test]
 fn run_says_beforehand_how_long_it_is() {
@@ -129,6 +150,14 @@ fn run_says_beforehand_how_long_it_is() {
     assert!(reads.contains("nothing is written"), "{reads}");
     let timed = told("uniform:read=50%,duration=20ms", &[]);
     assert!(timed.contains("unknown number of requests"), "{timed}");
+    // What a large drive is settled by before the first request, no number of requests foretells.
+    let settles = ["run", "--device", "hierarchy-44gb", "--scheme", "conventional", "--workload"];
+    let settled = wordline(&[&settles[..], &["uniform:read=0%,requests=2k", "--initial", "steady"]].concat());
+    let settled = text(&settled.stderr);
+    assert!(
+        settled.contains("time unknown, as the drive is settled before the first request: "),
+        "{settled}"
+    );
     let both = told("uniform:requests=50", &["--requests", "60", "--replicas", "3"]);
     assert!(both.starts_with("run: 3 runs of 60 requests, "), "{both}");
 }

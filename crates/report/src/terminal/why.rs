@@ -1,7 +1,7 @@
 //! Where the time of single requests went, told in lines.
 
 use crate::schema::why::{Beside, Busy, Emptied, LastPiece, Spent, Story, Stretch, Why, Work};
-use crate::terminal::why_summary::{shares_text, summary_text};
+use crate::terminal::why_summary::{buffer_full, shares_text, summary_text};
 use crate::words::figures::terms::latency_part;
 use crate::words::names::cause_title;
 use crate::words::number::{self, Quantity};
@@ -67,7 +67,8 @@ fn tell(out: &mut String, s: &Story) {
     }
     let parts: Vec<String> =
         s.parts_ns.iter().map(|(part, ns)| format!("{} {}", latency_part(part), time(*ns))).collect();
-    let _ = writeln!(out, "  {:>9}  total: {}", took, parts.join(", "));
+    let parts = if parts.is_empty() { "no part of the drive took time".into() } else { parts.join(", ") };
+    let _ = writeln!(out, "  {took:>9}  total: {parts}");
 }
 
 /// Most stretches of a request that words tell of, and most causes of one; the data have all.
@@ -122,7 +123,7 @@ fn spent(s: &Story, stretch: &Stretch) -> String {
             Some(beside) => format!("before the drive, whose queue was full: {}", beside.words()),
             None => "before the drive: as many requests as it admits were outstanding".into(),
         },
-        Spent::BufferFull => "waiting for room in the write buffer".into(),
+        Spent::BufferFull => buffer_full(s.op == "write").into(),
         Spent::MapMiss => "its page of the map was not in RAM, and was read".into(),
         Spent::InRam if s.last.is_none() => "in the drive's RAM, which sufficed".into(),
         Spent::InRam if s.last.as_ref().is_some_and(|last| !last.own) => {

@@ -36,6 +36,10 @@ pub(crate) fn summary_text(out: &mut String, s: &WhySummary) {
     let which = if s.asked.ends_with('%') { format!("{} of the {ops}", s.asked) } else { ops.clone() };
     let counted = format!("{} of {}", number::count(s.slowest), number::count(s.of));
     let (slow, all) = means(s);
+    if s.all_ns == 0 && s.slowest_ns == 0 && s.of > 0 {
+        let _ = writeln!(out, "{ops} ({}): {IN_NO_TIME}", number::count(s.of));
+        return;
+    }
     let _ = writeln!(
         out,
         "slowest {which} ({counted}): {} or more, mean {slow}; all {ops}: mean {all}",
@@ -52,7 +56,7 @@ pub(crate) fn summary_text(out: &mut String, s: &WhySummary) {
             out,
             "  spent: {:.0} % {} (all {ops}: {:.0} %)",
             way.slowest * 100.0,
-            way.words(),
+            way.words(&s.op),
             way.all * 100.0
         );
     }
@@ -83,7 +87,7 @@ pub(crate) fn shares_text(out: &mut String, s: &WhySummary) {
             let _ = writeln!(out, "    {what:<48}{:>12}{:>12}", percent(slowest), percent(all));
         }
     };
-    s.ways.iter().for_each(|way| row(out, &way.words(), way.slowest, way.all));
+    s.ways.iter().for_each(|way| row(out, &way.words(&s.op), way.slowest, way.all));
     let _ = writeln!(out, "  by the parts of the latency");
     s.parts.iter().for_each(|p| row(out, &latency_part(&p.part), p.slowest, p.all));
     if s.looked_at < s.of {
@@ -136,15 +140,28 @@ impl RootCause {
     }
 }
 
+/// What is said of requests for which the drive takes no time.
+const IN_NO_TIME: &str =
+    "each completes on arrival: none waits, and the drive's RAM and host link take no time";
+
+/// What waits for room in the write buffer: a write for its own, and others in the queue behind it.
+pub(crate) const fn buffer_full(is_write: bool) -> &'static str {
+    if is_write {
+        "waiting for room in the write buffer"
+    } else {
+        "in the queue behind writes that wait for room in the write buffer"
+    }
+}
+
 impl WayShare {
-    fn words(&self) -> String {
+    fn words(&self, op: &str) -> String {
         let cause = self.cause.as_deref().unwrap_or_default();
         match self.way.as_str() {
             "behind" => {
                 format!("behind {}s {}", self.kind.as_deref().unwrap_or("operation"), of(cause))
             }
             "queue_full" => "before the drive, whose queue was full".into(),
-            "buffer_full" => "waiting for room in the write buffer".into(),
+            "buffer_full" => buffer_full(op == "write").into(),
             "map_miss" => "for a page of the map".into(),
             "in_ram" => "in the drive's RAM, for other pages or requests".into(),
             "no_space" => "as no page was free".into(),
@@ -180,6 +197,32 @@ mod tests {
         assert_eq!(told, "SLC cache (region S) short of free blocks since 7.00 s, migration at 88.0 MB/s");
         let own = RootCause { mode: "qlc".into(), ..of("own", "D") };
         assert_eq!(own.words("read"), "their own sensing and transfer in region D (QLC)");
+    }
+
+    #[test]
+    fn requests_without_latency_have_no_cause() {
+        let ways = vec![WayShare { way: "in_ram".into(), slowest: 1.0, ..Default::default() }];
+        let s = WhySummary {
+            op: "write".into(),
+            asked: "10".into(),
+            slowest: 10,
+            of: 5_923,
+            ways,
+            ..Default::default()
+        };
+        let mut out = String::new();
+        summary_text(&mut out, &s);
+        assert_eq!(out, format!("writes (5,923): {IN_NO_TIME}\n"));
+    }
+
+    /// A read needs no room in the write buffer: it waits for those before it in the queue.
+    #[test]
+    fn only_writes_wait_for_room_in_the_buffer() {
+        let way = WayShare { way: "buffer_full".into(), ..Default::default() };
+        assert_eq!(way.words("write"), "waiting for room in the write buffer");
+        for op in ["read", "trim", "flush"] {
+            assert!(way.words(op).starts_with("in the queue behind writes"), "{op}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::schema::steady::Reached;
 use crate::words::command::{of_all, shell_line};
 use crate::words::number;
 use serde_json::Value;
+use wordline_units::Count;
 
 /// A run that is too short is repeated with at least this many times its requests.
 const LONGER: f64 = 4.0;
@@ -80,7 +81,8 @@ pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
     let all = if reports.len() > 1 { "of all runs " } else { "" };
     Some(match longer(reports).and(option(reports)) {
         Some((name, value)) => {
-            format!("for figures {all}that last, the command below with {name} {value}.")
+            // A first estimate: what a longer run needs only it can tell.
+            format!("for figures {all}that last, the command below with {name} {value} or more.")
         }
         None => format!("for figures {all}that last, {}.", way(reports)),
     })
@@ -116,7 +118,7 @@ fn option(reports: &[Report]) -> Option<(&'static str, String)> {
             let passes = most(|run| passes(run) * times(run)).ceil() as u64;
             (passes <= PASSES_MAX).then(|| ("--set", format!("workload.loops={passes}")))
         }
-        End::Jobs | End::Bound => None,
+        End::Jobs(_) | End::Bound => None,
     }
 }
 
@@ -159,9 +161,53 @@ pub enum End {
     /// A trace has no more.
     Trace,
     /// Jobs of a job file have done what they do.
-    Jobs,
+    Jobs(JobEnd),
     /// A bound of the workload in time or bytes.
     Bound,
+}
+
+/// What ends the jobs of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JobEnd {
+    /// Their time alone: whatever their size, they go on until it is over.
+    Time,
+    /// All of their data, as none has a time.
+    Size,
+    /// One or the other.
+    Either,
+}
+
+impl JobEnd {
+    /// What ends jobs as a report's workload lists them.
+    pub fn of(jobs: &Value) -> JobEnd {
+        let none = vec![];
+        let jobs = jobs.as_array().unwrap_or(&none);
+        let has = |job: &Value, key: &str| job["options"].get(key).is_some_and(|v| v != "0");
+        let runtime = |job: &Value| has(job, "runtime");
+        if !jobs.is_empty() && jobs.iter().all(|job| runtime(job) && has(job, "time_based")) {
+            JobEnd::Time
+        } else if !jobs.is_empty() && !jobs.iter().any(runtime) {
+            JobEnd::Size
+        } else {
+            JobEnd::Either
+        }
+    }
+
+    const fn keys(self) -> &'static str {
+        match self {
+            JobEnd::Time => "runtime=",
+            JobEnd::Size => "loops= or size=",
+            JobEnd::Either => "runtime=, loops= or size=",
+        }
+    }
+}
+
+/// The requests after which `--requests` or `requests=` of a job file stops it.
+fn most_of_jobs(run: &Report) -> Option<u64> {
+    let option = || run.command.windows(2).find(|w| w[0] == "--requests").map(|w| w[1].as_str());
+    let text = run.workload.details.get("text").and_then(Value::as_str).unwrap_or_default();
+    let own = || text.rsplit(':').next()?.split(',').find_map(|o| o.strip_prefix("requests="));
+    option().or_else(own)?.parse::<Count>().ok().map(|n| n.0)
 }
 
 fn end_of(run: &Report) -> End {
@@ -177,7 +223,8 @@ fn end_of(run: &Report) -> End {
     // In an open loop a duration ends each pass of a trace by its own times.
     let is_closed = details.get("pacing").is_some_and(|pacing| pacing.is_object());
     match text("kind") {
-        "jobs" => End::Jobs,
+        "jobs" if most_of_jobs(run).is_some_and(|most| most <= run.host.requests) => End::Requests,
+        "jobs" => End::Jobs(JobEnd::of(details.get("jobs").unwrap_or(&Value::Null))),
         "trace" if has("bytes") || is_closed && has("duration") => End::Bound,
         "trace" if cut.is_some_and(|most| most <= run.host.requests) => End::Requests,
         "trace" => End::Trace,
@@ -199,7 +246,7 @@ impl End {
         match self {
             End::Requests => format!("give each run {more} times its requests"),
             End::Trace => format!("repeat the trace {more} times: it ends before the drive is steady"),
-            End::Jobs => format!("raise runtime=, loops= or size= of the jobs {more} times"),
+            End::Jobs(end) => format!("raise {} of the jobs {more} times", end.keys()),
             End::Bound => format!("raise duration= or bytes= of the workload {more} times"),
         }
     }
@@ -274,6 +321,10 @@ mod tests {
     fn workload_that_ends_by_itself_gets_a_factor() {
         let ends = [
             (json!({ "kind": "jobs" }), "raise runtime=, loops= or size= of the jobs 20 times"),
+            (jobs(&[json!({ "size": "1g" })]), "raise loops= or size= of the jobs 20 times"),
+            (jobs(&[json!({ "runtime": "3", "time_based": "1" })]), "raise runtime= of the jobs 20 times"),
+            (jobs(&[json!({ "runtime": "3" })]), "raise runtime=, loops= or size= of"),
+            (jobs(&[json!({ "runtime": "3", "time_based": "1" }), json!({})]), "raise runtime=, loops= or"),
             (json!({ "kind": "synthetic", "parameters": { "bounds": { "bytes": "1x" } } }), "bytes="),
             (json!({ "kind": "synthetic", "parameters": { "duration": "3s" } }), "of the workload 20 times"),
             (json!({ "kind": "trace", "bytes": "1x" }), "of the workload 20 times"),
@@ -285,6 +336,28 @@ mod tests {
             assert!(advice(&short).contains(says), "{}", advice(&short));
         }
         assert_eq!(advice(&[run(Reached::Yes, json!({}))]), "");
+    }
+
+    fn jobs(options: &[Value]) -> Value {
+        let jobs: Vec<Value> = options.iter().map(|options| json!({ "options": options })).collect();
+        json!({ "kind": "jobs", "jobs": jobs, "text": "j.fio:section=a" })
+    }
+
+    /// Jobs that `--requests` stops go on no longer, whatever their size.
+    #[test]
+    fn jobs_cut_by_requests_are_given_more_of_them() {
+        let timed = json!({ "runtime": "3", "time_based": "1" });
+        let mut cut = run(Reached::TooShort, jobs(&[timed]));
+        cut.command.extend(["--requests", "1234"].map(str::to_string));
+        let words = longer(&[cut.clone()]).unwrap();
+        assert_eq!(words[words.len() - 2..], ["--requests", "25000"]);
+        // Others have ended by themselves before.
+        cut.host.requests = 1_000;
+        assert_eq!(longer(&[cut.clone()]), None);
+        assert!(advice(&[cut.clone()]).contains("raise runtime= of the jobs"));
+        cut.command.truncate(cut.command.len() - 2);
+        cut.workload.details.insert("text".into(), json!("j.fio:section=a,requests=1k"));
+        assert!(longer(&[cut]).is_some_and(|words| words.contains(&"--requests".to_string())));
     }
 
     #[test]
@@ -300,7 +373,7 @@ mod tests {
         assert_eq!(words[words.len() - 4..], ["--set", "gc.victim=fifo", "--set", "workload.loops=20"]);
         assert_eq!(
             short_advice(&[twice]).unwrap(),
-            "for figures that last, the command below with --set workload.loops=20."
+            "for figures that last, the command below with --set workload.loops=20 or more."
         );
         // Each pass of a trace that is cut has so many requests.
         let cut = run(Reached::No, json!({ "kind": "trace", "requests": 617, "loops": 2 }));

@@ -31,6 +31,7 @@ pub(crate) fn latency_part(key: &str) -> String {
 
 const CAUSE: &str = "cause of flash operations";
 const REGION: &str = "region of a scheme's layout";
+const TABLE: &str = "table that a scheme keeps beside a page-level mapping table";
 const MODE: &str = "cell mode";
 const PART: &str = "part of the mean latency";
 const VERDICT: &str = "verdict";
@@ -130,6 +131,19 @@ const TERMS: &[Term] = &[
     ),
     term(REGION, "H", &["region H"], "Hot data, under hot-cold."),
     term(REGION, "C", &["region C"], "Cold data, under hot-cold."),
+    term(
+        TABLE,
+        "SMT",
+        &["sector mapping table"],
+        "Sector mapping table: where each sector lies in the slots of a cache that is mapped by sector.",
+    ),
+    term(
+        TABLE,
+        "extents",
+        &[],
+        "Which sectors of a page an entry of the page map covers, and where the first lies.",
+    ),
+    term(TABLE, "valid sectors", &[], "A flag for each sector of each page: whether it was written."),
     term(MODE, "SLC", &["slc"], "One bit per cell."),
     term(MODE, "MLC", &["mlc"], "Two bits per cell."),
     term(MODE, "TLC", &["tlc"], "Three bits per cell."),
