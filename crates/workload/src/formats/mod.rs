@@ -18,6 +18,7 @@ pub(crate) mod format;
 pub(crate) mod ftrace;
 pub(crate) mod lines;
 pub(crate) mod lines_of;
+pub(crate) mod missing;
 pub(crate) mod msr;
 pub(crate) mod oracle_general;
 pub(crate) mod plausible;

@@ -2,6 +2,7 @@
 //! by what stands in them, and every guess is read: what is proposed has passed as a trace, of whole sectors,
 //! with sizes and rates that drives have. Of several that pass, none is: what only the user knows is listed.
 
+use crate::formats::csv::plan::{of_either, titled_unit, unit_of};
 use crate::formats::detection::{Sample, Settings};
 use crate::formats::record::{Event, Record};
 use crate::formats::table::{LINES, Role, Table, find, is_number};
@@ -24,17 +25,52 @@ struct Guess {
     size: usize,
     op: Option<usize>,
     device: Option<usize>,
-    sectors: (bool, bool),
+    /// What offset and size count in: those between which only the user can choose.
+    units: Vec<(Unit, Unit)>,
+}
+
+/// What a column of offsets or sizes counts in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Unit {
+    /// Bytes, or what the title says and the format takes from it.
+    Said,
+    Sector,
+    /// A word that is told with the column, and its bytes.
+    Of(&'static str, u64),
+}
+
+impl Unit {
+    fn suffix(self) -> String {
+        match self {
+            Unit::Said => String::new(),
+            Unit::Sector => ":sector".to_string(),
+            Unit::Of(word, _) => format!(":{word}"),
+        }
+    }
+
+    /// Whether values in bytes have been counted twice, as they are whole units of units.
+    fn is_twice(self, values: &[u64]) -> bool {
+        let bytes = match self {
+            Unit::Said => return false,
+            Unit::Sector => 512,
+            Unit::Of(_, bytes) => bytes,
+        };
+        values.iter().all(|v| v.is_multiple_of(bytes * bytes))
+    }
 }
 
 impl Table<'_> {
     /// Every way to read the columns that their titles and what stands in them leave.
     fn guesses(&self) -> Vec<Guess> {
-        let ops = self.of_role(Role::Op, |n| self.is_op(n));
-        let op = ops.first().copied();
+        let op = self.op();
+        // What is asked stands in words that are not known, and is not left out.
+        if op.is_none() && self.has_role(Role::Op) {
+            return vec![];
+        }
         let times: Vec<Option<usize>> = {
             let found = self.of_role(Role::Time, |n| Some(n) != op && self.is_time(n));
-            if found.is_empty() { vec![None] } else { found.into_iter().map(Some).collect() }
+            let has_none = found.is_empty() && !(0..self.width()).any(|n| self.may_be_time(n));
+            if has_none { vec![None] } else { found.into_iter().map(Some).collect() }
         };
         let few = |n: usize| {
             let distinct = self.distinct(n);
@@ -46,11 +82,11 @@ impl Table<'_> {
         let device = (0..self.width()).find(is_device);
         let mut all = vec![];
         for time in times {
-            let free = |n: usize| Some(n) != time && Some(n) != op && Some(n) != device && self.is_whole(n);
+            let free = |n: usize| Some(n) != time && Some(n) != op && Some(n) != device && self.is_extent(n);
             for offset in self.of_role(Role::Offset, free) {
                 for size in self.of_role(Role::Size, |n| n != offset && free(n)) {
-                    for sectors in self.units(offset, size) {
-                        all.push(Guess { time, offset, size, op, device, sectors });
+                    for units in self.units(offset, size) {
+                        all.push(Guess { time, offset, size, op, device, units });
                     }
                 }
             }
@@ -58,33 +94,61 @@ impl Table<'_> {
         all
     }
 
-    /// Whether offset and size count sectors: as their titles say, or both or neither.
-    fn units(&self, offset: usize, size: usize) -> Vec<(bool, bool)> {
-        let said = (self.counts_sectors(offset), self.counts_sectors(size));
-        match (said, self.titles.is_some()) {
-            ((false, false), _) => vec![(false, false), (true, true)],
-            // Both are sectors, or the sizes are bytes.
-            ((true, false), true) => vec![(true, false), (true, true)],
-            (said, _) => vec![said],
+    /// What offset and size may count in, as their titles say: each a guess, with what it leaves open.
+    fn units(&self, offset: usize, size: usize) -> Vec<Vec<(Unit, Unit)>> {
+        let same = |units: &[Unit]| units.iter().map(|unit| (*unit, *unit)).collect::<Vec<_>>();
+        match (self.units_said(offset).as_slice(), self.units_said(size).as_slice()) {
+            ([], []) => vec![same(&[Unit::Said]), same(&[Unit::Sector])],
+            // Sizes count what offsets do, or bytes.
+            (said, []) => vec![said.iter().map(|unit| (*unit, Unit::Said)).collect(), same(said)],
+            ([], said) => vec![said.iter().map(|unit| (Unit::Said, *unit)).collect()],
+            (one, other) if one == other => vec![same(one)],
+            (one, other) => vec![one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b))).collect()],
         }
     }
 
+    /// The units that a title leaves; none where it says nothing.
+    fn units_said(&self, n: usize) -> Vec<Unit> {
+        if self.counts_sectors(n) {
+            return vec![Unit::Sector];
+        }
+        if self.counts_pages(n) {
+            return [("4KiB", 4 << 10), ("8KiB", 8 << 10), ("16KiB", 16 << 10)].map(of).to_vec();
+        }
+        let title = self.titles.as_ref().and_then(|t| t.get(n)).map(String::as_str).unwrap_or_default();
+        match unit_of(title) {
+            Some(word) if titled_unit(word).is_some() => vec![Unit::Said],
+            Some(word) => of_either(word).map(|units| units.map(of).to_vec()).unwrap_or_default(),
+            None => vec![],
+        }
+    }
+
+    /// Whether a column can hold offsets or sizes: whole numbers, or such of a large unit that its title says.
+    fn is_extent(&self, n: usize) -> bool {
+        self.is_whole(n)
+            || self.all(n, is_number) && !self.is_flag(n) && matches!(self.units_said(n)[..], [_, ..])
+    }
+
     /// The `csv:` options of a guess; `zero_reads` is what a flag of 0 asks.
-    fn spelling(&self, guess: &Guess, zero_reads: bool, always: &str) -> String {
+    fn spelling(&self, guess: &Guess, units: (Unit, Unit), zero_reads: bool, always: &str) -> String {
         let time = match guess.time {
             Some(n) if self.is_date(n) => format!("{}:date", self.name(n)),
             Some(n) => self.name(n),
             None => "none".to_string(),
         };
-        let extent = |n: usize, sectors: bool| {
-            let unit = if sectors { ":sector" } else { "" };
-            format!("{}{unit}{}", self.name(n), if self.is_hex(n) { ":hex" } else { "" })
+        let extent = |n: usize, unit: Unit| {
+            format!("{}{}{}", self.name(n), unit.suffix(), if self.is_hex(n) { ":hex" } else { "" })
         };
         let op = guess.op.map_or(format!("always:{always}"), |n| self.name(n));
-        let (offset, size) = (extent(guess.offset, guess.sectors.0), extent(guess.size, guess.sectors.1));
+        let (offset, size) = (extent(guess.offset, units.0), extent(guess.size, units.1));
         let mut out = format!("time={time},offset={offset},size={size},op={op}");
         if guess.op.is_some_and(|n| self.is_flag(n)) {
             out += if zero_reads { ",read=0,write=1" } else { ",read=1,write=0" };
+        }
+        if let Some((read, write)) = guess.op.and_then(|n| self.codes(n)) {
+            let words = [("read", read), ("write", write)];
+            let given = words.iter().filter(|(_, words)| !words.is_empty());
+            out += &given.map(|(key, words)| format!(",{key}={}", words.join("/"))).collect::<String>();
         }
         if let Some(device) = guess.device {
             out += &format!(",device={}", self.name(device));
@@ -99,6 +163,9 @@ impl Table<'_> {
         {
             out += ",thousands=comma";
         }
+        if self.has_commas {
+            out += ",decimal=comma";
+        }
         if self.titles.is_none() && self.delimiter == b' ' {
             out += ",delimiter=space";
         }
@@ -106,7 +173,7 @@ impl Table<'_> {
     }
 
     /// The options between which only the user can choose: what a flag means, what all rows ask.
-    fn spellings(&self, guess: &Guess) -> Vec<String> {
+    fn spellings(&self, guess: &Guess, units: (Unit, Unit)) -> Vec<String> {
         let flag_says = |n: usize| {
             let words = self.words(n);
             let has = |word: &str| words.iter().any(|w| w == word);
@@ -118,10 +185,10 @@ impl Table<'_> {
         };
         match guess.op {
             Some(n) if self.is_flag(n) => {
-                flag_says(n).into_iter().map(|zero| self.spelling(guess, zero, "")).collect()
+                flag_says(n).into_iter().map(|zero| self.spelling(guess, units, zero, "")).collect()
             }
-            Some(_) => vec![self.spelling(guess, false, "")],
-            None => ["read", "write"].map(|always| self.spelling(guess, false, always)).to_vec(),
+            Some(_) => vec![self.spelling(guess, units, false, "")],
+            None => ["read", "write"].map(|always| self.spelling(guess, units, false, always)).to_vec(),
         }
     }
 
@@ -133,6 +200,10 @@ impl Table<'_> {
             self.is_whole(n) && self.distinct(n) > 4 && self.all(n, aligned)
         })
     }
+}
+
+fn of((word, bytes): (&'static str, u64)) -> Unit {
+    Unit::Of(word, bytes)
 }
 
 /// The options of a text, as those of a table.
@@ -164,7 +235,7 @@ fn requests(sample: &Sample, settings: &Settings) -> Option<Vec<Record>> {
 
 /// Whether addresses and sizes are those of requests: whole sectors, no request of many megabytes, and more
 /// addresses, further apart, than sizes.
-fn is_plausible(requests: &[Record], sectors: (bool, bool)) -> bool {
+fn is_plausible(requests: &[Record], units: (Unit, Unit)) -> bool {
     let distinct = |of: fn(&Record) -> u64| {
         let mut values: Vec<u64> = requests.iter().map(of).collect();
         values.sort_unstable();
@@ -175,24 +246,25 @@ fn is_plausible(requests: &[Record], sectors: (bool, bool)) -> bool {
     let (Some(largest), Some(highest)) = (sizes.last(), offsets.last()) else { return false };
     let whole = |r: &&Record| r.bytes > 0 && r.offset.is_multiple_of(512) && r.bytes.is_multiple_of(512);
     let in_sectors = requests.iter().filter(whole).count() * 100 >= requests.len() * 99;
-    // Numbers that are all whole sectors as bytes do not count sectors.
-    let twice = |counted: bool, values: &[u64]| counted && values.iter().all(|v| v.is_multiple_of(512 * 512));
     in_sectors
         && *largest <= LONGEST
         && highest >= largest
         && offsets.len() >= sizes.len()
         && offsets.len() > 1
-        && !(twice(sectors.0, &offsets) || twice(sectors.1, &sizes))
+        // Numbers that are all whole sectors as bytes do not count sectors.
+        && !(units.0.is_twice(&offsets) || units.1.is_twice(&sizes))
 }
 
 /// The spellings of a guess that read the sample as a trace; those that the units of time leave open, too.
 fn passing(table: &Table, sample: &Sample, guess: &Guess) -> Vec<String> {
     let mut passed = vec![];
-    for spelling in table.spellings(guess) {
+    let all =
+        guess.units.iter().flat_map(|units| table.spellings(guess, *units).into_iter().map(|s| (*units, s)));
+    for (units, spelling) in all {
         let settings = settings_of(&spelling);
         let Ok(detection) = (csv::FORMAT.detect)(sample, &settings) else { continue };
         let all = requests(sample, &detection.settings);
-        if !all.is_some_and(|all| is_plausible(&all, guess.sectors)) {
+        if !all.is_some_and(|all| is_plausible(&all, units)) {
             continue;
         }
         let settled = readings::settle(&csv::FORMAT, sample, detection, &settings);
@@ -252,8 +324,8 @@ pub(crate) fn table_hint(sample: &Sample) -> Option<String> {
             ),
         },
         [] => format!(
-            "{columns}; no guess at them gives requests in whole sectors, so none is proposed. If it is a trace, \
-             name its columns and their units: {explained}"
+            "{columns}; {}, so none is proposed. If it is a trace, name its columns and their units: {explained}",
+            table.missing()
         ),
         _ => format!(
             "{columns}; they can be read in several ways, so name those of time, offset, size and operation with \

@@ -26,18 +26,20 @@ pub(crate) fn is_grouped(cell: &[u8]) -> bool {
     groups.len() > 1
         && groups.iter().all(|g| digits(g))
         && groups[0].len() <= 3
+        && !groups[0].starts_with(b"0")
         && groups[1..].iter().all(|g| g.len() == 3)
         && cell[whole.len()..].iter().skip(1).all(u8::is_ascii_digit)
 }
 
-/// A cell without the commas of its groups.
-fn ungrouped(cell: &[u8]) -> Vec<u8> {
-    let keep = |c: &u8| *c != b',' || !is_grouped(cell);
-    cell.iter().copied().filter(keep).collect()
+/// A number whose comma can only be a decimal one, as in `0,25`.
+fn has_comma(cell: &[u8]) -> bool {
+    let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let parts: Vec<&[u8]> = cell.split(|c| *c == b',').collect();
+    matches!(parts[..], [whole, parts] if digits(whole) && digits(parts)) && !is_grouped(cell)
 }
 
 pub(crate) fn is_number(cell: &[u8]) -> bool {
-    if is_grouped(cell) {
+    if is_grouped(cell) || has_comma(cell) {
         return true;
     }
     let digits = cell.iter().any(u8::is_ascii_digit);
@@ -49,6 +51,8 @@ pub(crate) struct Table<'a> {
     pub titles: Option<Vec<String>>,
     pub rows: Vec<Vec<&'a [u8]>>,
     pub delimiter: u8,
+    /// Whether a comma parts whole and fraction.
+    pub has_commas: bool,
 }
 
 /// Titles of columns whose cells may have spaces.
@@ -94,8 +98,9 @@ pub(crate) fn find<'a>(sample: &Sample<'a>) -> Option<Table<'a>> {
             }
             _ => None,
         });
-        let rows = rows.collect();
-        Some(Table { titles, rows, delimiter })
+        let rows: Vec<Vec<&[u8]>> = rows.collect();
+        let has_commas = delimiter != b',' && rows.iter().flatten().any(|c| has_comma(c));
+        Some(Table { titles, rows, delimiter, has_commas })
     })
 }
 
@@ -187,16 +192,31 @@ const TITLES: [(Role, &[&str]); 6] = [
             "request",
         ],
     ),
-    (Role::Size, &["size", "length", "len", "bytes", "nblk", "sectors", "nsec", "nlb", "count", "blocks"]),
+    (
+        Role::Size,
+        &[
+            "size", "length", "len", "bytes", "nblk", "sectors", "nsec", "nlb", "count", "blocks", "pages",
+            "npages",
+        ],
+    ),
     (
         Role::Offset,
         &[
             "offset", "lba", "lbn", "slba", "address", "addr", "sector", "block", "blk", "blkno", "pos",
-            "position", "lbablock",
+            "position", "lbablock", "page", "pageno", "lpn", "lpa",
         ],
     ),
     (Role::Device, &["disk", "dev", "device", "volume", "vol", "lun", "asu", "diskno", "disknumber"]),
 ];
+
+/// Whether a cell says what is asked in a word that all know.
+pub(crate) fn is_word(cell: &[u8]) -> bool {
+    const WORDS: [&str; 10] = ["r", "w", "read", "write", "rd", "wr", "d", "discard", "trim", "flush"];
+    WORDS.iter().any(|w| w.as_bytes().eq_ignore_ascii_case(cell))
+}
+
+/// Units of offsets and sizes at the end of titles.
+const UNITS: [&str; 8] = ["byte", "bytes", "kb", "mb", "gb", "kib", "mib", "gib"];
 
 impl Table<'_> {
     pub fn width(&self) -> usize {
@@ -213,8 +233,15 @@ impl Table<'_> {
     }
 
     pub fn numbers(&self, n: usize) -> Vec<u64> {
-        let number = |c: &[u8]| time(&ungrouped(c), 1_000_000).ok().or_else(|| hexadecimal(c).ok());
+        let number = |c: &[u8]| time(&self.plain(c), 1_000_000).ok().or_else(|| hexadecimal(c).ok());
         self.column(n).filter_map(number).collect()
+    }
+
+    /// A cell with a point for decimals and without the commas of groups.
+    fn plain(&self, cell: &[u8]) -> Vec<u8> {
+        let groups = !self.has_commas && is_grouped(cell);
+        let kept = cell.iter().filter(|c| **c != b',' || !groups);
+        kept.map(|c| if *c == b',' { b'.' } else { *c }).collect()
     }
 
     pub fn distinct(&self, n: usize) -> usize {
@@ -255,7 +282,13 @@ impl Table<'_> {
         if words.len() > 1 {
             words.retain(|w| w != "nr");
         }
-        TITLES.iter().find(|(_, known)| words.iter().any(|w| known.contains(&w.as_str()))).map(|t| t.0)
+        let role = |words: &[String]| {
+            TITLES.iter().find(|(_, known)| words.iter().any(|w| known.contains(&w.as_str()))).map(|t| t.0)
+        };
+        // `Offset (bytes)` is no size.
+        let before =
+            words.split_last().filter(|(last, _)| UNITS.contains(&last.as_str())).map(|(_, before)| before);
+        before.and_then(role).or_else(|| role(&words))
     }
 
     /// Columns that a title gives a role; of a table without titles, or where none has it, those without a
@@ -272,14 +305,12 @@ impl Table<'_> {
 
     /// Columns of words or of 0 and 1 that say what is asked.
     pub fn is_op(&self, n: usize) -> bool {
-        const WORDS: [&str; 10] = ["r", "w", "read", "write", "rd", "wr", "d", "discard", "trim", "flush"];
-        let word = |c: &[u8]| WORDS.iter().any(|w| w.as_bytes().eq_ignore_ascii_case(c));
-        self.all(n, word) || self.is_flag(n)
+        self.all(n, is_word) || self.is_flag(n)
     }
 
     /// Whether a column has digits in groups.
     pub fn has_groups(&self, n: usize) -> bool {
-        self.column(n).any(is_grouped)
+        !self.has_commas && self.column(n).any(is_grouped)
     }
 
     /// The column of latencies of a table that bcc's biosnoop printed, whose times are those of completion.
@@ -317,7 +348,8 @@ impl Table<'_> {
     pub fn is_whole(&self, n: usize) -> bool {
         let whole = |c: &[u8]| {
             let float = c.strip_suffix(b".0").unwrap_or(c);
-            !c.is_empty() && (float.iter().all(u8::is_ascii_digit) || is_grouped(c) && !c.contains(&b'.'))
+            let grouped = !self.has_commas && is_grouped(c) && !c.contains(&b'.');
+            !c.is_empty() && (float.iter().all(u8::is_ascii_digit) || grouped)
                 || hexadecimal(c).is_ok() && c.starts_with(b"0x")
         };
         self.all(n, whole) && !self.is_flag(n)

@@ -188,11 +188,29 @@ fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Mis
         format!("; nearest is {} ({} % of it fits; {})", f.name, m.fits / 10, m.reason)
     });
     let begins = excerpt(sample.bytes, 48);
-    let hint =
-        archive_hint(sample.bytes).map(str::to_string).or_else(|| table_hint(sample)).map(Message::from);
+    let hint = archive_hint(sample.bytes).or_else(|| unlike_a_trace(sample)).map(str::to_string);
+    let hint = hint.or_else(|| table_hint(sample)).map(Message::from);
     Problem::new(ErrorKind::Format, label, format!("no trace format fits; it begins \"{begins}\"{nearest}"))
         .hint(hint.unwrap_or_else(|| Listed::Formats.by() + " has the grammar of each"))
         .into()
+}
+
+/// What a content is that has no requests in any format.
+fn unlike_a_trace(sample: &Sample) -> Option<&'static str> {
+    let mut lines = sample.lines().filter(|line| !line.trim_ascii().is_empty());
+    let first = lines.next()?.trim_ascii();
+    if first.starts_with(b"{") || first.starts_with(b"[{") || first == b"[" {
+        return Some(
+            "it is JSON, which no trace format is: requests in it can be written as a table with jq, which csv \
+             reads (`wordline explain csv`); a result of fio has none, but its job file is a workload",
+        );
+    }
+    let words: Vec<&[u8]> = first.split(|c| b",;\t|".contains(c)).collect();
+    let is_title = |word: &&[u8]| {
+        word.iter().any(u8::is_ascii_alphabetic) && !word.first().is_some_and(u8::is_ascii_digit)
+    };
+    (sample.complete && lines.next().is_none() && words.len() > 2 && words.iter().all(is_title))
+        .then_some("it has a title row, and no request below it")
 }
 
 /// What a user types for the trace that messages call `label`.

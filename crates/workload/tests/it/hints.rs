@@ -351,3 +351,121 @@ fn a_table_without_a_clock_is_replayed_as_a_closed_loop() {
     assert_eq!(workload.pacing(), Pacing::Closed { queue_depth: 32, threads: 1 });
     assert_eq!(workload.open(DRIVE, 0).unwrap().count(), 4);
 }
+
+/// Forty requests with a clock in milliseconds, in whole pages.
+fn table(title: &str, row: impl Fn(u64, u64, u64, bool) -> String) -> String {
+    let each =
+        |n: u64| row(n * 411 + n % 7 * 13, n * 7_919 % 991, 1 << (n % 4 % 3), n.is_multiple_of(3)) + "\n";
+    title.to_string() + "\n" + &(0..40).map(each).collect::<String>()
+}
+
+#[test]
+fn units_of_titles_are_taken_or_asked_for() {
+    let op = |is_read| if is_read { "R" } else { "W" };
+    // What the title says is the unit of the column, and nothing else is proposed.
+    let kib = table("ts_ms,offset_kib,size_kib,op", |t, page, n, r| {
+        format!("{t},{},{},{}", page * 4, n * 4, op(r))
+    });
+    let case = file(kib.as_bytes());
+    let all = proposed(&refusal(&case));
+    assert_eq!(all, ["time=ts_ms,offset=offset_kib,size=size_kib,op=op"]);
+    assert!((read(&case, &all[0]).mean_read_kib - 8.0).abs() < 4.0);
+    // A KB is 1024 bytes or 1000: 4000 bytes are no whole sectors, and without the word the column is refused.
+    let kb = table("\"Time (ms)\",\"Offset (bytes)\",\"Length (KB)\",\"Op\"", |t, page, n, r| {
+        format!("\"{t}\",\"{}\",\"{}\",\"{}\"", page * 4096, n * 4, op(r))
+    });
+    let case = file(kb.as_bytes());
+    let all = proposed(&refusal(&case));
+    assert_eq!(all, ["time=Time (ms),offset=Offset (bytes),size=Length (KB):KiB,op=Op"]);
+    assert!((read(&case, &all[0]).mean_read_kib - 8.0).abs() < 4.0);
+    let bare =
+        format!("{}:format=csv,time=Time (ms),offset=Offset (bytes),size=Length (KB),op=Op", case.path);
+    let said = inspect(&bare).unwrap_err().to_string();
+    assert!(said.contains("1,024 bytes or 1,000") && said.contains("size=Length (KB):KiB"), "{said}");
+    // The size of a page is the user's to say; sectors it is not.
+    let pages = table("time_ms,op,page,npages", |t, page, n, r| format!("{t},{},{page},{n}", op(r)));
+    let case = file(pages.as_bytes());
+    let said = refusal(&case);
+    let all = proposed(&said);
+    assert!(said.contains("only you know which") && all.iter().all(|s| !s.contains("sector")), "{said}");
+    let found = read(&case, &chosen(&all, &["page:16KiB,size=npages:16KiB"]));
+    assert!((found.mean_read_kib - 32.0).abs() < 16.0, "{}", found.mean_read_kib);
+}
+
+#[test]
+fn decimal_commas_are_no_reason_to_drop_the_clock() {
+    let comma = table("Zeit;Offset;Laenge;Art", |t, page, n, r| {
+        let what = if r { "read" } else { "write" };
+        format!("{},{:03}5;{};{};{what}", t / 1000, t % 1000, page * 4096, n * 4096)
+    });
+    let case = file(comma.as_bytes());
+    let all = proposed(&refusal(&case));
+    let options = chosen(&all, &["time=Zeit:s,"]);
+    assert!(all.iter().all(|s| s.contains("decimal=comma") && !s.contains("none")), "{all:?}");
+    assert!((read(&case, &options).span_s - 16.0).abs() < 1.0);
+}
+
+#[test]
+fn clock_that_cannot_be_read_is_not_dropped() {
+    for odd in ["half past {n}", "-{n}"] {
+        let rows = table("when,offset,size,op", |t, page, n, _| {
+            format!("{},{},{},R", odd.replace("{n}", &(99_999 - t).to_string()), page * 4096, n * 4096)
+        });
+        let said = refusal(&file(rows.as_bytes()));
+        assert!(proposed(&said).is_empty() && said.contains("when has "), "{said}");
+    }
+    let early = table("time_us,op,offset,size", |t, page, n, _| {
+        format!("{},R,{},{}", t as i64 - 3_000, page * 4096, n * 4096)
+    });
+    let said = refusal(&file(early.as_bytes()));
+    assert!(proposed(&said).is_empty() && said.contains("time_us has negative times (-3000"), "{said}");
+    let none = table("offset,size,op", |_, page, n, _| format!("{},{},R", page * 4096, n * 4096));
+    let case = file(none.as_bytes());
+    assert_eq!(proposed(&refusal(&case)), ["time=none,offset=offset,size=size,op=op"]);
+}
+
+#[test]
+fn words_of_operations_are_not_left_out() {
+    let with = |read: &str, write: &str| {
+        let rows = table("time_us,opcode,lba,blocks", |t, page, n, r| {
+            format!("{t},{},{},{}", if r { read } else { write }, page * 8, n * 8)
+        });
+        file(rows.as_bytes())
+    };
+    let case = with("0x28", "0x2A");
+    let all = proposed(&refusal(&case));
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert!(all[0].ends_with("op=opcode,read=0x28,write=0x2A"), "{all:?}");
+    let found = read(&case, &all[0]);
+    assert_eq!((found.requests, found.reads), (40, 14));
+    let said = refusal(&with("GET", "PUT"));
+    assert!(
+        proposed(&said).is_empty() && said.contains("opcode has words of no known operation (GET, PUT)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_a_table_lacks_is_named() {
+    let rows = |title: &str, row: fn(u64, u64) -> String| table(title, |t, page, _, _| row(t, page));
+    for (content, says) in [
+        (
+            rows("time_us,op,offset,size", |t, n| format!("{t},R,{},4K", n * 4096)),
+            "size has no whole numbers (4K)",
+        ),
+        (rows("time_us,op,offset,size", |t, n| format!("{t},R,a{:07x}000,4096", n)), "offset is hexadecimal"),
+        (
+            rows("TIME(ms) DISK COMM LAT(ms)", |t, n| format!("{t} nvme0n1 fio 0.{n:04}")),
+            "no column is taken for the addresses",
+        ),
+        (
+            rows("time_us,op,offset,end", |t, n| format!("{t},R,{},{}", n * 4096, n * 4096 + 4096)),
+            "no column is taken for the sizes",
+        ),
+        ("time_us,offset,size,op\n".to_string(), "it has a title row, and no request below it"),
+        ("{\"fio version\": \"fio-3.33\", \"jobs\": []}\n".to_string(), "it is JSON"),
+    ] {
+        let said = refusal(&file(content.as_bytes()));
+        assert!(proposed(&said).is_empty() && said.contains(says), "{says:?}: {said}");
+    }
+}

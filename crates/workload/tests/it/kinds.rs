@@ -234,7 +234,7 @@ fn others() -> Vec<Kind> {
             &[],
         ),
         kind("iostat", iostat, Way::Refused(&["rkB/s", "none is proposed"]), 0, &[]),
-        kind("JSON", lines, Way::Refused(&["no trace format fits", "`wordline list formats`"]), 0, &[]),
+        kind("JSON", lines, Way::Refused(&["no trace format fits", "it is JSON", "as a table"]), 0, &[]),
     ]
 }
 

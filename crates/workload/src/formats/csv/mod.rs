@@ -36,6 +36,7 @@ COLUMN  a title of the title row, or #1, #2, ... where there is none. Write a ti
 UNIT    of time: ns, us, ms, s, filetime or 100ns, date (2016-02-21 22:52:25.133, UTC).
         Of offset and size: byte, sector (512), or a size such as 4KiB that is counted in.
         Without it, a unit at the end of the title holds, in brackets or behind _ (Init Time (s), ts_ms);
+        of KB, MB and GB there, which are of 1024 or of 1000, one is asked for (Size (KB):KiB or :kB);
         without that, unit= or byte. A time without one is found by evidence, or asked for; so is unit=
         where nine of ten requests would be shorter than 512 bytes.
 

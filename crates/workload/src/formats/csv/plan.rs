@@ -3,7 +3,7 @@
 use crate::formats::detection::{Miss, OptionFault, Settings};
 use crate::formats::lines_of::trimmed;
 use crate::formats::units::{UNIT, unit_bytes};
-use crate::text::numbers::Style;
+use crate::text::numbers::{Style, grouped};
 use wordline_units::{Bytes, HostOp};
 
 /// A title row as people read it: UTF-8, or Latin-1 where it is not; both micro signs are one.
@@ -116,13 +116,29 @@ pub(crate) fn extent_unit(word: &str) -> Option<u64> {
         "sector" | "sectors" => Some(512),
         "kib" => Some(1 << 10),
         "mib" => Some(1 << 20),
-        _ => word.parse::<Bytes>().ok().map(|b| b.0).filter(|b| *b > 0),
+        "gib" => Some(1 << 30),
+        _ => {
+            let bytes = word.parse::<Bytes>().or_else(|_| format!("1{word}").parse());
+            bytes.ok().map(|b| b.0).filter(|b| *b > 0)
+        }
     }
 }
 
-/// What a title says that offsets or sizes count in: a word, and no number, which may be part of a name.
-fn titled_unit(word: &str) -> Option<u64> {
-    extent_unit(word).filter(|_| !word.starts_with(|c: char| c.is_ascii_digit()))
+/// What a title says that offsets or sizes count in: a word, and no number or letter, which may be part of a name,
+/// and none that is of two sizes.
+pub(crate) fn titled_unit(word: &str) -> Option<u64> {
+    let is_word = word.len() > 1 && !word.starts_with(|c: char| c.is_ascii_digit()) || word == "B";
+    extent_unit(word).filter(|_| is_word && of_either(word).is_none())
+}
+
+/// The two sizes of a unit of titles that says neither, each with the word that does: `KB` is 1024 or 1000 bytes.
+pub(crate) fn of_either(word: &str) -> Option<[(&'static str, u64); 2]> {
+    match word.trim().to_ascii_lowercase().as_str() {
+        "kb" => Some([("KiB", 1 << 10), ("kB", 1_000)]),
+        "mb" => Some([("MiB", 1 << 20), ("MB", 1_000_000)]),
+        "gb" => Some([("GiB", 1 << 30), ("GB", 1_000_000_000)]),
+        _ => None,
+    }
 }
 
 /// The unit in brackets at the end of a title.
@@ -306,6 +322,14 @@ pub(crate) fn extent(key: &'static str, text: &str, usual: u64) -> Result<Column
             break;
         }
         name = rest;
+    }
+    if let (None, Some([(one, binary), (other, decimal)])) = (unit, unit_of(name).and_then(of_either)) {
+        let [binary, decimal] = [binary, decimal].map(grouped);
+        return Err(fault(
+            key,
+            format!("the unit of {name:?} is {binary} bytes or {decimal}, which its title leaves open"),
+            &format!("{key}={name}:{one}, {key}={name}:{other}"),
+        ));
     }
     let unit = unit.or_else(|| unit_of(name).and_then(titled_unit)).unwrap_or(usual);
     let measure = if hex { Measure::Hexadecimal(unit) } else { Measure::Decimal(unit) };
