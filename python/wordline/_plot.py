@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from wordline import _wordline
 
@@ -30,36 +30,13 @@ _UNITS = {
 }
 
 
-class Drawn(Protocol):
-    """What is drawn of a report."""
-
-    @property
-    def config(self) -> Any:
-        """What was run."""
-
-    @property
-    def latency_cdf(self) -> Any:
-        """Cumulative distributions of latencies, ``read`` and ``write``."""
-
-    @property
-    def timeline(self) -> Any:
-        """Series over simulated time."""
-
-    @property
-    def followed(self) -> Any:
-        """What the scheme has followed, by its name."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it."""
-
-
 class Plot:
     """Ways to draw a report, or several side by side.
 
     Every method takes ``ax``, matplotlib axes to draw on; new ones are made if it is not given.
     """
 
-    def __init__(self, reports: Sequence[Drawn]) -> None:
+    def __init__(self, reports: Sequence[Any]) -> None:
         """Take reports, the baseline first."""
         self._reports = list(reports)
 
@@ -175,7 +152,7 @@ class Plot:
         at.legend(loc="upper center", bbox_to_anchor=(0.5, 1.14), ncols=6, frameon=False)
         return at
 
-    def _named(self) -> list[tuple[str, Drawn]]:
+    def _named(self) -> list[tuple[str, Any]]:
         """Return the reports with names that tell them apart."""
         names = [r.config.scheme.spelling for r in self._reports]
         return list(zip(names, self._reports, strict=True))

@@ -34,7 +34,29 @@ class Figure(NamedTuple):
         return self.svg
 
 
-class _Shown(ABC):
+class _Kept(ABC):
+    """What has JSON and a page, and can be written to files."""
+
+    json: Any
+
+    @abstractmethod
+    def html(self) -> str:
+        """Return the page for a browser, with nothing outside it."""
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file."""
+        Path(path).write_text(self.html(), encoding="utf-8")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a copy as plain dictionaries, lists and numbers."""
+        return json.loads(self.json)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the JSON to a file."""
+        Path(path).write_text(self.json, encoding="utf-8")
+
+
+class _Shown(_Kept):
     """What a report and a comparison have in common: the ways to look at them."""
 
     @abstractmethod
@@ -97,10 +119,6 @@ class _Shown(ABC):
         """Return the report as one page for a browser, with nothing outside it."""
         return _wordline.html(self._texts(), self._refused())
 
-    def save_html(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file."""
-        Path(path).write_text(self.html(), encoding="utf-8")
-
 
 if TYPE_CHECKING:
     from wordline._parts import Parts
@@ -153,17 +171,6 @@ class Report(_Read, Parts, _Shown):
     ----------
     json : str
         The report as JSON, schema ``wordline.report/1``.
-    latency_cdf : LatencyCdf
-        Distributions of latency, shape ``(n, 2)``: microseconds, fraction.
-    timeline : Timeline
-        The run in bins of ``bin_s`` seconds; arrays of shape ``(bins,)``.
-    followed : Followed
-        What the scheme has followed, by name; arrays of shape ``(n, 2)``.
-    hints : list of str
-        Advice, a sentence each, with options as keyword arguments of `run`; the JSON has them as
-        options of the command.
-    replicas : Replicas or None
-        The run repeated with other seeds, if it was. All other figures are of its own seed alone.
     """
 
     def _runs(self) -> list[Report]:
@@ -171,7 +178,10 @@ class Report(_Read, Parts, _Shown):
 
     @cached_property
     def hints(self) -> list[str]:  # type: ignore[override]  # no part can be set
-        """Advice, a sentence each, with options as keyword arguments of `run`."""
+        """Advice, a sentence each, with options as keyword arguments of `run`.
+
+        The JSON has them as options of the command.
+        """
         return [_wordline.in_python(hint) for hint in self._data["hints"]]
 
     @cached_property
@@ -249,16 +259,8 @@ class Report(_Read, Parts, _Shown):
 
     @property
     def replicas(self) -> Replicas | None:
-        """The run repeated with other seeds, if it was."""
+        """The run repeated with other seeds, if it was; all else is of its own seed alone."""
         return Replicas(self._data) if self._data.get("replicas") else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a copy as plain dictionaries, lists and numbers."""
-        return json.loads(self.json)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the report as JSON to a file."""
-        Path(path).write_text(self.json, encoding="utf-8")
 
 
 class Comparison(_Shown, Sequence[Report]):
@@ -329,16 +331,8 @@ class Comparison(_Shown, Sequence[Report]):
         """The comparison as JSON, schema ``wordline.comparison/1``."""
         return _wordline.comparison_json(self._texts(), self._refused())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a copy as plain dictionaries, lists and numbers."""
-        return json.loads(self.json)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the comparison as JSON to a file."""
-        Path(path).write_text(self.json, encoding="utf-8")
-
-
-class Lifetimes(_Read):
+class Lifetimes(_Read, _Kept):
     """A drive taken to wear-out under several schemes, the baseline first.
 
     Its parts are attributes, as in ``lifetime.json``: ``schemes``, ``logical_bytes``,
@@ -375,18 +369,6 @@ class Lifetimes(_Read):
     def html(self) -> str:
         """Return the page for a browser, with nothing outside it."""
         return _wordline.lifetime_html(self.json)
-
-    def save_html(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file."""
-        Path(path).write_text(self.html(), encoding="utf-8")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a copy as plain dictionaries, lists and numbers."""
-        return json.loads(self.json)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the JSON to a file."""
-        Path(path).write_text(self.json, encoding="utf-8")
 
 
 def read(path: str | os.PathLike[str]) -> Report | Comparison:
