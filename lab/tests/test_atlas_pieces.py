@@ -10,10 +10,10 @@ import pytest
 import small_atlas
 import wordline as wl
 from wordline import atlas as own
-from wordline.atlas import page, report
+from wordline.atlas import report
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, Cell, DriveCells, Place
 from wordline_lab import atlas as made
-from wordline_lab.atlas import beside, pieces, words
+from wordline_lab.atlas import beside, kept, pieces, words
 
 TRACES = Path(__file__).parents[3] / "shared" / "traces"
 #: A file of each name that is looked for.
@@ -224,7 +224,7 @@ def test_page_and_text_say_what_is_real_and_name_no_folder(atlas, folder, tmp_pa
     assert "| `real:rsrch_1` | `stg_0`, another volume of MSR Cambridge | " in rest
     assert "## The best choice by workload" in rest
     assert "- **real:financial1**: real, online transactions (UMass)" in rest
-    assert Atlas.from_json(atlas.to_json()).to_json() == atlas.to_json()
+    assert kept.from_json(atlas.to_json()).to_json() == atlas.to_json()
 
 
 @pytest.mark.parametrize("spelled", [".", "../{}/", "./"])
@@ -266,5 +266,5 @@ def test_traces_that_are_run_later_come_onto_the_page_that_is_there(
     parts = [text.partition("## Where each paper") for text in (before, after)]
     assert parts[0][2] == parts[1][2]
     assert parts[0][0].partition("## Real")[0] == parts[1][0].partition("## Real")[0]
-    assert page.data_of(tmp_path / "index.html").to_json() == twins.to_json()
-    assert page.data_of(tmp_path / "nowhere.html") is None
+    assert kept.data_of(tmp_path / "index.html").to_json() == twins.to_json()
+    assert kept.data_of(tmp_path / "nowhere.html") is None

@@ -2,7 +2,8 @@
 
 `published` says what is run on twins, and `pieces` which real traces beside them; `beside` compares
 the two, `brings` says what tuning does, and `words` puts both into the text. `tuning` says on what
-`wordline_lab.tuning` searches parameters for it, and `tuned` reads what that has found.
+`wordline_lab.tuning` searches parameters for it, and `tuned` reads what that has found. `kept`
+reads the data of a page back.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def make(
         As `wordline.run`; real traces are asked for and there are none.
     """
     from wordline import atlas as own
-    from wordline.atlas import page, report
+    from wordline.atlas import report
+    from wordline_lab.atlas import kept as pages
     from wordline_lab.atlas import pieces, published, words
 
     given = own.extent(seeds, most_seeds, requests)
@@ -86,7 +88,7 @@ def make(
             own.show(atlas, folder, command, words.of(atlas, pieces.section(folder / TRACES)))
     elif not dry_run:
         # What the traces came to is told on the page of the twins that is there.
-        kept = page.data_of(folder / "index.html")
+        kept = pages.data_of(folder / "index.html")
         if kept is not None and kept.title == twins.title:
             text = words.of(kept, pieces.section(folder / TRACES))
             report.write(kept, folder, command, text)

@@ -14,9 +14,9 @@ from typing import Any
 
 from wordline import UserError
 from wordline.atlas import design as d
-from wordline.atlas import page
 from wordline_lab import traces
 from wordline_lab.atlas import beside, published
+from wordline_lab.atlas import kept as pages
 
 
 def design(
@@ -86,7 +86,7 @@ def section(folder: Path) -> str:
         "`wordline atlas --traces DIR` runs real traces beside twins, under conditions "
         f"that both have, where DIR has {files()}."
     )
-    kept = page.data_of(folder / "index.html")
+    kept = pages.data_of(folder / "index.html")
     if kept is None:
         return how
     name = folder.name

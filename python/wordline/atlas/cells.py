@@ -351,25 +351,6 @@ class Atlas:
             separators=(",", ":"),
         )
 
-    @staticmethod
-    def from_json(text: str) -> Atlas:
-        """Read what `to_json` wrote."""
-        found = json.loads(text)
-        keys = [m["key"] for m in found["measures"]]
-        if keys != list(KEYS):
-            raise ValueError(f"this atlas has the measures {', '.join(keys)}; make it again")
-        drives = [_drive_of(d) for d in found["drives"]]
-        return Atlas(
-            found["title"],
-            found["seeds"],
-            found["requests"],
-            found["levels"],
-            found["kinds"],
-            drives,
-            {piece: (twin, akin) for piece, (twin, akin) in found.get("beside", {}).items()},
-            found.get("fit"),
-        )
-
 
 def _drive_json(drive: DriveCells) -> dict[str, Any]:
     reasons: list[str] = []
@@ -409,39 +390,6 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
 
 def _rows(logs: Any) -> list[list[int] | None]:
     return [None if np.isnan(row).any() else [round(v * MILLI) for v in row] for row in logs]
-
-
-def _logs_of(rows: Sequence[Sequence[int] | None]) -> Any:
-    seeds = max((len(r) for r in rows if r), default=1)
-    return np.array([r if r else [float("nan")] * seeds for r in rows], dtype=float) / MILLI
-
-
-def _drive_of(found: Mapping[str, Any]) -> DriveCells:
-    schemes = {label: (device, scheme) for label, device, scheme in found["schemes"]}
-    tuned = {t.label: t for t in (Tuned(**of) for of in found.get("tuned", []))}
-    labels = [*schemes, *run_of(tuned)]
-
-    def cell(c: Any) -> Cell:
-        if isinstance(c, int):
-            return Cell(why=found["reasons"][c])
-        rows, steady, failed, fixed, parts, *needed = c
-        return Cell(_logs_of(rows), steady, failed, bool(fixed), "", parts, *needed)
-
-    places = [
-        Place(
-            tuple(p["at"]),
-            p["workload"],
-            p["initial"],
-            {device: [(k, v) for k, v in s] for device, s in p["set"].items()},
-            np.array([float("nan") if v is None else v for v in p["base"]]),
-            (p["requests"][0], p["requests"][1]),
-            {s: cell(c) for s, c in zip(labels, p["cells"], strict=True)},
-            {labels[int(s)]: _logs_of(rows) for s, rows in p.get("again", {}).items()},
-            found["baseline"],
-        )
-        for p in found["places"]
-    ]
-    return DriveCells(found["name"], found["title"], found["baseline"], schemes, places, tuned)
 
 
 def _largest(parts: Mapping[str, float]) -> dict[str, float]:

@@ -206,30 +206,6 @@ def rank(
     )
 
 
-def frontier(
-    drive: DriveCells, places: Sequence[Place], gain: str, cost: str
-) -> list[tuple[str, Over, Over, bool]]:
-    """Return each scheme with both measures, and whether it is on the frontier.
-
-    That is, no other is as good in both and better in one. Schemes whose runs are not steady are
-    left out.
-    """
-    signs = [_sign(m) for m in (gain, cost)]
-    found = []
-    for scheme in drive.schemes:
-        one, two = over(places, scheme, gain), over(places, scheme, cost)
-        if one is not None and two is not None and one.is_settled and two.is_settled:
-            found.append((scheme, one, two))
-    points = np.array([[signs[0] * a.log, signs[1] * b.log] for _, a, b in found])
-    return [(scheme, a, b, not _is_dominated(points, i)) for i, (scheme, a, b) in enumerate(found)]
-
-
-def _is_dominated(points: np.ndarray, i: int) -> bool:
-    no_worse = (points <= points[i]).all(axis=1)
-    better = (points < points[i]).any(axis=1)
-    return bool((no_worse & better).any())
-
-
 def is_better(measure: str, found: Over) -> bool:
     """Whether a figure is better than what it is over, beyond chance and on steady runs."""
     more = MEASURES[KEYS[measure]].more

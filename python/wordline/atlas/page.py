@@ -83,24 +83,6 @@ def to_html(
     )
 
 
-def data_of(page: Path) -> Atlas | None:
-    """Return the atlas whose data a page has; none where there is no such page.
-
-    Raises
-    ------
-    UserError
-        It is of a version with other measures.
-    """
-    if not page.exists():
-        return None
-    _, _, behind = page.read_text(encoding="utf-8").partition(_DATA)
-    data, end, _ = behind.partition("</script>")
-    try:
-        return Atlas.from_json(data) if end else None
-    except ValueError as e:
-        raise UserError(f"{page}: {e}") from e
-
-
 def longer(command: str, atlas: Atlas) -> str:
     """Return the command with as many requests as the answers that are not known yet take.
 

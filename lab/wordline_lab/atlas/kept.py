@@ -1,0 +1,93 @@
+"""An atlas as its page has it: what was run once is shown again without being run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wordline import UserError
+from wordline.atlas.cells import KEYS, MILLI, Atlas, Cell, DriveCells, Place
+from wordline.atlas.design import Tuned, run_of
+
+#: What stands before the data of a page.
+_DATA = '<script type="application/json" id="atlas-data">'
+
+
+def data_of(page: Path) -> Atlas | None:
+    """Return the atlas whose data a page has; none where there is no such page.
+
+    Raises
+    ------
+    UserError
+        It is of a version with other measures.
+    """
+    if not page.exists():
+        return None
+    _, _, behind = page.read_text(encoding="utf-8").partition(_DATA)
+    data, end, _ = behind.partition("</script>")
+    try:
+        return from_json(data) if end else None
+    except ValueError as e:
+        raise UserError(f"{page}: {e}") from e
+
+
+def from_json(text: str) -> Atlas:
+    """Read what `Atlas.to_json` wrote.
+
+    Raises
+    ------
+    ValueError
+        It is of a version with other measures.
+    """
+    found = json.loads(text)
+    keys = [m["key"] for m in found["measures"]]
+    if keys != list(KEYS):
+        raise ValueError(f"this atlas has the measures {', '.join(keys)}; make it again")
+    drives = [_drive_of(d) for d in found["drives"]]
+    return Atlas(
+        found["title"],
+        found["seeds"],
+        found["requests"],
+        found["levels"],
+        found["kinds"],
+        drives,
+        {piece: (twin, akin) for piece, (twin, akin) in found.get("beside", {}).items()},
+        found.get("fit"),
+    )
+
+
+def _drive_of(found: Mapping[str, Any]) -> DriveCells:
+    schemes = {label: (device, scheme) for label, device, scheme in found["schemes"]}
+    tuned = {t.label: t for t in (Tuned(**of) for of in found.get("tuned", []))}
+    labels = [*schemes, *run_of(tuned)]
+
+    def cell(c: Any) -> Cell:
+        if isinstance(c, int):
+            return Cell(why=found["reasons"][c])
+        rows, steady, failed, fixed, parts, *needed = c
+        return Cell(_logs_of(rows), steady, failed, bool(fixed), "", parts, *needed)
+
+    places = [
+        Place(
+            tuple(p["at"]),
+            p["workload"],
+            p["initial"],
+            {device: [(k, v) for k, v in s] for device, s in p["set"].items()},
+            np.array([float("nan") if v is None else v for v in p["base"]]),
+            (p["requests"][0], p["requests"][1]),
+            {s: cell(c) for s, c in zip(labels, p["cells"], strict=True)},
+            {labels[int(s)]: _logs_of(rows) for s, rows in p.get("again", {}).items()},
+            found["baseline"],
+        )
+        for p in found["places"]
+    ]
+    return DriveCells(found["name"], found["title"], found["baseline"], schemes, places, tuned)
+
+
+def _logs_of(rows: Sequence[Sequence[int] | None]) -> Any:
+    seeds = max((len(r) for r in rows if r), default=1)
+    return np.array([r if r else [float("nan")] * seeds for r in rows], dtype=float) / MILLI
