@@ -21,6 +21,7 @@ from wordline.commands import need
 from wordline.search import score
 from wordline.search.space import Bounds, Dimension, dimensions, spelled
 from wordline.steady import NO_RUNS, Steady, answer, of_reports
+from wordline.sweeps.frontier import unbeaten
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -95,19 +96,14 @@ class Tuned:
         UserError
             Every trial was left out.
         """
-        return min(self._done, key=_product)
+        return min(self._done, key=lambda trial: math.prod(_costs(trial)))
 
     @cached_property
     def frontier(self) -> list[Trial]:
         """The trials that no other beats in all objectives, by the first."""
         # Of trials that come to the same the first stands for all.
         first = {_costs(t): t for t in reversed(self._done)}
-
-        def beaten(costs: tuple[float, ...]) -> bool:
-            others = (o for o in first if o != costs)
-            return any(all(a <= b for a, b in zip(o, costs, strict=True)) for o in others)
-
-        return [first[costs] for costs in sorted(first) if not beaten(costs)]
+        return [first[costs] for costs in sorted(unbeaten(first))]
 
     @property
     def answer(self) -> str:
@@ -191,13 +187,6 @@ class Tuned:
 
 def _costs(trial: Trial) -> tuple[float, ...]:
     return trial.costs or ()
-
-
-def _product(trial: Trial) -> float:
-    found = 1.0
-    for cost in _costs(trial):
-        found *= cost
-    return found
 
 
 def tune(

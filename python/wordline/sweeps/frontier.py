@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,25 +50,29 @@ def _figure(row: Row, axis: Axis) -> tuple[float, float | None]:
     return found
 
 
+def unbeaten(costs: Iterable[tuple[float, ...]]) -> set[tuple[float, ...]]:
+    """Return the costs that no others equal or beat in all parts."""
+    known = set(costs)
+
+    def beaten(own: tuple[float, ...]) -> bool:
+        others = (other for other in known if other != own)
+        return any(all(a <= b for a, b in zip(o, own, strict=True)) for o in others)
+
+    return {own for own in known if not beaten(own)}
+
+
 def frontier(rows: Sequence[Row], x: Axis, y: Axis) -> list[Row]:
     """Return the rows that no other row equals or beats in both, by rising x.
 
     Of rows that are equal in both, all are kept. Rows without one of the figures are left out.
     """
 
-    def cost(row: Row) -> tuple[float, float]:
-        a, b = (-_figure(row, a)[0] if a.more_is_better else _figure(row, a)[0] for a in (x, y))
-        return a, b
+    def cost(row: Row) -> tuple[float, ...]:
+        return tuple(_figure(row, a)[0] * (-1 if a.more_is_better else 1) for a in (x, y))
 
     there = [row for row in rows if row.figures[x.path] and row.figures[y.path]]
-    costs = {id(row): cost(row) for row in there}
-
-    def beaten(row: Row) -> bool:
-        a, b = costs[id(row)]
-        return any((c, d) != (a, b) and c <= a and d <= b for c, d in (costs[id(o)] for o in there))
-
-    kept = [row for row in there if not beaten(row)]
-    return sorted(kept, key=lambda row: _figure(row, x)[0])
+    best = unbeaten(map(cost, there))
+    return sorted((r for r in there if cost(r) in best), key=lambda row: _figure(row, x)[0])
 
 
 def _staircase(best: Sequence[Row], x: Axis, y: Axis) -> tuple[list[float], list[float]]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wordline import Report, Run, UserError, _wordline
+from wordline import Report, Run, UserError
 from wordline.sweeps.grid import Grid, Point
-from wordline.sweeps.table import value
+from wordline.sweeps.table import estimate, shown, value
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,13 @@ class Differences:
     axes: Sequence[str]
     paths: Sequence[str]
     rows: Sequence[Difference]
+
+    def printed(self) -> list[list[str]]:
+        """Return the rows as people read them: the axes, then the changes in per cent."""
+        return [
+            [*(row.at[axis] for axis in self.axes), *(shown(row.percent[p]) for p in self.paths)]
+            for row in self.rows
+        ]
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the table by column; ``None`` where there is nothing."""
@@ -95,13 +102,5 @@ def _rest(point: Point, axis: str) -> tuple[tuple[str, str], ...]:
 def _percent(
     pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], path: str
 ) -> tuple[float, float | None] | None:
-    found = []
-    for ours, theirs in pairs:
-        a, b = value(ours, path), value(theirs, path)
-        if a is None or not b:
-            return None
-        found.append((a / b - 1) * 100)
-    if len(found) < 2:
-        return (found[0], None) if found else None
-    mean, _, half = _wordline.estimate(found)
-    return mean, half
+    found = [(value(ours, path), value(theirs, path)) for ours, theirs in pairs]
+    return estimate([(a / b - 1) * 100 if a is not None and b else None for a, b in found])

@@ -14,7 +14,7 @@ from wordline.sweeps import frontier as pareto
 from wordline.sweeps import kept
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.paired import Differences, differences
-from wordline.sweeps.table import FIGURES, Row, Table, shown, table
+from wordline.sweeps.table import FIGURES, Row, Table, table
 
 #: Axes that reports have as columns of the same name.
 _OF_REPORTS = ("device", "workload", "initial", "scheme")
@@ -110,43 +110,26 @@ class Sweep(Sequence[Combination]):
         return f"<Sweep of {len(self)} combinations over {', '.join(self.axes)}>"
 
     def _repr_html_(self) -> str:
-        head, rows = self._printed()
         refused = sum(row.refused is not None for row in self._table.rows)
         failed = sum(row.failed is not None for row in self._table.rows)
         about = f"{len(self)} combinations" + (f", {refused} refused" if refused else "")
         about += f", {failed} failed" if failed else ""
-        return _frame.html(head, rows, about)
-
-    def _printed(self) -> tuple[list[str], list[list[str]]]:
-        """Return the head and the rows of the table as people read them."""
-        head = [*self.axes, *self._table.paths]
-        rows = [
-            [
-                *(row.at[axis] for axis in self.axes),
-                *(shown(row.figures[p]) for p in head[len(self.axes) :]),
-            ]
-            for row in self._table.rows
-        ]
-        return head, rows
+        return _frame.html([*self.axes, *self._table.paths], self._table.printed(), about)
 
     def __str__(self) -> str:
         """Return the table, and below it what was refused."""
-        head, rows = self._printed()
-        widths = [max(len(line[i]) for line in (head, *rows)) for i in range(len(head))]
-        turned = [str.ljust] * len(self.axes) + [str.rjust] * len(self._table.paths)
-        lines = (
-            "  ".join(
-                turn(text, width) for turn, text, width in zip(turned, line, widths, strict=True)
-            )
-            for line in (head, *rows)
-        )
+        lines = [[*self.axes, *self._table.paths], *self._table.printed()]
+        for i, column in enumerate(list(zip(*lines, strict=True))):
+            turn, width = (str.ljust if i < len(self.axes) else str.rjust), max(map(len, column))
+            for line in lines:
+                line[i] = turn(line[i], width)
         refused = (
             f"{' · '.join(r.at[axis] for axis in self.axes)} "
             + (f"was refused: {r.why}" if r.refused else f"failed (seed {r.failed_seed}): {r.why}")
             for r in self._table.rows
             if r.why
         )
-        return "\n".join((*(line.rstrip() for line in lines), *refused))
+        return "\n".join((*("  ".join(line).rstrip() for line in lines), *refused))
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the table by column: a row a combination, a mean and its interval a figure.

@@ -15,7 +15,7 @@ from wordline.commands import told
 from wordline.runs import stand_ins
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.paired import Differences
-from wordline.sweeps.table import Row, Table, shown, traceback_there
+from wordline.sweeps.table import Row, Table, traceback_there
 
 
 def terminal(table: Table, changes: Differences | None = None) -> None:
@@ -23,17 +23,11 @@ def terminal(table: Table, changes: Differences | None = None) -> None:
     console = Console(soft_wrap=False)
     if not console.is_terminal:
         console = Console(width=max(100, 24 * (len(table.axes) + len(table.paths))))
-    out = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
-    for axis in table.axes:
-        out.add_column(axis, overflow="fold")
-    for path in table.paths:
-        out.add_column(_head(path), justify="right", no_wrap=True)
-    for row in table.rows:
-        figures = [shown(row.figures[path]) for path in table.paths]
-        out.add_row(*(row.at[axis] for axis in table.axes), *figures)
-    console.print(out, highlight=False)
+    console.print(_printed(table), highlight=False)
     if changes is not None:
-        _changes(changes, console)
+        since = f"Change from {changes.over} {changes.baseline}, paired by seed"
+        console.print(f"{since}, with 95 % intervals:", highlight=False, markup=False)
+        console.print(_printed(changes, unit="\n%"), highlight=False)
     for reason, names in _refused(table).items():
         verb = "were" if len(names) > 1 else "was"
         said = f"{', '.join(names)} {verb} refused: {reason}"
@@ -46,22 +40,15 @@ def terminal(table: Table, changes: Differences | None = None) -> None:
         console.print(f"the first traceback:\n{traceback}", highlight=False, markup=False)
 
 
-def _changes(changes: Differences, console: Console) -> None:
-    """Print by how much combinations differ from those with the baseline's value of an axis."""
+def _printed(of: Table | Differences, unit: str = "") -> Shown:
     out = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
-    for axis in changes.axes:
+    for axis in of.axes:
         out.add_column(axis, overflow="fold")
-    for path in changes.paths:
-        out.add_column(_head(path) + "\n%", justify="right", no_wrap=True)
-    for row in changes.rows:
-        percent = (shown(row.percent[path]) for path in changes.paths)
-        out.add_row(*(row.at[axis] for axis in changes.axes), *percent)
-    console.print(
-        f"Change from {changes.over} {changes.baseline}, paired by seed, with 95 % intervals:",
-        highlight=False,
-        markup=False,
-    )
-    console.print(out, highlight=False)
+    for path in of.paths:
+        out.add_column(path.replace(".", "\n") + unit, justify="right", no_wrap=True)
+    for row in of.printed():
+        out.add_row(*row)
+    return out
 
 
 def _refused(table: Table) -> dict[str, list[str]]:
@@ -85,10 +72,6 @@ def _failed(table: Table) -> dict[str, list[str]]:
 
 def _name(row: Row, axes: Sequence[str]) -> str:
     return " · ".join(row.at[axis] for axis in axes)
-
-
-def _head(path: str) -> str:
-    return path.replace(".", "\n")
 
 
 def page(
@@ -115,19 +98,12 @@ def page(
             f"{number}. {_name(row, table.axes)}\n" for number, row in enumerate(best, 1)
         )
         text += "\n"
-    rows = [
-        [*(row.at[axis] for axis in table.axes), *(shown(row.figures[p]) for p in table.paths)]
-        for row in table.rows
-    ]
-    text += pages.table([*table.axes, *table.paths], rows, right=len(table.paths))
+    head, right = [*table.axes, *table.paths], len(table.paths)
+    text += pages.table(head, table.printed(), right)
     if changes is not None:
         text += f"\n## Change from {changes.over} {changes.baseline}\n\n"
         text += "Per cent, paired by seed, with 95 % intervals.\n\n"
-        rows = [
-            [*(r.at[axis] for axis in table.axes), *(shown(r.percent[p]) for p in table.paths)]
-            for r in changes.rows
-        ]
-        text += pages.table([*table.axes, *table.paths], rows, right=len(table.paths))
+        text += pages.table(head, changes.printed(), right)
     if refused := _refused(table):
         text += "\n## Refused\n\n"
         text += "".join(f"- {', '.join(names)}: {reason}\n" for reason, names in refused.items())

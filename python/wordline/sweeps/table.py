@@ -65,6 +65,13 @@ class Table:
     paths: Sequence[str]
     rows: Sequence[Row]
 
+    def printed(self) -> list[list[str]]:
+        """Return the rows as people read them: the axes, then the figures."""
+        return [
+            [*(row.at[axis] for axis in self.axes), *(shown(row.figures[p]) for p in self.paths)]
+            for row in self.rows
+        ]
+
     def columns(self) -> dict[str, list[Any]]:
         """Return the table by column; ``None`` where there is nothing."""
         found: dict[str, list[Any]] = {axis: [r.at[axis] for r in self.rows] for axis in self.axes}
@@ -118,7 +125,7 @@ def table(
         wrong = next((run for run in point.runs if run in refused), None)
         why = None if wrong is None else refused[wrong]
         here = [] if why else [data[run] for run in point.runs]
-        figures = {path: _estimate([value(d, path) for d in here]) for path in paths}
+        figures = {path: estimate([value(d, path) for d in here]) for path in paths}
         hashes = tuple(d["result_hash"] for d in here)
         if why is None or isinstance(why, Refused):
             rows.append(Row(point.at, figures, hashes, why))
@@ -138,7 +145,8 @@ def value(report: Mapping[str, Any], path: str) -> float | None:
     return float(found)
 
 
-def _estimate(found: Sequence[float | None]) -> tuple[float, float | None] | None:
+def estimate(found: Sequence[float | None]) -> tuple[float, float | None] | None:
+    """Return the mean and half of its interval, which one figure has not; nothing if one lacks."""
     there = [v for v in found if v is not None]
     if not there or len(there) < len(found):
         return None
