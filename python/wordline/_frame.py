@@ -26,10 +26,7 @@ def frame(rows: Sequence[Mapping[str, Any]], library: str | None) -> Any:
     library
         ``"polars"`` or ``"pandas"``; if not given the first of them that is installed.
 
-    Raises
-    ------
-    UserError
-        The library is not installed, or is another.
+    Raises `UserError`: the library is not installed, or is another.
     """
     return of_columns(columns(rows), library)
 
@@ -42,10 +39,7 @@ def of_columns(found: Mapping[str, list[Any]], library: str | None) -> Any:
 def library_of(asked: str | None) -> str:
     """Return the library that a frame is to be of, which is installed.
 
-    Raises
-    ------
-    UserError
-        None is, or the one that is asked for is another.
+    Raises `UserError`: none is, or the one that is asked for is another.
     """
     if asked is not None and asked not in LIBRARIES:
         raise _wordline.UserError(f"library={asked!r}: allowed are {', '.join(LIBRARIES)}")

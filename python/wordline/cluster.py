@@ -45,10 +45,7 @@ def at(on: str | None, jobs: int | None = None) -> tuple[int | None, Executor | 
     jobs
         The number where nothing else is said.
 
-    Raises
-    ------
-    UserError
-        It is neither, or nobody answers there.
+    Raises `UserError`: it is neither, or nobody answers there.
     """
     if on is None:
         return jobs, None
@@ -203,10 +200,7 @@ class Cluster(Executor):
     def _own(self) -> list[str]:
         """Return the workers that are not known to have another build.
 
-        Raises
-        ------
-        UserError
-            None is left.
+        Raises `UserError`: none is left.
         """
         found = [w for w in self.client.nthreads() if w not in self._others]
         if not found:

@@ -85,10 +85,7 @@ def installs(extra: str) -> str:
 def need(name: str, modules: Sequence[str], extra: str | None = None) -> None:
     """Refuse to go on without a package, and say how to get it.
 
-    Raises
-    ------
-    UserError
-        A module cannot be imported.
+    Raises `UserError`: a module cannot be imported.
     """
     for module in modules:
         try:

@@ -59,10 +59,7 @@ def asked_life(
 ) -> dict[str, Any]:
     """Return how drives live as the native half takes it.
 
-    Raises
-    ------
-    UserError
-        The acceleration is out of its bounds.
+    Raises `UserError`: the acceleration is out of its bounds.
     """
     if acceleration is not None and not 1 <= acceleration < 2**32:
         raise UserError(f"acceleration={acceleration} is not between 1 and 2**32 - 1")
@@ -95,10 +92,7 @@ def live(
     begin
         Told how many lives there are.
 
-    Raises
-    ------
-    UserError, Refused, Fault
-        As for `wordline.lifetime`.
+    Raises as for `wordline.lifetime`.
     """
     found = [spelling.resolved(scheme) for scheme in schemes]
     names = [name for name, _ in found]

@@ -172,11 +172,8 @@ class Drive:
     def __init__(self, header: dict[str, Any]) -> None:
         """Read the header of a log, schema ``wordline.log/1``.
 
-        Raises
-        ------
-        Unreadable
-            A log of this drive cannot be checked: its reads suspend what is under way, or a region
-            has a program rule or windows that are unknown here.
+        Raises `Unreadable`: a log of this drive cannot be checked: its reads suspend what is under
+        way, or a region has a program rule or windows that are unknown here.
         """
         self.unit = header["unit_bytes"]
         self.sector = header["sector_bytes"]
@@ -302,10 +299,7 @@ class Checker:
     def __init__(self, header: dict[str, Any]) -> None:
         """Read the header of a log: the drive, and the blocks that were programmed before the run.
 
-        Raises
-        ------
-        Unreadable
-            As for `Drive`.
+        Raises as for `Drive`.
         """
         self.header = header
         self.drive = d = Drive(header)
@@ -863,10 +857,7 @@ def _opened(path: str) -> io.TextIOBase:
 def check(lines: Iterator[str], report: dict[str, Any] | None = None) -> Checker:
     """Check a log, line by line.
 
-    Raises
-    ------
-    Unreadable
-        It does not begin as a log does.
+    Raises `Unreadable`: it does not begin as a log does.
     """
     first, columns = next(lines, ""), next(lines, "")
     try:

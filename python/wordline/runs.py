@@ -152,10 +152,7 @@ class Runner:
     def key(self, run: Run) -> str:
         """Return the name under which a run is kept, without the suffix of its file.
 
-        Raises
-        ------
-        UserError
-            Something of the run is wrong.
+        Raises `UserError`: something of the run is wrong.
         """
         return _known(run, self._known).key
 
@@ -191,10 +188,7 @@ class Runner:
         dict
             Why those that have none were refused.
 
-        Raises
-        ------
-        UserError, Fault
-            As `run`.
+        Raises as `run`.
         """
         asked = list(dict.fromkeys(runs))
         made = [f for f in (self.folder, *self.folder.parents) if not f.exists()]
@@ -223,10 +217,7 @@ class Runner:
     def wrong(self, runs: Iterable[Run]) -> dict[Run, Exception]:
         """Return the runs that can be told to fail without being run, and why.
 
-        Raises
-        ------
-        UserError
-            One of them does, and that is no refusal here.
+        Raises `UserError`: one of them does, and that is no refusal here.
         """
         found = {}
         for run in dict.fromkeys(runs):
@@ -275,10 +266,7 @@ class Runner:
         A few are tried on this machine, for some ten seconds in all; those that end are kept. What
         is known to fail is counted apart.
 
-        Raises
-        ------
-        UserError, Fault
-            As `run`.
+        Raises as `run`.
         """
         asked = list(dict.fromkeys(runs))
         wrong = self.wrong(asked)
@@ -303,10 +291,7 @@ class Runner:
     def try_out(self, runs: Iterable[Run]) -> list[Trial]:
         """Try a few runs for a limited time, and keep those that end.
 
-        Raises
-        ------
-        UserError, Fault
-            As `run`.
+        Raises as `run`.
         """
         runs = list(runs)
         for run in runs:

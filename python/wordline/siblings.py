@@ -40,10 +40,7 @@ def root_of(folder: Path) -> Path:
 def load(path: Path) -> ModuleType:
     """Load a file of classes with what it imports from beside it.
 
-    Raises
-    ------
-    Exception
-        Whatever the file raises.
+    Raises `Exception`: whatever the file raises.
     """
     path = path.resolve()
     root = root_of(path.parent)

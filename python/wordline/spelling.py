@@ -63,10 +63,7 @@ def text(given: Any) -> str:
     given
         A spelling, or a class or an instance of `Scheme`.
 
-    Raises
-    ------
-    UserError
-        It is none of these.
+    Raises `UserError`: it is none of these.
     """
     if isinstance(given, str):
         return given
@@ -152,10 +149,7 @@ def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
     spelling
         Of which each part may be ``py:FILE#CLASS[:key=value,...]``.
 
-    Raises
-    ------
-    UserError
-        There is no such file or class.
+    Raises `UserError`: there is no such file or class.
     """
     if PREFIX not in spelling:
         return spelling, []
@@ -225,10 +219,7 @@ def _class(part: str, file: str, wanted: str) -> type[Scheme]:
 def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) -> None:
     """Refuse to run a report again without the classes of Python that it is of, as they were.
 
-    Raises
-    ------
-    UserError
-        A class is missing, or its source has changed.
+    Raises `UserError`: a class is missing, or its source has changed.
     """
     spelling = report["config"]["scheme"]["spelling"]
     parameters = report["config"]["scheme"]["parameters"]
@@ -253,10 +244,7 @@ def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) ->
 def of_report(report: Mapping[str, Any]) -> list[type[Scheme]]:
     """Return the classes of Python that a report is of, of those that this interpreter knows.
 
-    Raises
-    ------
-    UserError
-        One is missing, or its source has changed.
+    Raises `UserError`: one is missing, or its source has changed.
     """
     known: dict[str, type[Scheme]] = {}
     found = Scheme.__subclasses__()
@@ -290,10 +278,7 @@ def _resolved_list(text: str) -> tuple[str, list[type[Scheme]]]:
 def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
     """Return arguments of the command line with classes of Python as the native half names them.
 
-    Raises
-    ------
-    UserError
-        There is no such file or class.
+    Raises `UserError`: there is no such file or class.
     """
     if len(arguments) > 1 and arguments[1] in _IN_PYTHON:
         return arguments, []

@@ -17,10 +17,7 @@ else:
 def read(path: Path) -> dict[str, Any]:
     """Read a file.
 
-    Raises
-    ------
-    UserError
-        It cannot be read, or is no TOML.
+    Raises `UserError`: it cannot be read, or is no TOML.
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))

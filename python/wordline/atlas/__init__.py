@@ -68,10 +68,7 @@ def make(
     dry_run
         Only say how many runs there are, and how long they take.
 
-    Raises
-    ------
-    UserError, Fault
-        As `wordline.run`.
+    Raises as `wordline.run`.
     """
     from wordline.atlas import design as designs
 
@@ -102,10 +99,7 @@ def make(
 def extent(seeds: int | None, most_seeds: int | None, requests: int | None) -> str:
     """Return the options that say how much is run, as a command spells them.
 
-    Raises
-    ------
-    UserError
-        One of them is out of its range.
+    Raises `UserError`: one of them is out of its range.
     """
     for number, name in ((seeds, "seeds"), (requests, "requests")):
         if number is not None and number < 1:

@@ -258,10 +258,7 @@ def of_workload(
     Age and cache take turns. Requests beyond the drive wrap around, unless the workload's own
     ``fit=`` says otherwise.
 
-    Raises
-    ------
-    UserError
-        Device or workload is wrong, or the workload has a pace of its own.
+    Raises `UserError`: device or workload is wrong, or the workload has a pace of its own.
     """
     own = {w.name for w in wordline.workloads() if not w.name.startswith("twin:")}
     if workload.partition(":")[0] in own or workload.partition(":")[0].endswith(".fio"):
@@ -380,10 +377,7 @@ class NoTimes(UserError):
 def options(condition: Condition, drive: Drive, rates: Rates | None) -> str:
     """Return the options that make a workload the load of a condition.
 
-    Raises
-    ------
-    NoTimes
-        An open loop of a workload without times.
+    Raises `NoTimes`: an open loop of a workload without times.
     """
     load = condition.load
     if load in OPEN:

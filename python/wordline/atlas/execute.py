@@ -48,10 +48,7 @@ class Performer:
     def perform(self) -> Atlas:
         """Run everything that has no report yet, and return what all came to.
 
-        Raises
-        ------
-        UserError, Fault
-            As `Runner.run`.
+        Raises as `Runner.run`.
         """
         found = []
         for drive in self.design.drives:
@@ -91,10 +88,7 @@ class Performer:
 
         Those tried are closed loops, which need no rates; an open loop asks as many requests.
 
-        Raises
-        ------
-        UserError, Fault
-            As `Runner.run`.
+        Raises as `Runner.run`.
         """
         begin = time.perf_counter()
         closed = [c for c in self.design.conditions if c.load not in d.OPEN]
@@ -130,10 +124,7 @@ class Performer:
     def calibrate(self, drive: d.Drive) -> None:
         """Measure what the baseline sustains, and at which rate workloads come by themselves.
 
-        Raises
-        ------
-        UserError, Fault
-            As `Runner.run`.
+        Raises as `Runner.run`.
         """
         natural, sustained = self._measuring(drive)
         reports, refused = self.runner.run([*natural.values(), *sustained.values()])
@@ -158,10 +149,7 @@ class Performer:
     ) -> Run:
         """Return a run of a calibrated drive; `fixed` keeps its cache static.
 
-        Raises
-        ------
-        NoTimes
-            An open loop of a workload without times.
+        Raises `NoTimes`: an open loop of a workload without times.
         """
         rates = self._rates_of(drive, condition)
         return d.run(self.design, drive, condition, label, seed, rates, fixed=fixed)

@@ -47,10 +47,7 @@ class Objective:
 def objectives(names: Sequence[str]) -> list[Objective]:
     """Read objectives: paths of figures, ``+`` before one that is to become greater.
 
-    Raises
-    ------
-    UserError
-        There is none, or one twice.
+    Raises `UserError`: there is none, or one twice.
     """
     if isinstance(names, str) or not names:
         raise UserError(f"objectives={names!r}: give a list of figures, such as ['waf.total']")
@@ -89,10 +86,7 @@ def logs(
     candidate, reference
         Of each workload a report for each seed, the same seeds in both.
 
-    Raises
-    ------
-    UserError
-        No workload has the figure.
+    Raises `UserError`: no workload has the figure.
     """
     by_workload = []
     for ours, theirs in zip(candidate, reference, strict=True):

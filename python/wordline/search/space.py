@@ -51,10 +51,7 @@ class Dimension:
 def dimensions(space: Mapping[str, Bounds]) -> list[Dimension]:
     """Read the space of a search.
 
-    Raises
-    ------
-    UserError
-        A parameter has no values, or bounds that are none.
+    Raises `UserError`: a parameter has no values, or bounds that are none.
     """
     if not space:
         raise UserError("space is empty; name at least one parameter with its bounds or choices")

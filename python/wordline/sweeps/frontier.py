@@ -27,10 +27,7 @@ class Axis:
 def axes(paths: Sequence[str]) -> tuple[Axis, Axis]:
     """Read two paths, each perhaps with ``+`` before it where more is better.
 
-    Raises
-    ------
-    UserError
-        There are not two.
+    Raises `UserError`: there are not two.
     """
     parts = [part.strip() for part in paths]
     if len(parts) != 2 or not all(part.lstrip("+") for part in parts) or parts[0] == parts[1]:

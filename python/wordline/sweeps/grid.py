@@ -14,10 +14,7 @@ def values(text: str) -> tuple[str, list[str]]:
 
     A comma between brackets or quotes belongs to its value.
 
-    Raises
-    ------
-    UserError
-        There is no key, no value, or a bracket or quote that is not closed.
+    Raises `UserError`: there is no key, no value, or a bracket or quote that is not closed.
     """
     key, equals, rest = text.partition("=")
     key = key.strip()
@@ -103,10 +100,7 @@ def grid(
     requests, fit, traces, check
         As for `wordline.run`, the same in all runs.
 
-    Raises
-    ------
-    UserError
-        A value is there twice, or there are no replicas.
+    Raises `UserError`: a value is there twice, or there are no replicas.
     """
     sets = {key: list(found) for key, found in (set or {}).items()}
     axes = {

@@ -56,10 +56,7 @@ def _written(why: Exception) -> dict[str, Any]:
 def read(path: Path) -> tuple[Grid, dict[Run, Report], dict[Run, Exception], list[str]]:
     """Return a sweep's grid, its reports, what failed, and the figures of its table.
 
-    Raises
-    ------
-    UserError
-        The file is no sweep's, or a report of it is gone.
+    Raises `UserError`: the file is no sweep's, or a report of it is gone.
     """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

@@ -69,10 +69,7 @@ def differences(
 ) -> Differences:
     """Hold every combination against the one that has the baseline's value of an axis.
 
-    Raises
-    ------
-    UserError
-        The axis does not vary, or has no such value.
+    Raises `UserError`: the axis does not vary, or has no such value.
     """
     axis = over if over is not None else ("scheme" if "scheme" in grid.axes else grid.axes[0])
     if axis not in grid.axes or len({p.at[axis] for p in grid.points}) < 2:

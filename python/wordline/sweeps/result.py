@@ -276,10 +276,7 @@ class Sweep(Sequence[Combination]):
 def load(path: Path) -> Sweep:
     """Read a sweep from its ``sweep.json``, with the reports of its runs.
 
-    Raises
-    ------
-    UserError
-        The file is no sweep's, or a report of it is gone.
+    Raises `UserError`: the file is no sweep's, or a report of it is gone.
     """
     done = Sweep(*kept.read(path))
     done.found = sum(len(combination.reports) for combination in done)
@@ -289,10 +286,8 @@ def load(path: Path) -> Sweep:
 def check_values(grid: Grid, runner: Runner) -> dict[Run, Exception]:
     """Return the runs that can be told to fail, before any is done.
 
-    Raises
-    ------
-    UserError
-        A value of an axis is wrong in every combination that has it: it is a mistake.
+    Raises `UserError`: a value of an axis is wrong in every combination that has it: it is a
+    mistake.
     """
     runner.refusals = FAILURES
     wrong = runner.wrong(grid.runs)
@@ -316,13 +311,8 @@ def perform(grid: Grid, runner: Runner, figures: Sequence[str] = ()) -> Sweep:
     figures
         The figures of the table by their paths; `FIGURES` if none is named.
 
-    Raises
-    ------
-    UserError
-        A value of an axis is wrong in every combination that has it, or a path is that of no
-        figure.
-    Exception
-        What the runs came to, where none has a report.
+    Raises `UserError`: a value of an axis is wrong in every combination that has it, or a path is
+    that of no figure; `Exception`: what the runs came to, where none has a report.
     """
     check_values(grid, runner)
     ended = runner.ended

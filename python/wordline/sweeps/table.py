@@ -112,10 +112,7 @@ def table(
 ) -> Table:
     """Gather the figures of all combinations.
 
-    Raises
-    ------
-    UserError
-        A path is that of no figure of any report.
+    Raises `UserError`: a path is that of no figure of any report.
     """
     data = {run: report.to_dict() for run, report in reports.items()}
     for path in paths:
