@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wordline import _bar, _wordline, spelling
 from wordline._result import Comparison, Lifetimes, Report
 from wordline._run import Progress, Run, asked, at_once
-from wordline.declared import Size
+from wordline.declared import spelled
 from wordline.scheme import Scheme
 
 if TYPE_CHECKING:
@@ -188,12 +188,11 @@ def compare(
     UserError, Refused, Fault
         As for `run`.
     """
-    if isinstance(schemes, str):
-        raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
+    _no_text(schemes)
     files = (from_state, traces)
     first = next(iter(schemes), "")  # the engine refuses an empty list
     run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
-    named, classes = _resolved(schemes)
+    named, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
     refused: list[tuple[str, str]] = []
     if _wordline.ALL_COMPATIBLE in named:
@@ -269,8 +268,7 @@ def sweep(
     from wordline.runs import Runner
     from wordline.sweeps import grid, result
 
-    if isinstance(schemes, str):
-        raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
+    _no_text(schemes)
     for number, name in ((requests, "requests"), (threads, "threads")):
         if number is not None and number < 1:
             raise _wordline.UserError(f"{name}={number} is not at least 1")
@@ -279,7 +277,7 @@ def sweep(
         workloads=[os.fspath(w) for w in _several(workload)],
         schemes=[spelling.text(s) for s in schemes],
         initials=_several(initial),
-        set={key: [_text(v) for v in _several(found)] for key, found in (set or {}).items()},
+        set={key: [spelled(v) for v in _several(found)] for key, found in (set or {}).items()},
         seed=seed,
         replicas=replicas,
         requests=requests,
@@ -354,8 +352,7 @@ def lifetime(
     UserError, Refused, Fault
         As for `run`.
     """
-    if isinstance(schemes, str):
-        raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
+    _no_text(schemes)
     from wordline import lives
     from wordline.runs import Runner
 
@@ -370,7 +367,7 @@ def lifetime(
             kept = Path(folder) / "runs"
             runner = Runner(kept, jobs=threads, executor=executor, refusals=())
             return lives.live(run, replicas, spelled, life, runner)
-    named, classes = _resolved(schemes)
+    named, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
     return Lifetimes(_wordline.lifetime(wanted, named, life, at_once(threads), progress))
 
@@ -414,23 +411,14 @@ def identity(
     return described.identity()
 
 
+def _no_text(schemes: Sequence[AnyScheme]) -> None:
+    if isinstance(schemes, str):
+        raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
+
+
 def _several(given: object) -> list[Any]:
     """Return a list as it is, and anything else as the only one of its list."""
     return list(given) if isinstance(given, (list, tuple)) else [given]
-
-
-def _text(value: object) -> str:
-    """Return a value of a setting as it is spelled; of a size with its unit."""
-    if isinstance(value, Size):
-        return value.spelled
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _resolved(schemes: Iterable[AnyScheme]) -> tuple[list[str], list[type[Scheme]]]:
-    """Return schemes as the native half spells them, and the classes of Python that they need."""
-    found = [spelling.resolved(spelling.text(s)) for s in schemes]
-    classes = dict.fromkeys(c for _, of in found for c in of)
-    return [name for name, _ in found], list(classes)
 
 
 def _described(
@@ -453,7 +441,7 @@ def _described(
         workload=os.fspath(workload),
         seed=seed,
         requests=requests,
-        set=tuple((key, _text(value)) for key, value in (changes or {}).items()),
+        set=tuple((key, spelled(value)) for key, value in (changes or {}).items()),
         initial=initial,
         from_state=from_state,
         traces=traces,

@@ -83,6 +83,7 @@ class Run:
         UserError, Refused, Fault, OSError
             As for `run`.
         """
+        recorded = {"log": log, "completions": completions, "timeline": timeline}
         if self.after is not None:
             # What is wrong is found before anything is run.
             asked(self, replicas)
@@ -93,17 +94,14 @@ class Run:
                     replicas=replicas,
                     save_state=save_state,
                     threads=threads,
-                    log=log,
-                    completions=completions,
-                    timeline=timeline,
                     window=window,
                     around=around,
                     progress=progress,
+                    **recorded,
                 )
         wanted = asked(self, replicas, save_state)
         if timeline is None and not (window is None and around is None):
             raise _wordline.UserError("window and around are of a timeline; say timeline=FILE, too")
-        recorded = {"log": log, "completions": completions, "timeline": timeline}
         if any(file is not None for file in recorded.values()):
             paths = {name: file and os.fspath(file) for name, file in recorded.items()}
             files = {**paths, "window": window, "around": around}

@@ -53,6 +53,13 @@ class Size(int):
         return Size(number) if whole or type(number) is int else number
 
 
+def spelled(value: object) -> str:
+    """Return a value of a setting as it is spelled; of a size with its unit."""
+    if isinstance(value, Size):
+        return value.spelled
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 KiB: int = Size(1 << 10)
 MiB: int = Size(1 << 20)
 GiB: int = Size(1 << 30)
@@ -197,9 +204,7 @@ class Param(Generic[Given]):
 
     def text(self, value: Any) -> str:
         """Return the text that stands for a value."""
-        if self.is_size:
-            return Size(value).spelled
-        return str(value).lower() if isinstance(value, bool) else str(value)
+        return spelled(Size(value) if self.is_size else value)
 
 
 class State(Generic[Value]):

@@ -94,12 +94,8 @@ def live(
 
     Raises as for `wordline.lifetime`.
     """
-    found = [spelling.resolved(scheme) for scheme in schemes]
-    names = [name for name, _ in found]
-    wanted = {
-        **asked(run, replicas),
-        "classes": list(dict.fromkeys(c for _, of in found for c in of)),
-    }
+    names, classes = spelling.all_resolved(schemes)
+    wanted = {**asked(run, replicas), "classes": classes}
     common = {f.name: getattr(run, f.name) for f in fields(Run)}
     lives = [
         Life(
@@ -130,15 +126,10 @@ def _main(
     out: str,
     set: Sequence[str],
     replicas: int,
-    seed: int,
-    check: bool,
-    initial: str,
     end: str,
-    requests: int | None = None,
     acceleration: int | None = None,
     shelf: str | None = None,
-    traces: str | None = None,
-    fit: str | None = None,
+    **of_run: Any,
 ) -> None:
     from wordline.cluster import at
 
@@ -148,13 +139,8 @@ def _main(
         device=device,
         scheme=schemes[0],
         workload=workload,
-        seed=seed,
-        requests=requests,
         set=tuple((key, value) for key, _, value in (text.partition("=") for text in set)),
-        initial=initial,
-        traces=traces,
-        fit=fit,
-        check=check,
+        **of_run,
     )
     count, ended = 0, itertools.count(1)
 

@@ -183,13 +183,10 @@ def _main(
     device: str,
     workload: str,
     set: Sequence[str],
-    seed: int,
     simulate: bool,
-    requests: int | None = None,
-    fit: str | None = None,
-    traces: str | None = None,
     jobs: int | None = None,
     out: str | None = None,
+    **of_runs: Any,
 ) -> None:
     settings = {}
     for text in set:
@@ -197,18 +194,9 @@ def _main(
         if not equals:
             raise UserError(f"--set {text}: this is not KEY=VALUE, as in capacity.logical=9GiB")
         settings[key] = value
-    asked: dict[str, Any] = {
-        "device": device,
-        "workload": workload,
-        "seed": seed,
-        "requests": requests,
-        "fit": fit,
-        "traces": traces,
-    }
+    asked = {"device": device, "workload": workload, **of_runs}
     found = curves(scheme=scheme, set=settings, **asked)
-    simulated: dict[float, float] = {}
-    if simulate:
-        simulated = _simulated(found, scheme, settings, asked, jobs)
+    simulated = _simulated(found, scheme, settings, asked, jobs) if simulate else {}
     _show(found, simulated)
     if out:
         for path in _write(found, simulated, Path(out)):
@@ -234,14 +222,9 @@ def _simulated(
     runs = {}
     for u in SIMULATED:
         if points[0] - 1e-9 <= u <= points[-1] + 1e-9:
-            spelling = ",".join([f"{name}:static", f"u={u:.0%}", *kept])
-            run = Run(
-                scheme=spelling,
-                set=tuple(sorted(settings.items())),
-                initial="fill:100%",
-                **asked,
-            )
-            runs[run] = u
+            spelled = ",".join([f"{name}:static", f"u={u:.0%}", *kept])
+            changes = tuple(sorted(settings.items()))
+            runs[Run(scheme=spelled, set=changes, initial="fill:100%", **asked)] = u
     with (
         tempfile.TemporaryDirectory() as folder,
         Bars(len(runs), lambda run: run.scheme) as bars,
@@ -274,28 +257,16 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
         is_listed = round(point["u"] * 100) % 10 == 0 or point["u"] in simulated
         if not (is_listed or point is best or point is longest or point is points[0]):
             continue
-        cells = [
-            f"{point['u']:.2f}",
-            f"{point['h_w']:.3f}",
-            f"{point['h_r']:.3f}",
-            *(
-                f"{point[key]:,.0f}"
-                for key in ("c_pw_hy_us", "c_pr_hy_us", "c_hyssd_us", "effective_us")
-            ),
-        ]
+        cells = [f"{point['u']:.2f}", f"{point['h_w']:.3f}", f"{point['h_r']:.3f}"]
+        costs = ("c_pw_hy_us", "c_pr_hy_us", "c_hyssd_us", "effective_us")
+        cells += [f"{point[key]:,.0f}" for key in costs]
         if longest:
             writes = point["endured_writes"]
             cells.append("-" if writes is None else f"{writes * found['unit_bytes'] / 1e12:,.1f}")
         if simulated:
             own = simulated.get(point["u"])
-            cells += (
-                ["", ""]
-                if own is None
-                else [
-                    f"{own:,.0f}",
-                    f"{point['effective_us'] / own - 1:+.1%}",
-                ]
-            )
+            off = "" if own is None else f"{point['effective_us'] / own - 1:+.1%}"
+            cells += ["" if own is None else f"{own:,.0f}", off]
         table.add_row(*cells, style="bold" if point is best else None)
     console = Console(highlight=False)
     console.print(
@@ -339,10 +310,9 @@ def _write(found: Mapping[str, Any], simulated: Mapping[float, float], folder: P
         plotting.save(figure, picture)
     data = folder / "model.csv"
     with data.open("w", newline="") as file:
-        rows = [
-            {**p, "simulated_us": simulated.get(p["u"], "")} if simulated else p
-            for p in found["points"]
-        ]
+        rows = [dict(p) for p in found["points"]]
+        for row in rows if simulated else ():
+            row["simulated_us"] = simulated.get(row["u"], "")
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

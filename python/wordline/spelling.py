@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -167,6 +167,13 @@ def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
     return "+".join(native), classes
 
 
+def all_resolved(schemes: Iterable[Any]) -> tuple[list[str], list[type[Scheme]]]:
+    """Return `resolved` of several schemes, each as `text` takes it, with their classes once."""
+    found = [resolved(text(scheme)) for scheme in schemes]
+    classes = dict.fromkeys(c for _, of in found for c in of)
+    return [name for name, _ in found], list(classes)
+
+
 def files(spelling: str) -> list[str]:
     """Return the files of the classes of Python that a spelling names."""
     own = (part for part in parts(spelling) if part.startswith(PREFIX))
@@ -269,12 +276,6 @@ _TAKES_CLASSES = ("--scheme", "--class")
 _NEXT = re.compile(r",(?=py:|[A-Za-z0-9-]+(?:[:+,]|$))")
 
 
-def _resolved_list(text: str) -> tuple[str, list[type[Scheme]]]:
-    """Return `resolved` of schemes parted by commas."""
-    found = [resolved(spelling) for spelling in _NEXT.split(text)]
-    return ",".join(native for native, _ in found), [c for _, own in found for c in own]
-
-
 def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
     """Return arguments of the command line with classes of Python as the native half names them.
 
@@ -289,10 +290,11 @@ def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
     for argument in arguments:
         option, equals, value = argument.partition("=")
         is_joined = option in _TAKES_CLASSES and bool(equals)
-        text = value if is_joined else argument
+        given = value if is_joined else argument
         is_explained = arguments[1] == "explain" and argument.startswith(PREFIX)
         if is_joined or is_explained or (found and found[-1] in _TAKES_CLASSES):
-            text, own = _resolved_list(text)
+            names, own = all_resolved(_NEXT.split(given))
+            given = ",".join(names)
             classes.update(dict.fromkeys(own))
-        found.append(f"{option}={text}" if is_joined else text)
+        found.append(f"{option}={given}" if is_joined else given)
     return found, list(classes)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wordline import UserError, spelling
+from wordline import UserError, declared, spelling
 from wordline._api import AnyScheme
 from wordline.declared import Size
 
@@ -100,8 +100,4 @@ def settings(values: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, Size):
-        return value.spelled
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else declared.spelled(value)

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wordline import Fault, Refused, UserError, _wordline, spelling
-from wordline._api import AnyScheme, _text
+from wordline import Fault, Refused, UserError, _wordline, declared, spelling
+from wordline._api import AnyScheme
 from wordline.apart import environment
 from wordline.commands import need
 
@@ -97,7 +97,7 @@ def judge(
         "how": {
             "device": os.fspath(device),
             "initial": initial,
-            "set": [[key, _text(v)] for key, v in (set or {}).items()],
+            "set": [[key, declared.spelled(v)] for key, v in (set or {}).items()],
             "requests": requests,
             "fit": fit,
             "traces": None if traces is None else os.fspath(traces),

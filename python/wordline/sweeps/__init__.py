@@ -28,17 +28,13 @@ def _main(
     initials: Sequence[str],
     set: Sequence[str],
     figures: Sequence[str],
-    seed: int,
     replicas: int,
-    check: bool,
     out: str,
     frontier: str | None = None,
     jobs: int | None = None,
     on: str | None = None,
     dry_run: bool = False,
-    requests: int | None = None,
-    fit: str | None = None,
-    traces: str | None = None,
+    **of_runs: Any,
 ) -> int:
     from wordline.cluster import at
     from wordline.progress import Bars
@@ -60,12 +56,8 @@ def _main(
         schemes=schemes,
         initials=initials,
         set=settings,
-        seed=seed,
         replicas=replicas,
-        requests=requests,
-        fit=fit,
-        traces=traces,
-        check=check,
+        **of_runs,
     )
     paths = list(figures) or list(table.FIGURES)
     paths += [path for path in wanted if path not in paths]

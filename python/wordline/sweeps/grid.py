@@ -88,17 +88,7 @@ def grid(
 ) -> Grid:
     """Make the grid of all combinations.
 
-    Parameters
-    ----------
-    devices, workloads, schemes, initials
-        Names, paths and spellings, as `wordline.run` takes them; ``all-compatible`` among the
-        schemes stands for every one that is not named.
-    set
-        Keys with the values that each is to take.
-    seed, replicas
-        Each combination is run with the seeds from ``seed`` to ``seed + replicas - 1``.
-    requests, fit, traces, check
-        As for `wordline.run`, the same in all runs.
+    Each argument is that of `wordline.sweep`, with all values as text and in lists.
 
     Raises `UserError`: a value is there twice, or there are no replicas.
     """
