@@ -17,15 +17,9 @@ _NOT_FIGURES = ("config", "followed", "latency_cdf", "timeline", "replicas")
 
 
 def frame(rows: Sequence[Mapping[str, Any]], library: str | None) -> Any:
-    """Return rows as a data frame; a value that a row lacks is null.
+    """Return rows, each a plain value by column, as a data frame; what a row lacks is null.
 
-    Parameters
-    ----------
-    rows
-        A value by column, each plain: a number, a text, a truth or ``None``.
-    library
-        ``"polars"`` or ``"pandas"``; if not given the first of them that is installed.
-
+    The library is ``"polars"`` or ``"pandas"``; if not given the first of them that is installed.
     Raises `UserError`: the library is not installed, or is another.
     """
     return of_columns(columns(rows), library)
@@ -87,14 +81,9 @@ def _alike(values: list[Any]) -> list[Any]:
 
 
 def rows_of(report: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Give a row for each run of a report: one, or one for each seed.
+    """Give a row for each run of a ``report.json``, one or one for each seed.
 
-    Parameters
-    ----------
-    report
-        As in ``report.json``.
-    before
-        Columns to begin with.
+    It has the columns of `before` first.
     """
     replicas = report.get("replicas") or {}
     for run in replicas.get("runs") or [report]:

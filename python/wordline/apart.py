@@ -71,12 +71,9 @@ class Process:
     def hear(self) -> tuple[float, ...] | str | BaseException:
         """Wait for what it says next.
 
-        Returns
-        -------
-        tuple, str or BaseException
-            How many requests are completed at which simulated time in seconds, or of a life how
-            many passes have ended, the drive writes in them, and the share of it that is used up;
-            or in the end what it comes to as JSON, or what was raised.
+        That is how many requests are completed at which simulated time in seconds, or of a life how
+        many passes have ended, the drive writes in them, and the share of it that is used up; or in
+        the end what it comes to as JSON, or what was raised.
         """
         assert self._process.stdout is not None
         word, _, rest = self._process.stdout.readline().decode().strip().partition(" ")

@@ -38,13 +38,7 @@ Work = Callable[..., str]
 def at(on: str | None, jobs: int | None = None) -> tuple[int | None, Executor | None]:
     """Return how many runs go at once on this machine, or the cluster on which they go.
 
-    Parameters
-    ----------
-    on
-        A number, or ``dask://HOST:PORT`` of a scheduler.
-    jobs
-        The number where nothing else is said.
-
+    ``on`` is a number, or ``dask://HOST:PORT`` of a scheduler; without it there are `jobs`.
     Raises `UserError`: it is neither, or nobody answers there.
     """
     if on is None:
@@ -143,12 +137,8 @@ class Cluster(Executor):
     ) -> Future[Any]:
         """Send a run with what it reads; its report comes back, its state is put in its place.
 
-        Parameters
-        ----------
-        fn
-            `wordline.runs.do`, or what takes and returns the same.
-        run, *args
-            What it takes: parts to leave out, and the files of the states before and after.
+        ``fn`` takes what `wordline.runs` gives it: parts to leave out, and the files of the states
+        before and after.
         """
         leave_out, before, after = args
         paths = _inputs(run)

@@ -31,24 +31,11 @@ def perform(
     *,
     extra: str | None = None,
 ) -> int:
-    """Do the work of a command once what it needs is there.
+    """Do the work of a command once the modules that it imports are there.
 
-    Parameters
-    ----------
-    name
-        The command.
-    modules
-        What it imports.
-    work
-        Does it; returns an exit code, or nothing for 0.
-    extra
-        The extra of the package that has the modules, if it is not called as the command.
-
-    Returns
-    -------
-    int
-        The exit code: 2 where the input is wrong, 1 after a fault, a refusal or an error of a file,
-        each told on standard error.
+    The extra that has them is called as the command if not given. Returns the exit code: what the
+    work returns, or 0; 2 where the input is wrong; 1 after a fault, a refusal or an error of a
+    file, each told on standard error.
     """
     try:
         need(name, modules, extra)

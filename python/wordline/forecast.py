@@ -70,22 +70,10 @@ def trials(
     refusals: tuple[type[Exception], ...],
     budget: float = BUDGET,
 ) -> list[Trial]:
-    """Try a few runs, `jobs` in parallel, for `budget` seconds in all.
+    """Try a few of the runs, `jobs` in parallel, for `budget` seconds of wall time in all.
 
-    Parameters
-    ----------
-    runs
-        Those of which a few are tried.
-    expected
-        The number of requests of a run; 0 where it is not known.
-    do
-        Does one.
-    jobs
-        Runs in parallel.
-    refusals
-        Errors by which a run is refused; any other is raised.
-    budget
-        Wall time in seconds.
+    The requests expected of a run are 0 where that is not known. Errors that are no refusals are
+    raised.
     """
     tried = spread(runs, MOST)
     each = budget * jobs / max(len(tried), jobs)

@@ -81,17 +81,8 @@ def live(
 ) -> Lifetimes:
     """Live what is not kept yet, and put all lives together.
 
-    Parameters
-    ----------
-    run
-        Device, workload and what else all lives have in common; their first seed.
-    schemes
-        Their spellings, the baseline first.
-    life
-        As `asked_life` has it.
-    begin
-        Told how many lives there are.
-
+    They have a run's device, workload and first seed in common; the first scheme is the baseline.
+    ``life`` is what `asked_life` returns, and ``begin`` is told how many lives there are.
     Raises as for `wordline.lifetime`.
     """
     names, classes = spelling.all_resolved(schemes)

@@ -50,20 +50,10 @@ def to_html(
     facts: Sequence[tuple[str, str]] = (),
     command: str | None = None,
 ) -> str:
-    """Return a page of Markdown as HTML, with the SVG pictures that it names in place.
+    """Return a page of Markdown as HTML, with the SVG pictures of a folder that it names in place.
 
-    Parameters
-    ----------
-    markdown
-        The text; its first line is its title.
-    folder
-        Where the pictures are.
-    lead
-        What came out, in a sentence or two, for the heading.
-    facts
-        Words and their values, for the heading.
-    command
-        The command that makes the page again, for the heading.
+    Its first line is its title. The heading has a lead of a sentence or two, words with their
+    values, and the command that makes the page again.
     """
     first, _, rest = markdown.lstrip().partition("\n")
     return _wordline.page(
@@ -185,15 +175,7 @@ def table(head: list[str], rows: list[list[str]], right: int = 0) -> str:
 
 
 def tables_by_reason(head: list[str], rows: list[tuple[str, list[str]]]) -> str:
-    """Return Markdown tables, each below the reason that its rows share, in the order they come.
-
-    Parameters
-    ----------
-    head
-        Of every table.
-    rows
-        A reason and the cells of a row.
-    """
+    """Return Markdown tables, each below the reason that its rows share, in the order they come."""
     by_reason: dict[str, list[list[str]]] = {}
     for reason, cells in rows:
         by_reason.setdefault(reason, []).append(cells)

@@ -183,12 +183,7 @@ class Runner:
     def do(self, runs: Iterable[Run]) -> dict[Run, Exception]:
         """Run what has no report yet, and read none of them: `path` says where each is.
 
-        Returns
-        -------
-        dict
-            Why those that have none were refused.
-
-        Raises as `run`.
+        Returns why those that have none were refused. Raises as `run`.
         """
         asked = list(dict.fromkeys(runs))
         made = [f for f in (self.folder, *self.folder.parents) if not f.exists()]

@@ -58,12 +58,7 @@ _loading: list[str] = []
 def text(given: Any) -> str:
     """Return the text that stands for a scheme: a spelling, or ``py:FILE#CLASS`` of a class.
 
-    Parameters
-    ----------
-    given
-        A spelling, or a class or an instance of `Scheme`.
-
-    Raises `UserError`: it is none of these.
+    Raises `UserError`: it is no spelling, and no class or instance of `Scheme`.
     """
     if isinstance(given, str):
         return given
@@ -144,11 +139,7 @@ def parts(spelling: str) -> list[str]:
 def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
     """Return a spelling as the native half has it, and the classes of Python that it needs.
 
-    Parameters
-    ----------
-    spelling
-        Of which each part may be ``py:FILE#CLASS[:key=value,...]``.
-
+    Each part may be ``py:FILE#CLASS[:key=value,...]``.
     Raises `UserError`: there is no such file or class.
     """
     if PREFIX not in spelling:

@@ -58,14 +58,9 @@ def of_reports(reports: Iterable[Mapping[str, Any]]) -> Steady:
 
 
 def answer(figures: Mapping[str, Any], rests: Sequence[Steady]) -> str:
-    """Say what figures come to, or that it is not known where too few runs are steady.
+    """Say what figures come to, in words by name, or that it is not known.
 
-    Parameters
-    ----------
-    figures
-        By name, in words.
-    rests
-        The runs of each scheme that they rest on.
+    It is not where too few runs are steady of a scheme that they rest on.
     """
     runs = sum(rests, NO_RUNS)
     if not all(of.is_enough for of in rests):

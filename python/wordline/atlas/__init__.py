@@ -48,27 +48,11 @@ def make(
     on: str | None = None,
     dry_run: bool = False,
 ) -> None:
-    """Make the atlas of one workload on one drive.
+    """Make the atlas of one workload on one drive; arguments are the options of the command.
 
-    Parameters
-    ----------
-    workload, device, schemes
-        What it is of; every scheme that the device admits if none is named.
-    seeds, requests
-        Of each run.
-    most_seeds
-        Up to which seed the best two schemes of a condition run that are not apart; twice `seeds`
-        if not given.
-    out
-        Where its page, data and pictures go, and the reports of all runs.
-    jobs
-        Runs that go at once; as many as there are cores if not given.
-    on
-        In place of `jobs` that number, or a cluster: ``dask://HOST:PORT``.
-    dry_run
-        Only say how many runs there are, and how long they take.
-
-    Raises as `wordline.run`.
+    Without schemes it is of every one that the device admits; ``seeds`` and ``requests`` are those
+    of each run, and ``most_seeds`` is twice ``seeds`` if not given. ``out`` gets page, data,
+    pictures and the reports of all runs. Raises as `wordline.run`.
     """
     from wordline.atlas import design as designs
 
@@ -175,13 +159,7 @@ def carry_out(design: Design, runner: Runner, *, dry_run: bool = False) -> Atlas
 
 
 def show(atlas: Atlas, folder: Path, command: str, words: Words | None = None) -> None:
-    """Write the folder of an atlas, and say what came out.
-
-    Parameters
-    ----------
-    atlas, folder, command, words
-        As `wordline.atlas.report.write`.
-    """
+    """Write the folder of an atlas as `wordline.atlas.report.write`, and say what came out."""
     from wordline.atlas import findings, report
 
     words = words or report.Words(findings.sentences(atlas))

@@ -208,20 +208,11 @@ def place(
     leads: tuple[str, str, Mapping[str, Sequence[tuple[str, str]]]],
     fixed: Container[str] = (),
 ) -> Place:
-    """Return a condition from the reports of its runs, those of a scheme by seed.
+    """Return a condition from the reports of its runs, by scheme and seed, over the baseline's.
 
-    Parameters
-    ----------
-    at
-        The levels of the factors.
-    baseline
-        Over which ratios are taken, seed by seed.
-    reports, refused
-        Of each scheme its reports, or why there are none.
-    leads
-        Workload, initial state and settings.
-    fixed
-        Schemes that kept a static cache where the condition has a dynamic one.
+    What is refused has the reason, ``leads`` are workload, initial state and settings, and
+    ``fixed``
+    the schemes that kept a static cache where the condition has a dynamic one.
     """
     if baseline not in reports:
         nothing = np.full(len(MEASURES), np.nan)

@@ -302,15 +302,10 @@ def of_workload(
 
 
 def drive_of(name: str, text: Mapping[str, Any]) -> Drive:
-    """Return a drive from what a file says of it and from its device file.
+    """Return a drive from its device file and from what a file says of it.
 
-    Parameters
-    ----------
-    name
-        What the atlas calls it.
-    text
-        ``device`` and ``schemes`` (names, or tables with ``label``, ``device`` and ``scheme``);
-        perhaps ``title`` and ``baseline``.
+    That is ``device`` and ``schemes`` (names, or tables with ``label``, ``device`` and ``scheme``),
+    perhaps ``title`` and ``baseline``.
     """
     device = text["device"]
     baseline = text.get("baseline", "conventional")

@@ -40,20 +40,10 @@ def to_html(
     of_papers: Sequence[str],
     sections: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Return the page.
+    """Return the page of an atlas, with the command that makes it again.
 
-    Parameters
-    ----------
-    atlas
-        What was run.
-    command
-        The command that makes it again.
-    findings
-        What came out, in sentences; the first opens the page.
-    of_papers
-        Where each paper's scheme is the best choice, a sentence each.
-    sections
-        Titles and Markdown of what follows the findings.
+    The first of its findings opens it; behind them come sections, each a title and Markdown, and a
+    sentence for each paper.
     """
     runs = sum(
         atlas.seeds * sum(not cell.why for cell in place.cells.values())

@@ -78,18 +78,9 @@ class Words:
 
 
 def write(atlas: Atlas, folder: Path, command: str, words: Words | None = None) -> list[Path]:
-    """Write page, data, text and pictures; return their paths.
+    """Write page, data, text and pictures of an atlas into a folder; return their paths.
 
-    Parameters
-    ----------
-    atlas
-        What was run.
-    folder
-        Where to; it is made.
-    command
-        The command that makes it again.
-    words
-        What is said of it; its findings if not given.
+    They have the command that makes it again, and its findings where no other words are given.
     """
     folder.mkdir(parents=True, exist_ok=True)
     words = words or Words(f.sentences(atlas))

@@ -79,13 +79,7 @@ def logs(
 ) -> list[float]:
     """Return of each seed the mean over workloads of the logarithm of cost over reference.
 
-    Parameters
-    ----------
-    objective
-        What is compared.
-    candidate, reference
-        Of each workload a report for each seed, the same seeds in both.
-
+    Both have of each workload a report for each seed, the same seeds.
     Raises `UserError`: no workload has the figure.
     """
     by_workload = []

@@ -62,21 +62,9 @@ class Sweep(Sequence[Combination]):
         refused: Mapping[Run, Exception],
         figures: Sequence[str],
     ) -> None:
-        """Gather the runs of a grid.
+        """Gather what `wordline.runs.Runner.run` returns of a grid, for a table of figures.
 
-        Parameters
-        ----------
-        grid
-            All combinations.
-        reports, refused
-            What `wordline.runs.Runner.run` returns.
-        figures
-            The figures of the table by their paths.
-
-        Raises
-        ------
-        UserError
-            A path is that of no figure of any report.
+        Raises `UserError`: a path is that of no figure of any report.
         """
         self._grid = grid
         self._reports = reports
@@ -300,16 +288,7 @@ def check_values(grid: Grid, runner: Runner) -> dict[Run, Exception]:
 
 
 def perform(grid: Grid, runner: Runner, figures: Sequence[str] = ()) -> Sweep:
-    """Do the runs of a grid that are not there yet, and gather all.
-
-    Parameters
-    ----------
-    grid
-        All combinations.
-    runner
-        Does and keeps runs.
-    figures
-        The figures of the table by their paths; `FIGURES` if none is named.
+    """Do the runs of a grid that are not there yet, and gather all with the figures of a table.
 
     Raises `UserError`: a value of an axis is wrong in every combination that has it, or a path is
     that of no figure; `Exception`: what the runs came to, where none has a report.
