@@ -13,7 +13,7 @@ from wordline import _wordline
 #: Libraries that a frame can be of, in the order in which they are looked for.
 LIBRARIES = ("polars", "pandas")
 #: Parts of a report that hold no figures of the run as a whole.
-_NOT_FIGURES = ("config", "followed", "latency_cdf", "timeline", "replicas")
+_NOT_FIGURES = ("config", "followed", "latency_cdf", "timeline", "replicas", "seed")
 
 
 def frame(rows: Sequence[Mapping[str, Any]], library: str | None) -> Any:
@@ -87,12 +87,13 @@ def rows_of(report: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[di
     """
     replicas = report.get("replicas") or {}
     for run in replicas.get("runs") or [report]:
+        figures = {key: found for key, found in run.items() if key not in _NOT_FIGURES}
         yield {
             **experiment(report),
             **before,
             "seed": run["seed"],
             "result_hash": run["result_hash"],
-            **dict(_figures(run)),
+            **dict(numbers(figures)),
         }
 
 
@@ -123,12 +124,10 @@ def experiment(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _figures(tree: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float | int]]:
-    """Give every figure of a report by its path."""
+def numbers(tree: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float | int]]:
+    """Give every number of a report with its path."""
     for key, value in tree.items():
-        if not path and key in (*_NOT_FIGURES, "seed"):
-            continue
         if isinstance(value, Mapping):
-            yield from _figures(value, f"{path}{key}.")
+            yield from numbers(value, f"{path}{key}.")
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             yield path + key, value

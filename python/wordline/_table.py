@@ -15,7 +15,19 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-class Table(dict[str, Any]):
+class _Stream:
+    """Rows as Arrow takes them, and nothing that would be taken for a dictionary."""
+
+    def __init__(self, columns: _wordline.Columns) -> None:
+        """Take columns of the native half."""
+        self._columns = columns
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return a capsule with the rows as Arrow's stream; a requested schema is not heeded."""
+        return self._columns.stream()
+
+
+class Table(_Stream, dict[str, Any]):
     """Rows by column: a dictionary of arrays, all of one length, which does not change.
 
     Anything that takes Arrow's interface for Python takes it, such as ``pyarrow.table(table)`` and
@@ -25,14 +37,6 @@ class Table(dict[str, Any]):
     """
 
     # Pandas tells a dictionary of columns by its type. Nothing is ever in this one itself.
-
-    def __init__(self, columns: _wordline.Columns) -> None:
-        """Take columns of the native half."""
-        self._columns = columns
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return a capsule with the rows as Arrow's stream; a requested schema is not heeded."""
-        return self._columns.stream()
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Return a column: ``int64`` or ``float64``, or objects for words; shape ``(rows,)``.
@@ -148,18 +152,6 @@ class Table(dict[str, Any]):
         if rows > 2 * _SHOWN:
             cells.insert(_SHOWN, ["…"] * len(self))
         return _frame.html(list(self), cells, f"{rows:,} rows")
-
-
-class _Stream:
-    """The rows for one that would take a dictionary column by column."""
-
-    def __init__(self, columns: _wordline.Columns) -> None:
-        """Take columns of the native half."""
-        self._columns = columns
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return a capsule with the rows as Arrow's stream; a requested schema is not heeded."""
-        return self._columns.stream()
 
 
 def _read_back(kind: type[Table], written: Any) -> Table:

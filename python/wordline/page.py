@@ -37,11 +37,6 @@ FOLD = r"<p>&lt;details&gt;&lt;summary&gt;(.*?)&lt;/summary&gt;</p>"
 _END_OF_FOLD = ("<p>&lt;/details&gt;</p>", "</details>")
 
 
-def folded(title: str, markdown: str) -> str:
-    """Return Markdown that a reader sees after opening its title."""
-    return f"<details><summary>{title}</summary>\n\n{markdown.strip()}\n\n</details>\n\n"
-
-
 def to_html(
     markdown: str,
     folder: Path,
@@ -172,11 +167,3 @@ def table(head: list[str], rows: list[list[str]], right: int = 0) -> str:
     """Return a Markdown table, its last `right` columns to the right."""
     rule = ["---"] * (len(head) - right) + ["---:"] * right
     return row(head) + row(rule) + "".join(row(cells) for cells in rows)
-
-
-def tables_by_reason(head: list[str], rows: list[tuple[str, list[str]]]) -> str:
-    """Return Markdown tables, each below the reason that its rows share, in the order they come."""
-    by_reason: dict[str, list[list[str]]] = {}
-    for reason, cells in rows:
-        by_reason.setdefault(reason, []).append(cells)
-    return "\n".join(f"{reason}\n\n{table(head, cells)}" for reason, cells in by_reason.items())

@@ -29,10 +29,6 @@ SCHEMES = (*_schemes, "#b0621a", "#46536b", "#2f8a82", "#8059c0")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d")
 #: Text on a light ground that stays light on a dark page.
 ON_LIGHT = "#1b212a"
-#: Fast, medium and slow pages: light to dark, so that they are told apart in grey, too.
-PAGES = {"lsb": "#9ecae1", "csb": "#4292c6", "msb": "#08306b"}
-#: What a paper prints.
-PRINTED = "#111111"
 
 _STYLE = {
     "font.family": "sans-serif",
@@ -101,9 +97,3 @@ def save(figure: Any, path: Path) -> None:
 
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     plt.close(figure)
-
-
-def legend_above(figure: Any, at: Any) -> None:
-    """Put the legend of one of a figure's axes above them all, where no curve runs."""
-    handles, labels = at.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper right", ncols=len(labels))

@@ -22,7 +22,7 @@ import sys
 import zlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,6 +36,8 @@ COLUMNS = [
     *("op", "use", "kind", "cause", "start_ns", "end_ns", "channel", "die", "plane", "block"),
     *("slot", "slots", "mode", "page", "region", "bytes", "data", "retries"),
 ]
+WORDS = {"use", "kind", "cause", "mode", "page", "region", "data"}
+READ: list[Callable[[str], Any]] = [str if c in WORDS else int for c in COLUMNS]
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 PAGES = ("lsb", "csb", "msb", "tsb")
 # Rules that program the bits of a wordline at different times.
@@ -102,7 +104,7 @@ class Block:
 
 @dataclass
 class Use:
-    """One row of the log."""
+    """One row of the log, with its columns in their order."""
 
     op: int
     use: str
@@ -353,14 +355,7 @@ class Checker:
             self._wrong("row", f"{len(fields)} columns; expected {len(COLUMNS)}")
             return
         try:
-            numbers = [int(fields[i]) for i in (0, 4, 5, 6, 7, 8, 9, 10, 11, 15, 17)]
-            op, start, end, channel, die, plane, block, slot, slots, size, retries = numbers
-            use, kind, cause = fields[1:4]
-            mode, page, named, data = *fields[12:15], fields[16]
-            u = Use(
-                op, use, kind, cause, start, end, channel, die, plane, block, slot, slots,
-                mode, page, named, size, data, retries,
-            )  # fmt: skip
+            u = Use(*(read(text) for read, text in zip(READ, fields, strict=True)))
             u.parts()
         except ValueError:
             self._wrong("row", "a number is missing or is none; expected " + ",".join(COLUMNS))
@@ -633,11 +628,8 @@ class Checker:
                 first, of = PAGES[following[1]].upper(), following[0]
                 self._wrong("program order", f"{what}; expected the {first} page of wordline {of}")
         else:
-            needed = [(wordline - 1, bit)]
-            needed += [
-                (near, bit - 1) for near in (wordline - 1, wordline, wordline + 1) if bit > 0
-            ]
-            for page in needed:
+            beside = [(near, bit - 1) for near in (wordline - 1, wordline, wordline + 1) if bit > 0]
+            for page in [(wordline - 1, bit), *beside]:
                 if 0 <= page[0] < region.wordlines and page not in block.pages:
                     first = f"the {PAGES[page[1]].upper()} page of wordline {page[0]}"
                     self._wrong("program order", f"{what}; expected {first} before it")

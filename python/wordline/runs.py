@@ -238,17 +238,13 @@ class Runner:
 
         def begin(run: Run) -> Exception | None:
             try:
-                _do(
-                    replace(run, requests=min(run.requests or _FIRST, _FIRST)),
-                    ("timeline",),
-                    None,
-                    None,
-                )
+                few = min(run.requests or _FIRST, _FIRST)
+                _do(replace(run, requests=few), ("timeline",), None, None)
             except Exception as e:
                 return e
             return None
 
-        with ThreadPoolExecutor(self.jobs or os.cpu_count() or 1) as pool:
+        with ThreadPoolExecutor(self._at_once()) as pool:
             why = dict(zip(first, pool.map(begin, first.values()), strict=True))
         for run in runs:
             if (error := why.get(replace(run, seed=0))) is not None:
@@ -364,7 +360,7 @@ class Runner:
         """Do runs, the longest first, each as soon as the one before it has ended."""
         refused: dict[Run, Exception] = {}
         waiting = sorted(missing, key=lambda run: -self._known[run].expected_requests)
-        jobs = self.jobs or os.cpu_count() or 1
+        jobs = self._at_once()
         stop = threading.Event()
         pool = self.executor or ThreadPoolExecutor(jobs)
         going: dict[Future[str], Run] = {}

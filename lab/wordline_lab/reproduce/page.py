@@ -299,7 +299,7 @@ def _deviating(study: Study, judged: Sequence[Judged]) -> str:
     if not rows:
         return ""
     head = "What deviates, and why" if study.is_as_explained else "What deviates"
-    tables = pages.tables_by_reason(["claim", "says", "must be", "came out"], rows)
+    tables = _tables_by_reason(["claim", "says", "must be", "came out"], rows)
     return f"## {head}\n\n{tables}\n"
 
 
@@ -333,7 +333,7 @@ def _tables(judged: Sequence[Judged]) -> tuple[str, str]:
     def part(title: str, claims: Sequence[Judged]) -> str:
         if not claims:
             return ""
-        return f"## {title}\n\n{pages.folded(f'{len(claims)} claims', _claims_table(claims))}"
+        return f"## {title}\n\n{_folded(f'{len(claims)} claims', _claims_table(claims))}"
 
     return part("Every result", results), part("The model is the paper's", others)
 
@@ -384,3 +384,18 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _folded(title: str, markdown: str) -> str:
+    """Return Markdown that a reader sees after opening its title."""
+    return f"<details><summary>{title}</summary>\n\n{markdown.strip()}\n\n</details>\n\n"
+
+
+def _tables_by_reason(head: list[str], rows: list[tuple[str, list[str]]]) -> str:
+    """Return Markdown tables, each below the reason that its rows share, in the order they come."""
+    by_reason: dict[str, list[list[str]]] = {}
+    for reason, cells in rows:
+        by_reason.setdefault(reason, []).append(cells)
+    return "\n".join(
+        f"{reason}\n\n{pages.table(head, cells)}" for reason, cells in by_reason.items()
+    )

@@ -211,8 +211,7 @@ def place(
     """Return a condition from the reports of its runs, by scheme and seed, over the baseline's.
 
     What is refused has the reason, ``leads`` are workload, initial state and settings, and
-    ``fixed``
-    the schemes that kept a static cache where the condition has a dynamic one.
+    ``fixed`` the schemes that kept a static cache where the condition has a dynamic one.
     """
     if baseline not in reports:
         nothing = np.full(len(MEASURES), np.nan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wordline import page as pages
 from wordline import plotting
 from wordline.atlas import findings as f
 from wordline.atlas import judge as j
@@ -154,12 +156,7 @@ def _levels(drive: DriveCells, factor: str) -> list[str]:
 
 def _choices(drive: DriveCells, factor: str) -> str:
     measures = ("write_mean", "write_p99", "read_mean", "read_p99", "lifetime")
-    rows = [
-        f"**{drive.title}**",
-        "",
-        f"| {factor} | " + " | ".join(MEASURES[KEYS[m]].label for m in measures) + " |",
-        "| --- |" + " --- |" * len(measures),
-    ]
+    rows = []
     for level in _levels(drive, factor):
         cells = []
         for measure in measures:
@@ -175,8 +172,9 @@ def _choices(drive: DriveCells, factor: str) -> str:
                 cells.append(
                     f"`{choice.scheme}`{tied} {choice.gain.ratio:.2g} ({low:.2g} to {high:.2g})"
                 )
-        rows.append(f"| {level} | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
+        rows.append([level, *cells])
+    head = [factor, *(MEASURES[KEYS[m]].label for m in measures)]
+    return f"**{drive.title}**\n\n{pages.table(head, rows).rstrip()}"
 
 
 _WHY = (
@@ -187,21 +185,18 @@ _WHY = (
 
 
 def _why(atlas: Atlas) -> str:
-    rows = [
-        "| scheme | drive and conditions | write latency | what differs: plain drive, scheme |",
-        "| --- | --- | --- | --- |",
-    ]
+    rows = []
     for drive, place, scheme, found in f.extremes(atlas, "write_mean", _EXPLAINED):
         parts = "; ".join(
             f"{name.replace('_', ' ').replace('.', ': ')} {_figure(before)}, {_figure(after)}"
             for name, (before, after) in f.explained(drive, place, scheme).items()
         )
         low, high = found.interval
-        rows.append(
-            f"| `{scheme}` | {drive.title}; {', '.join(place.at)} | {_figure(found.ratio)} "
-            f"({_figure(low)} to {_figure(high)}) | {parts} |"
-        )
-    return "\n".join(rows) if len(rows) > 2 else ""
+        over = f"{_figure(found.ratio)} ({_figure(low)} to {_figure(high)})"
+        rows.append([f"`{scheme}`", f"{drive.title}; {', '.join(place.at)}", over, parts])
+    head = ["scheme", "drive and conditions", "write latency"]
+    head.append("what differs: plain drive, scheme")
+    return pages.table(head, rows).rstrip() if rows else ""
 
 
 def _figure(value: float) -> str:
@@ -211,13 +206,13 @@ def _figure(value: float) -> str:
 
 
 def _refused(atlas: Atlas) -> str:
-    found: dict[tuple[str, str], int] = {}
-    for drive in atlas.drives:
-        for place in drive.places:
-            for scheme, cell in place.cells.items():
-                if cell.why:
-                    key = (f"`{scheme}` on {drive.title}", cell.why)
-                    found[key] = found.get(key, 0) + 1
+    found = Counter(
+        (f"`{scheme}` on {drive.title}", cell.why)
+        for drive in atlas.drives
+        for place in drive.places
+        for scheme, cell in place.cells.items()
+        if cell.why
+    )
     if not found:
         return "No scheme was refused under any condition."
     rows = [f"- {who}, {n} conditions: {why}" for (who, why), n in found.items()]

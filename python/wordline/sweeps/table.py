@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import difflib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wordline import Fault, Refused, Report, Run, UserError, _wordline
+from wordline import Fault, Refused, Report, Run, UserError, _frame, _wordline
 from wordline.apart import traceback_of
 from wordline.sweeps.grid import Grid
 
@@ -158,21 +158,12 @@ def check(path: str, reports: Sequence[Mapping[str, Any]]) -> None:
     # A run without reads has no read latency: that is no mistake.
     if path in FIGURES or not reports or any(value(r, path) is not None for r in reports):
         return
-    known = {p for report in reports for p in paths(report)}
+    known = {p for report in reports for p, _ in _frame.numbers(report)}
     near = difflib.get_close_matches(path, known, n=3) or sorted(FIGURES)
     raise UserError(
         f"{path}: no report has this figure; near it are {', '.join(near)}\n"
         "  hint: a path is that of a number in report.json, with dots between the keys"
     )
-
-
-def paths(tree: Mapping[str, Any], before: str = "") -> Iterator[str]:
-    """Give the path of every number of a report."""
-    for key, found in tree.items():
-        if isinstance(found, Mapping):
-            yield from paths(found, f"{before}{key}.")
-        elif isinstance(found, (int, float)) and not isinstance(found, bool):
-            yield before + key
 
 
 def write(found: Table, folder: Path) -> list[Path]:

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from wordline import plotting
+from wordline_lab import drawing
 from wordline_lab.experiments.hierarchy import measures as m
 from wordline_lab.reproduce.paper import Figure, Study
 
@@ -53,7 +54,7 @@ def _draw_updates(study: Study) -> Any:
         at.bar(x, height, 0.6, bottom=bottom, color=colour, label=f"up to {quarter}")
         bottom += height
     for bound in (0.531, 0.792):
-        at.axhline(bound, color=plotting.PRINTED, lw=0.8, ls=":")
+        at.axhline(bound, color=drawing.PRINTED, lw=0.8, ls=":")
     at.yaxis.set_major_formatter(PercentFormatter(1))
     at.set_ylabel("updates in the cache")
     at.set_xticks(x, [r["trace"] for r in rows])
@@ -131,14 +132,14 @@ def _draw_bars(
                     )
             printed = here[-1]["printed"]
             if printed is not None:
-                at.plot(place[-1], printed, "D", ms=4, mfc="none", mec=plotting.PRINTED)
+                at.plot(place[-1], printed, "D", ms=4, mfc="none", mec=drawing.PRINTED)
         at.set_ylim(0)
         at.axhline(1, color="#555555", lw=0.6)
         at.set_xticks(x, traces)
         at.set_ylabel(label)
         at.set_title(MODES[group])
         at.grid(axis="x", visible=False)
-    plotting.legend_above(picture, axes[0, 0])
+    drawing.legend_above(picture, axes[0, 0])
     return picture
 
 
@@ -172,7 +173,7 @@ def _draw_division(study: Study) -> Any:
         own = [r["l1_share"] for r in here]
         at.fill_between(x, own, step="mid", color="#4c3fbf", alpha=0.75, lw=0)
         at.fill_between(x, own, 1, step="mid", color="#1f8a80", alpha=0.35, lw=0)
-        at.plot(x, [r["l1_quota"] for r in here], color=plotting.PRINTED, lw=0.8)
+        at.plot(x, [r["l1_quota"] for r in here], color=drawing.PRINTED, lw=0.8)
         at.set_ylim(0, 1)
         at.set_title(trace)
         at.yaxis.set_major_formatter(PercentFormatter(1))

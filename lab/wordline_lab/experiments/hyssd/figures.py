@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from wordline import model, plotting
+from wordline_lab import drawing
 from wordline_lab.experiments.hyssd import measures as m
 from wordline_lab.reproduce.paper import Figure, NotRun, Study
 
@@ -101,7 +102,7 @@ def _draw_curves(study: Study, drive: str, workload: str, figure: str, printed: 
                 if (row["reading"], row["scheme"]) == (reading, scheme):
                     colour = COLOURS[scheme]
                     at.axhline(row[figure], color=colour, lw=1.4, ls=dash, label=scheme)
-        at.axvline(printed, color=plotting.PRINTED, lw=0.8, ls=":", label="turn as printed")
+        at.axvline(printed, color=drawing.PRINTED, lw=0.8, ls=":", label="turn as printed")
         at.set_xlim(0, 1)
         at.set_title(reading)
         at.set_xlabel("utilisation of the superior SSD")
@@ -112,7 +113,7 @@ def _draw_curves(study: Study, drive: str, workload: str, figure: str, printed: 
         axes[0][0].set_ylim(0, HIGHEST * least)
     else:
         axes[0][0].set_ylim(0)
-    plotting.legend_above(picture, axes[0][0])
+    drawing.legend_above(picture, axes[0][0])
     return picture
 
 
@@ -139,7 +140,7 @@ def _draw_over_time(study: Study, workload: str) -> Any:
     at.set_ylim(0, 1)
     at.set_xlabel("page writes, millions")
     at.set_ylabel("utilisation of the superior SSD")
-    plotting.legend_above(picture, at)
+    drawing.legend_above(picture, at)
     return picture
 
 

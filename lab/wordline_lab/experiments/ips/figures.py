@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from wordline import plotting
+from wordline_lab import drawing
 from wordline_lab.experiments.ips import measures as m
 from wordline_lab.reproduce.paper import Figure, Study
 
@@ -175,7 +176,7 @@ def _draw_ratios(
         at.plot(
             [places[-1] - 0.4, places[-1] + 0.4],
             [paper] * 2,
-            color=plotting.PRINTED,
+            color=drawing.PRINTED,
             lw=2,
             label="printed, mean",
         )

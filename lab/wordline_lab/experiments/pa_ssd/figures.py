@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.ticker import NullFormatter, PercentFormatter, StrMethodFormatter
 
 from wordline import plotting
+from wordline_lab import drawing
 from wordline_lab.experiments.pa_ssd import measures as m
 from wordline_lab.experiments.pa_ssd import tables, times
 from wordline_lab.reproduce.paper import Figure, Study
@@ -41,7 +42,7 @@ def _stacks(rows: Rows, title: str) -> Any:
     below = np.zeros(len(rows))
     for page in m.PAGES:
         values = np.array([row[page] for row in rows])
-        at.bar(range(len(rows)), values, 0.62, below, color=plotting.PAGES[page], label=NAMES[page])
+        at.bar(range(len(rows)), values, 0.62, below, color=drawing.PAGES[page], label=NAMES[page])
         for x, value, low in zip(range(len(rows)), values, below, strict=True):
             dark = page != "lsb"
             if value > 0.05:
@@ -127,9 +128,9 @@ def _draw_chances(study: Study) -> Any:
     curves = {"lsb": (1 / 3) ** n, "csb": (2 / 3) ** n - (1 / 3) ** n, "msb": 1 - (2 / 3) ** n}
     names = {"lsb": "P_fast: LSB only", "csb": "P_medium: a CSB page", "msb": "P_slow: an MSB page"}
     for page in m.PAGES:
-        at.plot(n, curves[page], color=plotting.PAGES[page], lw=1.6, label=names[page])
+        at.plot(n, curves[page], color=drawing.PAGES[page], lw=1.6, label=names[page])
         found = [row[f"{page}_simulated"] for row in rows]
-        at.plot([row["pages"] for row in rows], found, "o", color=plotting.PAGES[page], ms=5)
+        at.plot([row["pages"] for row in rows], found, "o", color=drawing.PAGES[page], ms=5)
     at.set_ylim(-0.02, 1.02)
     at.yaxis.set_major_formatter(PercentFormatter(1))
     at.set_xlabel("pages of a write")
@@ -174,7 +175,7 @@ def _draw_normalized(study: Study, kind: str, printed: dict[str, float]) -> Any:
             at.plot(
                 [x[-1] - width / 2, x[-1] + width / 2],
                 [printed[scheme]] * 2,
-                color=plotting.PRINTED,
+                color=drawing.PRINTED,
                 lw=2,
                 label="printed, mean" if scheme == "US" else None,
             )
@@ -202,7 +203,7 @@ def _draw_success(study: Study) -> Any:
     for number, scheme in enumerate(m.SCHEMES):
         x = np.arange(len(rows)) + (number - (len(m.SCHEMES) - 1) / 2) * width
         at.bar(x, [row[scheme] for row in rows], width * 0.92, color=COLOURS[scheme], label=scheme)
-    at.axhline(0.98, color=plotting.PRINTED, lw=1, ls=(0, (4, 3)))
+    at.axhline(0.98, color=drawing.PRINTED, lw=1, ls=(0, (4, 3)))
     at.text(len(rows) - 0.5, 0.985, "98 %", ha="right", fontsize=8.5)
     low = min(row[s] for row in rows for s in m.SCHEMES)
     at.set_ylim(max(0.0, np.floor(10 * low) / 10 - 0.1), 1.02)
@@ -304,7 +305,7 @@ def _draw_long_term(study: Study) -> Any:
         at.plot(
             [x[-1] - width / 2, x[-1] + width / 2],
             [PRINTED_LONG_TERM[scheme]] * 2,
-            color=plotting.PRINTED,
+            color=drawing.PRINTED,
             lw=2,
             label="printed" if scheme == BEST else None,
         )

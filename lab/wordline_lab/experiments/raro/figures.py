@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from wordline import Report, plotting
+from wordline_lab import drawing
 from wordline_lab.experiments.raro import fit
 from wordline_lab.experiments.raro import measures as m
 from wordline_lab.reproduce.paper import Figure, NotRun, Study
@@ -22,7 +23,7 @@ Rows = list[dict[str, Any]]
 SCHEMES = ("Base", "Hotness", "RARO")
 COLOURS = plotting.colours(list(SCHEMES), "Base")
 MODES = {"SLC": "#0072B2", "TLC": "#E69F00", "QLC": "#D55E00"}
-STAGES = dict(zip(m.STAGES, plotting.PAGES.values(), strict=True))
+STAGES = dict(zip(m.STAGES, drawing.PAGES.values(), strict=True))
 
 # --- Figures 2 to 4 ----------------------------------------------------------------------------
 
@@ -82,7 +83,7 @@ def _draw_retries(study: Study, mode: str) -> Any:
     at.plot(x, forms, color="#555555", lw=0.8, label="T0 / (T0 + n tR)")
     if mode == "QLC":
         at.plot(
-            [1, 10], [1 - 0.465, 1 - 0.905], "D", mfc="none", mec=plotting.PRINTED, label="printed"
+            [1, 10], [1 - 0.465, 1 - 0.905], "D", mfc="none", mec=drawing.PRINTED, label="printed"
         )
     at.set_ylim(0)
     at.yaxis.set_major_formatter(PercentFormatter(1))
@@ -167,7 +168,7 @@ def _draw_schemes(study: Study, threads: int, key: str, label: str) -> Any:
         if key == "iops":
             at.set_yscale("log")
     axes[0].set_ylabel(label)
-    plotting.legend_above(figure, axes[0])
+    drawing.legend_above(figure, axes[0])
     return figure
 
 
@@ -250,7 +251,7 @@ def _draw_sweep(study: Study, key: str, label: str) -> Any:
         at.set_xlabel("R2")
         at.set_title(stage)
     axes[0].set_ylabel(label)
-    plotting.legend_above(figure, axes[0])
+    drawing.legend_above(figure, axes[0])
     return figure
 
 
