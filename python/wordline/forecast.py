@@ -28,25 +28,14 @@ class _Enough(Exception):
 
 @dataclass(frozen=True)
 class Trial:
-    """A run that was tried.
-
-    Attributes
-    ----------
-    run
-        The run.
-    seconds
-        Wall time of the whole run: measured if it ended, else at the pace of the second half of the
-        trial; ``None`` where its length is not known.
-    report
-        Its report as JSON, if it ended.
-    refused
-        Why it was refused, if it was.
-    """
+    """A run that was tried."""
 
     run: Run
+    #: Wall time of the whole run: measured if it ended, else at the pace of the second half of the
+    #: trial; ``None`` where its length is not known.
     seconds: float | None = None
-    report: str | None = None
-    refused: Exception | None = None
+    report: str | None = None  #: Its report as JSON, if it ended.
+    refused: Exception | None = None  #: Why it was refused, if it was.
 
 
 def group(run: Run) -> tuple[object, ...]:

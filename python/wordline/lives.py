@@ -18,21 +18,11 @@ from wordline.runs import Runner, write_whole
 
 @dataclass(frozen=True)
 class Life(Run):
-    """One drive under one scheme, a workload repeated on it until it is over.
+    """One drive under one scheme, a workload repeated on it until it is over."""
 
-    Attributes
-    ----------
-    acceleration
-        Cycles that each of its erases stands for.
-    shelf
-        Time on the shelf after each pass of the workload.
-    end
-        What ends it, as for `wordline.lifetime`.
-    """
-
-    acceleration: int = 1
-    shelf: str | None = None
-    end: str = "capacity"
+    acceleration: int = 1  #: Cycles that each of its erases stands for.
+    shelf: str | None = None  #: Time on the shelf after each pass of the workload.
+    end: str = "capacity"  #: What ends it, as for `wordline.lifetime`.
 
     def identity(self) -> dict[str, Any]:
         """Say what decides how it goes, without living it; errors as of a run."""

@@ -114,36 +114,23 @@ class Stopped(Exception):
 
 @dataclass
 class Runner:
-    """Runs what is not there yet, several at once, and keeps every report and every refusal.
+    """Runs what is not there yet, several at once, and keeps every report and every refusal."""
 
-    Attributes
-    ----------
-    folder
-        Where reports are kept, one file a run, named by the hash of its configuration and of the
-        engine; of a run that was refused the reason, in a file of that name. A run that is broken
-        off leaves nothing; all that have ended are found again.
-    jobs
-        Runs that go at once; as many as there are cores if not given.
-    executor
-        Anything of the shape of `concurrent.futures.Executor` in place of threads of this process,
-        such as `wordline.cluster.Cluster`. Reports come back by value.
-    leave_out
-        Parts of a report that are not kept, by their keys, such as ``timeline``.
-    refusals
-        Errors of a run by which that run is refused; any other breaks all off. With `FAILURES`
-        nothing does but an interruption, and what `watch` raises.
-    watch
-        Told how far a run is, with threads of this process only.
-    ended
-        Told of each run that has ended, and whether it was found (``True``) or done.
-    """
-
+    #: Where reports are kept, one file a run, named by the hash of its configuration and of the
+    #: engine; of a run that was refused the reason, in a file of that name. A run that is broken
+    #: off leaves nothing; all that have ended are found again.
     folder: Path
-    jobs: int | None = None
+    jobs: int | None = None  #: Runs that go at once; as many as there are cores if not given.
+    #: Anything of the shape of `concurrent.futures.Executor` in place of threads of this process,
+    #: such as `wordline.cluster.Cluster`. Reports come back by value.
     executor: Executor | None = None
+    #: Parts of a report that are not kept, by their keys, such as ``timeline``.
     leave_out: Sequence[str] = ()
+    #: Errors of a run by which that run is refused; any other breaks all off. With `FAILURES`
+    #: nothing does but an interruption, and what `watch` raises.
     refusals: tuple[type[Exception], ...] = (Refused,)
-    watch: Watch | None = None
+    watch: Watch | None = None  #: Told how far a run is, with threads of this process only.
+    #: Told of each run that has ended, and whether it was found (``True``) or done.
     ended: Callable[[Run, bool], object] = lambda run, found: None
     _known: dict[Run, _Known] = field(default_factory=dict, init=False)
     _wrong: dict[Run, Exception] = field(default_factory=dict, init=False)

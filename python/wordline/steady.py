@@ -16,18 +16,11 @@ ENOUGH = 0.8
 
 @dataclass(frozen=True)
 class Steady:
-    """Runs, and how many of them are steady.
-
-    Attributes
-    ----------
-    steady, runs
-        Counts.
-    needed
-        The requests with which each of the others may be steady, too; 0 where that is not known.
-    """
+    """Runs, and how many of them are steady."""
 
     steady: int
     runs: int
+    #: The requests with which each of the others may be steady, too; 0 where that is not known.
     needed: int = 0
 
     @property

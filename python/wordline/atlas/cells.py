@@ -22,23 +22,15 @@ FEWEST_P999 = 100_000
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure of a run.
+    """A figure of a run."""
 
-    Attributes
-    ----------
-    key, label, unit
-        What it is called, and in what it is given.
-    more
-        Whether more of it is better.
-    of
-        The figure of a report; none where there is nothing of it.
-    """
-
+    #: What it is called, and in what it is given.
     key: str
     label: str
     unit: str
+    #: The figure of a report; none where there is nothing of it.
     of: Callable[[Report], float | None]
-    more: bool = False
+    more: bool = False  #: Whether more of it is better.
 
 
 #: Less than this a host does not see: its own stack takes as long. A drive's RAM takes no time
@@ -109,34 +101,20 @@ EXTRAPOLATED = ("lifetime",)
 
 @dataclass
 class Cell:
-    """A scheme under a condition.
+    """A scheme under a condition."""
 
-    Attributes
-    ----------
-    logs
-        Of each measure and seed the logarithm to base 2 of the figure over the baseline's; NaN
-        where either has none.
-    steady
-        With how many seeds the drive came to a steady state.
-    failed
-        Requests that came out with an error, over all seeds.
-    fixed
-        Whether the scheme kept its static cache where the condition has a dynamic one.
-    why
-        Why there are no figures, where the drive or the scheme refuses; else empty.
-    parts
-        Parts of the mean latency of reads and of writes in microseconds, and programs by cause for
-        each page that the host wrote, as means over the seeds.
-    needed
-        The requests with which those that are not steady may be; 0 where that is not known.
-    """
-
+    #: Of each measure and seed the logarithm to base 2 of the figure over the baseline's; NaN where
+    #: either has none.
     logs: Any = None
-    steady: int = 0
-    failed: int = 0
+    steady: int = 0  #: With how many seeds the drive came to a steady state.
+    failed: int = 0  #: Requests that came out with an error, over all seeds.
+    #: Whether the scheme kept its static cache where the condition has a dynamic one.
     fixed: bool = False
-    why: str = ""
+    why: str = ""  #: Why there are no figures, where the drive or the scheme refuses; else empty.
+    #: Parts of the mean latency of reads and of writes in microseconds, and programs by cause for
+    #: each page that the host wrote, as means over the seeds.
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    #: The requests with which those that are not steady may be; 0 where that is not known.
     needed: int = 0
 
     @property
@@ -148,36 +126,20 @@ class Cell:
 
 @dataclass
 class Place:
-    """All schemes of a drive under a condition.
+    """All schemes of a drive under a condition."""
 
-    Attributes
-    ----------
-    at
-        The levels of the factors, by name.
-    workload, initial, settings
-        What leads there again; settings by device.
-    base
-        The figures of the baseline, as means over the seeds; NaN where there is none.
-    requests
-        Reads and writes that were measured, over all seeds.
-    cells
-        By scheme.
-    again
-        Of the best two schemes in mean write latency, where they were not apart, the logarithms of
-        further seeds, as in a cell; those have not chosen the two.
-    base_scheme
-        The baseline.
-    """
-
-    at: tuple[str, ...]
+    at: tuple[str, ...]  #: The levels of the factors, by name.
+    #: What leads there again; settings by device.
     workload: str
     initial: str
     settings: Mapping[str, Sequence[tuple[str, str]]]
-    base: Any
-    requests: tuple[int, int]
-    cells: Mapping[str, Cell]
+    base: Any  #: The figures of the baseline, as means over the seeds; NaN where there is none.
+    requests: tuple[int, int]  #: Reads and writes that were measured, over all seeds.
+    cells: Mapping[str, Cell]  #: By scheme.
+    #: Of the best two schemes in mean write latency, where they were not apart, the logarithms of
+    #: further seeds, as in a cell; those have not chosen the two.
     again: Mapping[str, Any] = field(default_factory=dict)
-    base_scheme: str = ""
+    base_scheme: str = ""  #: The baseline.
 
     @property
     def baseline(self) -> Cell | None:
@@ -262,21 +224,14 @@ def _parts(reports: Sequence[Report]) -> dict[str, dict[str, float]]:
 
 @dataclass
 class DriveCells:
-    """A drive of the atlas with all that ran on it.
+    """A drive of the atlas with all that ran on it."""
 
-    Attributes
-    ----------
-    name, title, baseline, schemes, tuned
-        As in the design. The best are chosen among `schemes` alone; `places` have both.
-    places
-        The conditions, in its order.
-    """
-
+    #: As in the design. The best are chosen among `schemes` alone; `places` have both.
     name: str
     title: str
     baseline: str
     schemes: Mapping[str, tuple[str, str]]
-    places: list[Place]
+    places: list[Place]  #: The conditions, in its order.
     tuned: Mapping[str, Tuned] = field(default_factory=dict)
 
     @property
@@ -287,27 +242,18 @@ class DriveCells:
 
 @dataclass
 class Atlas:
-    """Everything that was run.
+    """Everything that was run."""
 
-    Attributes
-    ----------
-    title, seeds, levels, kinds
-        As in the design.
-    drives
-        In its order.
-    beside
-        Of each real trace the twin under the same conditions, and how the two are akin.
-    fit
-        What became of requests beyond the drive, where the workload does not say it.
-    """
-
+    #: As in the design.
     title: str
     seeds: int
     requests: Mapping[str, int]
     levels: Mapping[str, Sequence[str]]
     kinds: Mapping[str, str]
-    drives: list[DriveCells]
+    drives: list[DriveCells]  #: In its order.
+    #: Of each real trace the twin under the same conditions, and how the two are akin.
     beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    #: What became of requests beyond the drive, where the workload does not say it.
     fit: str | None = None
 
     @property

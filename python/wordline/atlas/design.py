@@ -103,28 +103,16 @@ class Condition:
 
 @dataclass(frozen=True)
 class Tuned:
-    """What a search has found for a scheme.
+    """What a search has found for a scheme."""
 
-    Attributes
-    ----------
-    of
-        The scheme that was searched, as the atlas labels it.
-    device, scheme
-        Where it runs, and how it is spelled with what was found.
-    parameters
-        Those that were found, as a spelling has them; none where none were better.
-    measure
-        What was to become smaller: ``write_mean`` or ``read_mean``.
-    seen
-        That over the scheme's own, a geometric mean over what the search saw; 1 where no
-        parameters were better.
-    """
-
-    of: str
+    of: str  #: The scheme that was searched, as the atlas labels it.
+    #: Where it runs, and how it is spelled with what was found.
     device: str
     scheme: str
-    parameters: str
-    measure: str
+    parameters: str  #: Those that were found, as a spelling has them; none where none were better.
+    measure: str  #: What was to become smaller: ``write_mean`` or ``read_mean``.
+    #: That over the scheme's own, a geometric mean over what the search saw; 1 where no parameters
+    #: were better.
     seen: float
 
     @property
@@ -140,46 +128,24 @@ def run_of(found: Mapping[str, Tuned]) -> dict[str, tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Drive:
-    """A drive of the atlas, and what runs on it.
+    """A drive of the atlas, and what runs on it."""
 
-    Attributes
-    ----------
-    name, title
-        What it is called.
-    device
-        Of every scheme that has no other in ``schemes``.
-    dense
-        The densest mode, which ages.
-    endurance
-        Cycles of that mode; 0 if the device file has none, and then it does not age.
-    baseline
-        The scheme over which figures are given.
-    schemes
-        Device and spelling of each scheme by its label, the baseline first.
-    cache_bytes
-        What a static SLC cache takes, in bytes as SLC; 0 without one.
-    cache_blocks
-        Its blocks a plane.
-    capacity
-        What the host can address, in bytes.
-    settings
-        Changes of the device that every run has, in pairs of key and value.
-    tuned
-        Schemes with parameters that a search has found, by a label of their own; they run beside
-        the others, and no best is chosen among them.
-    """
-
+    #: What it is called.
     name: str
     title: str
-    device: str
-    dense: str
-    endurance: int
-    baseline: str
+    device: str  #: Of every scheme that has no other in ``schemes``.
+    dense: str  #: The densest mode, which ages.
+    endurance: int  #: Cycles of that mode; 0 if the device file has none, and then it does not age.
+    baseline: str  #: The scheme over which figures are given.
+    #: Device and spelling of each scheme by its label, the baseline first.
     schemes: Mapping[str, tuple[str, str]]
-    cache_bytes: int
-    cache_blocks: int
-    capacity: int
+    cache_bytes: int  #: What a static SLC cache takes, in bytes as SLC; 0 without one.
+    cache_blocks: int  #: Its blocks a plane.
+    capacity: int  #: What the host can address, in bytes.
+    #: Changes of the device that every run has, in pairs of key and value.
     settings: tuple[tuple[str, str], ...] = ()
+    #: Schemes with parameters that a search has found, by a label of their own; they run beside the
+    #: others, and no best is chosen among them.
     tuned: Mapping[str, Tuned] = field(default_factory=dict)
 
     @property
@@ -190,45 +156,25 @@ class Drive:
 
 @dataclass(frozen=True)
 class Design:
-    """All that an atlas runs.
+    """All that an atlas runs."""
 
-    Attributes
-    ----------
-    title
-        What the page is called.
-    drives, conditions
-        What is combined: each condition on each drive.
-    workloads
-        Spelling of each workload by its name, with a place for the load's options.
-    kinds
-        What each workload is like, in words.
-    seeds
-        How many seeds each scheme runs with, from 1.
-    requests
-        Of the runs of each workload.
-    fit
-        What becomes of requests beyond the drive, where the workload does not say it.
-    levels
-        Of each factor those that are run.
-    beside
-        Of each real trace the twin that is run under the same conditions, and how the two are akin.
-    traces
-        The folder of real traces; pages call it ``DIR``.
-    most_seeds
-        Up to which seed the best two schemes of a condition run that are not apart with ``seeds``.
-    """
-
-    title: str
+    title: str  #: What the page is called.
+    #: What is combined: each condition on each drive.
     drives: Sequence[Drive]
     conditions: Sequence[Condition]
+    #: Spelling of each workload by its name, with a place for the load's options.
     workloads: Mapping[str, str]
-    kinds: Mapping[str, str]
-    seeds: int
-    requests: Mapping[str, int]
+    kinds: Mapping[str, str]  #: What each workload is like, in words.
+    seeds: int  #: How many seeds each scheme runs with, from 1.
+    requests: Mapping[str, int]  #: Of the runs of each workload.
+    #: What becomes of requests beyond the drive, where the workload does not say it.
     fit: str | None = None
+    #: Of each factor those that are run.
     levels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: Of each real trace the twin that is run under the same conditions, and how the two are akin.
     beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    traces: str = ""
+    traces: str = ""  #: The folder of real traces; pages call it ``DIR``.
+    #: Up to which seed the best two schemes of a condition run that are not apart with ``seeds``.
     most_seeds: int = 0
 
     def shown(self, text: str) -> str:
@@ -351,18 +297,11 @@ def _capacity(found: Mapping[str, Any], probe: Run) -> int:
 
 @dataclass(frozen=True)
 class Rates:
-    """What was measured of a drive before its conditions are run.
+    """What was measured of a drive before its conditions are run."""
 
-    Attributes
-    ----------
-    natural
-        Requests a second of a workload at the times that it brings; 0 if it brings none.
-    sustained
-        Requests a second that the baseline completes with many outstanding.
-    """
-
+    #: Requests a second of a workload at the times that it brings; 0 if it brings none.
     natural: float
-    sustained: float
+    sustained: float  #: Requests a second that the baseline completes with many outstanding.
 
 
 class NoTimes(UserError):

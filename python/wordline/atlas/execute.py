@@ -28,21 +28,11 @@ Told = Callable[[str, int, d.Condition], object]
 
 @dataclass
 class Performer:
-    """Runs a design, condition by condition, so that one condition's reports are in memory at once.
+    """Runs a design, one condition after the other: only one's reports are in memory."""
 
-    Attributes
-    ----------
-    design
-        What is run.
-    runner
-        Does the runs and keeps their reports.
-    told
-        Told as each condition has been run.
-    """
-
-    design: d.Design
-    runner: Runner
-    told: Told = lambda drive, number, condition: None
+    design: d.Design  #: What is run.
+    runner: Runner  #: Does the runs and keeps their reports.
+    told: Told = lambda drive, number, condition: None  #: Told as each condition has been run.
     _rates: dict[tuple[str, str, str, str], d.Rates] = field(default_factory=dict, init=False)
 
     def perform(self) -> Atlas:

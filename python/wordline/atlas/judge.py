@@ -14,24 +14,14 @@ from wordline.steady import NO_RUNS, Steady
 
 @dataclass(frozen=True)
 class Over:
-    """A figure over another as a geometric mean over conditions, with its interval over the seeds.
+    """A figure over another: a geometric mean over conditions, its interval over the seeds."""
 
-    Attributes
-    ----------
-    log, half
-        Logarithm to base 2, and half of its 95 % interval.
-    count
-        Conditions that it is a mean of.
-    few
-        Whether too few requests were measured for a percentile.
-    rests
-        The runs of each of the two schemes, and how many of them are steady.
-    """
-
+    #: Logarithm to base 2, and half of its 95 % interval.
     log: float
     half: float
-    count: int
-    few: bool = False
+    count: int  #: Conditions that it is a mean of.
+    few: bool = False  #: Whether too few requests were measured for a percentile.
+    #: The runs of each of the two schemes, and how many of them are steady.
     rests: tuple[Steady, ...] = ()
 
     @property
@@ -127,27 +117,16 @@ def _mean(
 
 @dataclass(frozen=True)
 class Choice:
-    """What to take under some conditions.
+    """What to take under some conditions."""
 
-    Attributes
-    ----------
-    scheme
-        The best of a measure among schemes that have it in all of the conditions.
-    gain
-        Its figure over the baseline's.
-    second, apart
-        The next best, and the best's figure over it. Where the two were run with further seeds
-        (`Place.again`), that of those alone: they have not chosen the two, and they decide which
-        of them is the best where they tell them apart.
-    steady
-        The runs of the two and of the baseline, and how many of them are steady.
-    """
-
-    scheme: str
-    gain: Over
+    scheme: str  #: The best of a measure among schemes that have it in all of the conditions.
+    gain: Over  #: Its figure over the baseline's.
+    #: The next best, and the best's figure over it. Where the two were run with further seeds
+    #: (`Place.again`), that of those alone: they have not chosen the two, and they decide which of
+    #: them is the best where they tell them apart.
     second: str
     apart: Over
-    steady: Steady
+    steady: Steady  #: The runs of the two and of the baseline, and how many of them are steady.
 
     @property
     def is_settled(self) -> bool:

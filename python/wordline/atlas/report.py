@@ -59,23 +59,12 @@ there equally often, and every pair of levels of two factors as equally as so ma
 
 @dataclass(frozen=True)
 class Words:
-    """What is said of an atlas.
+    """What is said of an atlas."""
 
-    Attributes
-    ----------
-    sentences
-        What came out, the most general first.
-    sections
-        Titles and Markdown of what follows them.
-    design
-        How its conditions were chosen.
-    shown
-        The part of the atlas of which wins, losses and the papers' schemes are told.
-    """
-
-    sentences: Sequence[str]
-    sections: Sequence[tuple[str, str]] = ()
-    design: str = _BALANCED
+    sentences: Sequence[str]  #: What came out, the most general first.
+    sections: Sequence[tuple[str, str]] = ()  #: Titles and Markdown of what follows them.
+    design: str = _BALANCED  #: How its conditions were chosen.
+    #: The part of the atlas of which wins, losses and the papers' schemes are told.
     shown: Atlas | None = None
 
 

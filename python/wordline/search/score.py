@@ -18,21 +18,11 @@ NAMED = {"lifetime": "+lifetime.total_bytes_written"}
 
 @dataclass(frozen=True)
 class Objective:
-    """A figure of a report that is to become smaller, or greater.
+    """A figure of a report that is to become smaller, or greater."""
 
-    Attributes
-    ----------
-    name
-        As it was asked for.
-    path
-        Its path in a report.
-    more_is_better
-        Whether it is to become greater.
-    """
-
-    name: str
-    path: str
-    more_is_better: bool
+    name: str  #: As it was asked for.
+    path: str  #: Its path in a report.
+    more_is_better: bool  #: Whether it is to become greater.
 
     def of(self, report: Report) -> float | None:
         """Return the figure of a report as a cost; none where it has no such figure, or 0."""

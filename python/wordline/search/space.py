@@ -19,21 +19,12 @@ Bounds = Sequence[Any]
 
 @dataclass(frozen=True)
 class Dimension:
-    """One parameter of the search.
+    """One parameter of the search."""
 
-    Attributes
-    ----------
-    name
-        As a spelling has it.
-    choices
-        The values that are tried, if not numbers between two bounds.
-    low, high, log
-        The bounds, and whether steps are even on a logarithmic scale; whole numbers if both are,
-        sizes if the lower is one.
-    """
-
-    name: str
-    choices: tuple[Any, ...] = ()
+    name: str  #: As a spelling has it.
+    choices: tuple[Any, ...] = ()  #: The values that are tried, if not numbers between two bounds.
+    #: The bounds, and whether steps are even on a logarithmic scale; whole numbers if both are,
+    #: sizes if the lower is one.
     low: float = 0
     high: float = 0
     log: bool = False

@@ -53,18 +53,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Grid:
-    """All combinations of the axes.
+    """All combinations of the axes."""
 
-    Attributes
-    ----------
-    axes
-        The names of what varies, or ``["scheme"]`` where nothing does.
-    points
-        The combinations, the last axis the fastest.
-    """
-
-    axes: list[str]
-    points: list[Point]
+    axes: list[str]  #: The names of what varies, or ``["scheme"]`` where nothing does.
+    points: list[Point]  #: The combinations, the last axis the fastest.
 
     @property
     def runs(self) -> list[Run]:

@@ -27,25 +27,16 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class Row:
-    """One combination.
+    """One combination."""
 
-    Attributes
-    ----------
-    at
-        The value of each axis.
-    figures
-        By path, mean and half of the 95 % interval; no interval with one replica, and nothing
-        where no report has the figure.
-    refused
-        Why scheme and device do not go together; nothing where they do.
-    failed
-        What else a run came to in place of a report, and the seed of that run.
-    """
-
-    at: Mapping[str, str]
+    at: Mapping[str, str]  #: The value of each axis.
+    #: By path, mean and half of the 95 % interval; no interval with one replica, and nothing where
+    #: no report has the figure.
     figures: Mapping[str, tuple[float, float | None] | None]
     result_hashes: tuple[str, ...]
+    #: Why scheme and device do not go together; nothing where they do.
     refused: Exception | None = None
+    #: What else a run came to in place of a report, and the seed of that run.
     failed: Exception | None = None
     failed_seed: int | None = None
 
