@@ -18,16 +18,7 @@ from wordline._listing import Entry, devices, formats, inspect, schemes, workloa
 from wordline._result import Comparison, Figure, Lifetimes, Report
 from wordline._run import Run
 from wordline._table import Table
-from wordline._wordline import (
-    Fault,
-    Geometry,
-    Parcel,
-    Place,
-    Refused,
-    UserError,
-    View,
-    __version__,
-)
+from wordline._wordline import Fault, Geometry, Parcel, Place, Refused, UserError, View, __version__
 from wordline.checked import check
 from wordline.declared import GiB, KiB, MiB, Param, State
 from wordline.drive import Completion, Drive, Feed

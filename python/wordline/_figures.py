@@ -159,22 +159,12 @@ class Followed(Figures):
         return f"<Followed: {', '.join(self) or 'nothing'}>"
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Return a row for each pair of each series.
-
-        Parameters
-        ----------
-        library
-            ``"polars"`` or ``"pandas"``; if not given the first of them that is installed.
+        """Return a row for each pair of each series, as `Report.to_frame` does.
 
         Returns
         -------
         polars.DataFrame or pandas.DataFrame
             Columns ``name``, ``host_page_writes`` and ``value``.
-
-        Raises
-        ------
-        UserError
-            The library is not installed, or is another.
         """
         pairs = [(name, pages, value) for name in self for pages, value in self._data[name]]
         columns = zip(*pairs, strict=True) if pairs else ((), (), ())

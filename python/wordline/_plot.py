@@ -22,12 +22,7 @@ _CAUSES = {
 }
 #: What takes less stands here on a logarithmic scale.
 _LEAST_US = 1.0
-_UNITS = {
-    "us": "µs",
-    "mb_per_s": "MB/s",
-    "requests": "requests a bin",
-    "blocks": "blocks",
-}
+_UNITS = {"us": "µs", "mb_per_s": "MB/s", "requests": "requests a bin", "blocks": "blocks"}
 
 
 class Plot:
@@ -47,8 +42,6 @@ class Plot:
         ----------
         op
             ``read`` or ``write``.
-        ax
-            Axes to draw on.
 
         Raises
         ------
@@ -79,8 +72,6 @@ class Plot:
         ----------
         series
             Its name in ``report.timeline``.
-        ax
-            Axes to draw on.
 
         Raises
         ------
@@ -109,8 +100,6 @@ class Plot:
         ----------
         name
             As a scheme calls it; schemes that have not followed it are left out.
-        ax
-            Axes to draw on.
 
         Raises
         ------

@@ -99,7 +99,7 @@ class _Shown(_Kept):
         Raises
         ------
         UserError
-            The library is not installed.
+            The library is not installed, or is another.
         """
         found = (json.loads(text) for text in self._texts())
         return _frame.frame([row for data in found for row in _frame.rows_of(data, {})], library)

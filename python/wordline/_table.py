@@ -123,18 +123,7 @@ class Table(_Stream, dict[str, Any]):
         return _read_back, (type(self), self._columns.written())
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Return the table as a data frame.
-
-        Parameters
-        ----------
-        library
-            ``"polars"`` or ``"pandas"``; if not given the first of them that is installed.
-
-        Raises
-        ------
-        UserError
-            The library is not installed, or is another.
-        """
+        """Return the table as a data frame, of a library as for `Report.to_frame`."""
         found = _frame.library_of(library)
         module = importlib.import_module(found)
         return module.DataFrame(_Stream(self._columns) if found == "polars" else self)

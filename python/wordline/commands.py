@@ -25,11 +25,7 @@ def provided(name: str) -> Callable[..., int] | None:
 
 
 def perform(
-    name: str,
-    modules: Sequence[str],
-    work: Callable[[], int | None],
-    *,
-    extra: str | None = None,
+    name: str, modules: Sequence[str], work: Callable[[], int | None], *, extra: str | None = None
 ) -> int:
     """Do the work of a command once the modules that it imports are there.
 

@@ -225,10 +225,7 @@ def _simulated(
             spelled = ",".join([f"{name}:static", f"u={u:.0%}", *kept])
             changes = tuple(sorted(settings.items()))
             runs[Run(scheme=spelled, set=changes, initial="fill:100%", **asked)] = u
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Bars(len(runs), lambda run: run.scheme) as bars,
-    ):
+    with tempfile.TemporaryDirectory() as folder, Bars(len(runs), lambda run: run.scheme) as bars:
         runner = Runner(Path(folder), jobs=jobs, watch=bars.watch, ended=bars.ended)
         reports, refused = runner.run(runs)
     for run, why in refused.items():

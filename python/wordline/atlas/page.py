@@ -26,11 +26,7 @@ A row <i>tuned</i> is the scheme above it with parameters that a search found on
 seeds; what is best is chosen among published parameters."""
 
 #: What is chosen, in the order of the page: its key and its label.
-_CONTROLS = (
-    ("drive", "drive"),
-    ("measure", "what counts"),
-    *FACTORS.items(),
-)
+_CONTROLS = (("drive", "drive"), ("measure", "what counts"), *FACTORS.items())
 
 
 def to_html(

@@ -82,13 +82,7 @@ def _main(
             print(f"{len(here):,} cannot be done: {', '.join(here)}: {why}")
         return 0
     with Bars(len(asked.runs), name) as bars:
-        runner = Runner(
-            kept,
-            jobs=at_once,
-            executor=executor,
-            watch=bars.watch,
-            ended=bars.ended,
-        )
+        runner = Runner(kept, jobs=at_once, executor=executor, watch=bars.watch, ended=bars.ended)
         done = result.perform(asked, runner, paths)
     show.terminal(done.table, done.changes())
     print(bars.summary())

@@ -32,12 +32,7 @@ def write(
         return {**found, "report": f"{runner.folder.name}/{runner.path(run).name}"}
 
     points = [{"at": dict(p.at), "runs": [described(r) for r in p.runs]} for p in grid.points]
-    found = {
-        "schema": SCHEMA,
-        "axes": grid.axes,
-        "figures": list(figures),
-        "combinations": points,
-    }
+    found = {"schema": SCHEMA, "axes": grid.axes, "figures": list(figures), "combinations": points}
     path = runner.folder.parent / NAME
     write_whole(path, json.dumps(found, indent=1).encode())
     return path

@@ -135,10 +135,7 @@ class Sweep(Sequence[Combination]):
     def to_frame(self, library: str | None = None) -> Any:
         """Return a data frame with a row for each run: each combination, with each seed.
 
-        Parameters
-        ----------
-        library
-            ``"polars"`` or ``"pandas"``; if not given the first of them that is installed.
+        The library, and what is raised, are as for `Report.to_frame`.
 
         Returns
         -------
@@ -146,11 +143,6 @@ class Sweep(Sequence[Combination]):
             The columns of `Report.to_frame`, and one for each key of ``set``. What was refused or
             failed has a row without figures for each of its seeds, with the reason in ``refused``
             or ``failed``.
-
-        Raises
-        ------
-        UserError
-            The library is not installed.
         """
         rows: list[dict[str, Any]] = []
         for combination, point, row in zip(self, self._grid.points, self._table.rows, strict=True):
