@@ -4,13 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from wordline import Refused, UserError
-from wordline.atlas import design as designs
 from wordline.atlas import report
-from wordline.atlas.cells import Atlas
-from wordline.atlas.design import Tuned
 from wordline.atlas.execute import SERIES, Performer
 from wordline.runs import Runner
 from wordline_lab.atlas import pieces, published, words
+from wordline_lab.atlas.published import Published, PublishedAtlas
+from wordline_lab.atlas.tuned import Tuned
 
 KEPT = {
     "TLC": ("conventional", "slc-cache", "sector", "pa-ssd", "slc-cache+ips-cooperative"),
@@ -23,29 +22,28 @@ FOUND = [
 ]
 
 
-def design(requests: int = 600) -> designs.Design:
+def design(requests: int = 600) -> Published:
     """Every fifth condition, two drives, two seeds."""
     whole = published.built_in(seeds=2, requests=requests)
-    few = of_few(whole)
-    first, *others = few.drives
-    drives = [replace(first, tuned={t.label: t for t in FOUND}), *others]
-    return replace(few, conditions=whole.conditions[::5], drives=drives)
+    few = replace(of_few(whole), conditions=whole.conditions[::5])
+    return few.with_tuned({few.drives[0].name: {t.label: t for t in FOUND}})
 
 
-def of_few(whole: designs.Design) -> designs.Design:
+def of_few(whole: Published) -> Published:
     """The drives and schemes of a design that tests have."""
     drives = [
-        replace(d, schemes={s: at for s, at in d.schemes.items() if s in KEPT[d.name]}, tuned={})
+        replace(d, schemes={s: at for s, at in d.schemes.items() if s in KEPT[d.name]})
         for d in whole.drives
         if d.name in KEPT
     ]
-    return replace(whole, drives=drives)
+    return replace(whole, drives=drives).with_tuned({})
 
 
-def perform(folder: Path, of: designs.Design | None = None) -> Atlas:
+def perform(folder: Path, of: Published | None = None) -> PublishedAtlas:
     """Run it, keeping reports in a folder."""
     runner = Runner(folder / "runs", jobs=2, leave_out=SERIES, refusals=(Refused, UserError))
-    return Performer(of or design(), runner).perform()
+    of = of or design()
+    return of.came_to(Performer(of, runner).perform())
 
 
 def page(folder: Path) -> Path:
@@ -72,7 +70,7 @@ def traces(folder: Path) -> Path:
     return folder
 
 
-def of_traces(folder: Path, files: Path) -> Atlas:
+def of_traces(folder: Path, files: Path) -> PublishedAtlas:
     """Run real traces beside twins."""
     made, _ = pieces.design(str(files), seeds=2, requests=300)
     return perform(folder, of_few(made))

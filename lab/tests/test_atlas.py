@@ -141,7 +141,8 @@ def test_what_is_kept_is_found_again(folder, atlas):
 
     refusals = (wl.Refused, wl.UserError)
     runner = Runner(folder / "runs", leave_out=SERIES, refusals=refusals, ended=ended)
-    again = Performer(small_atlas.design(), runner).perform()
+    design = small_atlas.design()
+    again = design.came_to(Performer(design, runner).perform())
     assert seen.count(True) > 200
     assert again.to_json() == atlas.to_json()
 
@@ -363,8 +364,7 @@ def test_sentences_name_schemes_that_ran_and_hold_no_holes(atlas):
 
 def test_tuned_schemes_run_beside_the_others_and_no_choice_counts_them(folder, atlas):
     design = small_atlas.design()
-    untuned = replace(design, drives=[replace(drive, tuned={}) for drive in design.drives])
-    without = small_atlas.perform(folder, untuned)
+    without = small_atlas.perform(folder, design.with_tuned({}))
     told = brings.sentences(atlas)
     assert told
     assert [s for s in findings.sentences(atlas, told) if s not in told] == findings.sentences(
@@ -376,10 +376,10 @@ def test_tuned_schemes_run_beside_the_others_and_no_choice_counts_them(folder, a
 
 
 def test_what_tuning_brings_is_a_figure_over_that_of_the_same_scheme(atlas):
-    assert brings.gains(atlas.drives[0])[0].verdict == "not known"
+    assert brings.gains(atlas, atlas.drives[0])[0].verdict == "not known"
     atlas = settled(atlas)
     drive = atlas.drives[0]
-    gain, nothing = brings.gains(drive)
+    gain, nothing = brings.gains(atlas, drive)
     logs = [
         place.cells["sector (tuned)"].logs - place.cells["sector"].logs for place in drive.places
     ]
@@ -406,7 +406,7 @@ def test_every_scheme_alone_was_searched_on_what_the_atlas_does_not_show():
         assert {getattr(c, factor) for c in searched.conditions} == set(shown.levels[factor])
     for drive in shown.drives:
         alone = [s for s in drive.schemes if "+" not in s and s != drive.baseline]
-        assert [t.of for t in drive.tuned.values()] == alone
+        assert [t.of for t in shown.tuned[drive.name].values()] == alone
 
 
 # ---- The command.

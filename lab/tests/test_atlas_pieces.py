@@ -11,9 +11,10 @@ import small_atlas
 import wordline as wl
 from wordline import atlas as own
 from wordline.atlas import report
-from wordline.atlas.cells import KEYS, MEASURES, Atlas, Cell, DriveCells, Place
+from wordline.atlas.cells import KEYS, MEASURES, Cell, DriveCells, Place
 from wordline_lab import atlas as made
 from wordline_lab.atlas import beside, kept, pieces, words
+from wordline_lab.atlas.published import PublishedAtlas
 
 TRACES = Path(__file__).parents[3] / "shared" / "traces"
 #: A file of each name that is looked for.
@@ -145,8 +146,8 @@ def drive_of(figures: dict[str, dict[str, list[float]]]) -> DriveCells:
     return DriveCells("D", "a drive", "plain", schemes, places)
 
 
-def atlas_of(drive: DriveCells, akin: dict[str, tuple[str, str]]) -> Atlas:
-    return Atlas("t", 3, {}, {}, {}, [drive], akin)
+def atlas_of(drive: DriveCells, akin: dict[str, tuple[str, str]]) -> PublishedAtlas:
+    return PublishedAtlas("t", 3, {}, {}, {}, [drive], beside=akin)
 
 
 def test_what_is_lost_by_the_twins_word_is_measured_on_the_trace():

@@ -79,12 +79,14 @@ def make(
             print(f"{traces} lacks {', '.join(lacks)}: not run", file=sys.stderr)
         command = f"wordline atlas --only {TRACES} --traces DIR"
         if atlas := own.carry_out(design, runner, dry_run=dry_run):
+            atlas = design.came_to(atlas)
             own.show(atlas, folder / TRACES, command, words.of(atlas))
     twins = published.built_in(seeds=seeds, requests=requests)
     twins = replace(twins, most_seeds=most_seeds or 0)
     command = f"wordline atlas{given}"
     if TWINS in parts:
         if atlas := own.carry_out(twins, runner, dry_run=dry_run):
+            atlas = twins.came_to(atlas)
             own.show(atlas, folder, command, words.of(atlas, pieces.section(folder / TRACES)))
     elif not dry_run:
         # What the traces came to is told on the page of the twins that is there.

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from wordline.atlas import findings as f
 from wordline.atlas import judge as j
-from wordline.atlas.cells import Atlas, DriveCells, Place
+from wordline.atlas.cells import DriveCells, Place
+from wordline_lab.atlas.published import PublishedAtlas
 
 #: By what the two are compared.
 MEASURE = "write_mean"
@@ -60,7 +61,7 @@ class Pair:
         return self.own.scheme == self.of_twin.scheme or self.lost.is_chance
 
 
-def only_real(atlas: Atlas) -> Atlas:
+def only_real(atlas: PublishedAtlas) -> PublishedAtlas:
     """Return an atlas without what the twins came to."""
     drives = [
         replace(drive, places=[p for p in drive.places if p.at[1] in atlas.beside])
@@ -69,7 +70,7 @@ def only_real(atlas: Atlas) -> Atlas:
     return replace(atlas, drives=drives)
 
 
-def pairs(atlas: Atlas, drive: DriveCells) -> list[Pair]:
+def pairs(atlas: PublishedAtlas, drive: DriveCells) -> list[Pair]:
     """Return each real trace with its twin; none of those of which either has no choice."""
     found = []
     for trace, (twin, akin) in atlas.beside.items():
@@ -107,7 +108,7 @@ def _alike(drive: DriveCells, one: Sequence[Place], other: Sequence[Place]) -> f
     return float(spearmanr(*by_workload).statistic)
 
 
-def sentences(atlas: Atlas) -> list[str]:
+def sentences(atlas: PublishedAtlas) -> list[str]:
     """Return what came out, first of all drives, then of each."""
     made = {drive.name: pairs(atlas, drive) for drive in atlas.drives}
     of = {name: [pair for pair in found if pair.is_settled] for name, found in made.items()}
@@ -162,7 +163,7 @@ def _promised(drive: DriveCells, found: Sequence[Pair]) -> str:
     )
 
 
-def table(atlas: Atlas) -> str:
+def table(atlas: PublishedAtlas) -> str:
     """Return all pairs as a table of Markdown for each drive."""
     parts = [
         "Mean write latency over the plain drive's, of each real trace over its conditions, and of "

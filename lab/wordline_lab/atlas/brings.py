@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from wordline.atlas import judge as j
-from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells
-from wordline.atlas.design import Tuned
+from wordline.atlas.cells import KEYS, MEASURES, DriveCells
 from wordline_lab.atlas import tuning
+from wordline_lab.atlas.published import PublishedAtlas
+from wordline_lab.atlas.tuned import Tuned
 
 #: What the section is called in every text.
 TITLE = "What tuning brings"
@@ -65,28 +66,30 @@ class Gain:
         return "better" if j.is_better(self.tuned.measure, self.own) else "worse"
 
 
-def gains(drive: DriveCells) -> list[Gain]:
+def gains(atlas: PublishedAtlas, drive: DriveCells) -> list[Gain]:
     """Return what tuning brings to each scheme of a drive."""
     loads = dict.fromkeys(p.at[0] for p in drive.places)
     found = []
-    for label, tuned in drive.tuned.items():
+    for label, tuned in atlas.tuned.get(drive.name, {}).items():
         if not tuned.parameters:
             found.append(Gain(tuned))
             continue
-        over = partial(_over_own, drive, label)
+        over = partial(_over_own, drive, label, tuned.of)
         each = {load: over(tuned.measure, load=load) for load in loads}
         by_load = {load: o for load, o in each.items() if o is not None}
         found.append(Gain(tuned, over(tuned.measure), by_load, over("lifetime")))
     return found
 
 
-def _over_own(drive: DriveCells, label: str, measure: str, **levels: str) -> j.Over | None:
-    return j.between(j.where(drive, **levels), label, drive.tuned[label].of, measure)
+def _over_own(
+    drive: DriveCells, label: str, own: str, measure: str, **levels: str
+) -> j.Over | None:
+    return j.between(j.where(drive, **levels), label, own, measure)
 
 
-def sentences(atlas: Atlas) -> list[str]:
+def sentences(atlas: PublishedAtlas) -> list[str]:
     """Return what came out: how many schemes gain, and who is fastest then."""
-    every = [(drive, gain) for drive in atlas.drives for gain in gains(drive)]
+    every = [(drive, gain) for drive in atlas.drives for gain in gains(atlas, drive)]
     if not every:
         return []
     count = Counter(gain.verdict for _, gain in every)
@@ -119,9 +122,8 @@ def sentences(atlas: Atlas) -> list[str]:
 def _fastest(drive: DriveCells) -> list[str]:
     """Say which scheme alone writes fastest on a drive, with its own parameters and with others."""
     alone = [s for s in drive.schemes if "+" not in s]
-    tuned = [label for label in drive.spelled if label not in drive.schemes]
     own = j.rank(drive, drive.places, "write_mean", alone)
-    others = j.rank(drive, drive.places, "write_mean", tuned)
+    others = j.rank(drive, drive.places, "write_mean", list(drive.further))
     if not own or not others:
         return []
     (first, one), (best, other) = own[0], others[0]
@@ -135,9 +137,9 @@ def _fastest(drive: DriveCells) -> list[str]:
     ]
 
 
-def section(atlas: Atlas) -> str:
+def section(atlas: PublishedAtlas) -> str:
     """Return all of it as Markdown; empty where nothing is tuned."""
-    if not any(drive.tuned for drive in atlas.drives):
+    if not any(atlas.tuned.values()):
         return ""
     table = tuning.table()
     how = _HOW.format(
@@ -147,10 +149,10 @@ def section(atlas: Atlas) -> str:
         requests=table["requests"],
         workloads=", ".join(f"`{w['name']}`" for w in table["workloads"]),
     )
-    return "\n\n".join([how, *(_of_drive(drive) for drive in atlas.drives if drive.tuned)])
+    return "\n\n".join([how, *(_of_drive(atlas, d) for d in atlas.drives if d.further)])
 
 
-def _of_drive(drive: DriveCells) -> str:
+def _of_drive(atlas: PublishedAtlas, drive: DriveCells) -> str:
     rows = [
         f"**{drive.title}**",
         "",
@@ -158,7 +160,7 @@ def _of_drive(drive: DriveCells) -> str:
         "verdict |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for gain in gains(drive):
+    for gain in gains(atlas, drive):
         t = gain.tuned
         kind = f"{t.measure.partition('_')[0]}s"
         if gain.own is None:

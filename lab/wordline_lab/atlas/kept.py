@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from wordline import UserError
-from wordline.atlas.cells import KEYS, MILLI, Atlas, Cell, DriveCells, Place
-from wordline.atlas.design import Tuned, run_of
+from wordline.atlas.cells import KEYS, MILLI, Cell, DriveCells, Place
+from wordline_lab.atlas.published import PublishedAtlas
+from wordline_lab.atlas.tuned import Tuned, run_of
 
 #: What stands before the data of a page.
 _DATA = '<script type="application/json" id="atlas-data">'
 
 
-def data_of(page: Path) -> Atlas | None:
+def data_of(page: Path) -> PublishedAtlas | None:
     """Return the atlas whose data a page has; none where there is no such page.
 
     Raises
@@ -35,8 +36,8 @@ def data_of(page: Path) -> Atlas | None:
         raise UserError(f"{page}: {e}") from e
 
 
-def from_json(text: str) -> Atlas:
-    """Read what `Atlas.to_json` wrote.
+def from_json(text: str) -> PublishedAtlas:
+    """Read what `PublishedAtlas.to_json` wrote.
 
     Raises
     ------
@@ -47,23 +48,26 @@ def from_json(text: str) -> Atlas:
     keys = [m["key"] for m in found["measures"]]
     if keys != list(KEYS):
         raise ValueError(f"this atlas has the measures {', '.join(keys)}; make it again")
-    drives = [_drive_of(d) for d in found["drives"]]
-    return Atlas(
-        found["title"],
-        found["seeds"],
-        found["requests"],
-        found["levels"],
-        found["kinds"],
-        drives,
-        {piece: (twin, akin) for piece, (twin, akin) in found.get("beside", {}).items()},
-        found.get("fit"),
+    tuned = {drive["name"]: _tuned(drive) for drive in found["drives"]}
+    named = ("title", "seeds", "requests", "levels", "kinds")
+    return PublishedAtlas(
+        **{name: found[name] for name in named},
+        drives=[_drive_of(drive, tuned[drive["name"]]) for drive in found["drives"]],
+        fit=found.get("fit"),
+        by=found.get("by", "load"),
+        tuned=tuned,
+        beside={piece: (twin, akin) for piece, (twin, akin) in found.get("beside", {}).items()},
     )
 
 
-def _drive_of(found: Mapping[str, Any]) -> DriveCells:
+def _tuned(drive: Mapping[str, Any]) -> dict[str, Tuned]:
+    return {t.label: t for t in (Tuned(**of) for of in drive.get("tuned", []))}
+
+
+def _drive_of(found: Mapping[str, Any], tuned: Mapping[str, Tuned]) -> DriveCells:
     schemes = {label: (device, scheme) for label, device, scheme in found["schemes"]}
-    tuned = {t.label: t for t in (Tuned(**of) for of in found.get("tuned", []))}
-    labels = [*schemes, *run_of(tuned)]
+    further = run_of(tuned)
+    labels = [*schemes, *further]
 
     def cell(c: Any) -> Cell:
         if isinstance(c, int):
@@ -85,7 +89,7 @@ def _drive_of(found: Mapping[str, Any]) -> DriveCells:
         )
         for p in found["places"]
     ]
-    return DriveCells(found["name"], found["title"], found["baseline"], schemes, places, tuned)
+    return DriveCells(found["name"], found["title"], found["baseline"], schemes, places, further)
 
 
 def _logs_of(rows: Sequence[Sequence[int] | None]) -> Any:

@@ -21,7 +21,7 @@ from wordline_lab.atlas import kept as pages
 
 def design(
     folder: str, *, seeds: int | None = None, requests: int | None = None
-) -> tuple[d.Design, list[str]]:
+) -> tuple[published.Published, list[str]]:
     """Return the design of the real traces that a folder has, and what it lacks.
 
     Parameters
@@ -43,7 +43,7 @@ def design(
     """
     asked = {w["name"]: w for w in _table()["workloads"]}
     found = _found(asked, folder)
-    twins = published.built_in(seeds=seeds)
+    twins = published.built_in(seeds=seeds).with_tuned({})
     rows = published.conditions(_table()["conditions"], {**twins.levels, "workload": list(asked)})
     workloads: dict[str, str] = {}
     kinds: dict[str, str] = {}
@@ -58,7 +58,6 @@ def design(
     made = replace(
         twins,
         title=_table()["title"],
-        drives=[replace(drive, tuned={}) for drive in twins.drives],
         conditions=[
             replace(row, workload=workload)
             for row in rows

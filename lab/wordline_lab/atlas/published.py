@@ -3,13 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from wordline import toml
 from wordline.atlas import design as d
+from wordline.atlas.cells import Atlas
 from wordline_lab.atlas import tuned
+from wordline_lab.atlas.tuned import Tuned
+
+#: By the name of a drive, what was found for its schemes by the label of what runs beside them.
+OfDrives = Mapping[str, Mapping[str, Tuned]]
+#: Of each real trace the twin under the same conditions, and how the two are akin.
+Beside = Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Published(d.Design):
+    """What the published atlas runs: tuned schemes beside the others, real traces beside twins."""
+
+    tuned: OfDrives = field(default_factory=dict)
+    beside: Beside = field(default_factory=dict)
+    traces: str = ""  #: The folder of real traces; pages call it ``DIR``.
+
+    def with_tuned(self, found: OfDrives) -> Published:
+        """Return it with other tuned schemes beside the others; those with parameters run."""
+        drives = [replace(x, further=tuned.run_of(found.get(x.name, {}))) for x in self.drives]
+        return replace(self, drives=drives, tuned=found)
+
+    def shown(self, text: str) -> str:
+        """Return a text that may name real traces as a page has it."""
+        return text.replace(f"{self.traces}/", "DIR/") if self.traces else text
+
+    def came_to(self, atlas: Atlas) -> PublishedAtlas:
+        """Return what it came to with tuned schemes, traces and twins, files as pages name them."""
+        for place in (place for drive in atlas.drives for place in drive.places):
+            place.workload = self.shown(place.workload)
+            for cell in place.cells.values():
+                cell.why = self.shown(cell.why)
+        own = {f.name: getattr(atlas, f.name) for f in fields(Atlas)}
+        own["by"] = "workload" if self.beside else "load"
+        return PublishedAtlas(**own, tuned=self.tuned, beside=self.beside)
+
+
+@dataclass
+class PublishedAtlas(Atlas):
+    """Everything that was run for the published atlas."""
+
+    tuned: OfDrives = field(default_factory=dict)
+    beside: Beside = field(default_factory=dict)
+
+    def data(self) -> dict[str, Any]:
+        """Return what its JSON has."""
+        found = super().data()
+        for drive in found["drives"]:
+            drive["tuned"] = [asdict(t) for t in self.tuned.get(drive["name"], {}).values()]
+        return {**found, "beside": self.beside}
 
 
 def table() -> Mapping[str, Any]:
@@ -17,7 +67,7 @@ def table() -> Mapping[str, Any]:
     return toml.read(Path(__file__).parent / "atlas.toml")
 
 
-def built_in(*, seeds: int | None = None, requests: int | None = None) -> d.Design:
+def built_in(*, seeds: int | None = None, requests: int | None = None) -> Published:
     """Return the design of the published atlas.
 
     Parameters
@@ -34,9 +84,10 @@ def built_in(*, seeds: int | None = None, requests: int | None = None) -> d.Desi
         "age": list(d.AGES),
         "cache": list(d.CACHES),
     }
-    return d.Design(
+    drives = [d.drive_of(name, found) for name, found in text["drives"].items()]
+    design = Published(
         title=text["title"],
-        drives=[_with_tuned(d.drive_of(name, found)) for name, found in text["drives"].items()],
+        drives=drives,
         conditions=conditions(text["conditions"], levels),
         workloads=workloads,
         kinds={w["name"]: w["kind"] for w in text["workloads"]},
@@ -46,6 +97,7 @@ def built_in(*, seeds: int | None = None, requests: int | None = None) -> d.Desi
         },
         levels=levels,
     )
+    return design.with_tuned({drive.name: tuned.of_drive(drive.schemes) for drive in drives})
 
 
 def conditions(
@@ -54,7 +106,3 @@ def conditions(
     """Return the conditions of a table of positions in the lists of levels."""
     named = [[levels[f][i] for f, i in zip(d.FACTORS, row, strict=True)] for row in rows]
     return [d.Condition(*row) for row in named]
-
-
-def _with_tuned(drive: d.Drive) -> d.Drive:
-    return replace(drive, tuned=tuned.of_drive(drive.schemes))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from wordline import toml
-from wordline.atlas.design import Tuned
 
 FILE = Path(__file__).parent / "tuned.toml"
 
@@ -16,6 +16,31 @@ _HEAD = """\
 # measure over that of the scheme's own, as the search saw it; where there are no parameters none
 # were better.
 """
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search has found for a scheme."""
+
+    of: str  #: The scheme that was searched, as the atlas labels it.
+    #: Where it runs, and how it is spelled with what was found.
+    device: str
+    scheme: str
+    parameters: str  #: Those that were found, as a spelling has them; none where none were better.
+    measure: str  #: What was to become smaller: ``write_mean`` or ``read_mean``.
+    #: That over the scheme's own, a geometric mean over what the search saw; 1 where no parameters
+    #: were better.
+    seen: float
+
+    @property
+    def label(self) -> str:
+        """What the atlas calls it."""
+        return f"{self.of} (tuned)"
+
+
+def run_of(found: Mapping[str, Tuned]) -> dict[str, tuple[str, str]]:
+    """Return device and spelling, by label, of those for which there are parameters to run."""
+    return {label: (t.device, t.scheme) for label, t in found.items() if t.parameters}
 
 
 def read(path: Path = FILE) -> dict[tuple[str, str], Tuned]:

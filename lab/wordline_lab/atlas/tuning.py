@@ -11,11 +11,11 @@ from typing import Any
 
 from wordline import Run
 from wordline.atlas import design as d
-from wordline.atlas.design import Tuned
 from wordline.atlas.execute import Performer
 from wordline.search import Tuned as Search
 from wordline.search import settings
 from wordline_lab.atlas import published
+from wordline_lab.atlas.tuned import Tuned
 
 
 def table() -> Mapping[str, Any]:

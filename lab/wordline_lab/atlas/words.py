@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from wordline.atlas import findings
-from wordline.atlas.cells import Atlas
 from wordline.atlas.report import Words
 from wordline_lab.atlas import beside, brings
+from wordline_lab.atlas.published import PublishedAtlas
 
 _OF_TRACES = """\
 Each is run with a real trace and with the twin beside it, with as many requests. Not every
@@ -25,7 +25,7 @@ what is lost by the twin's choice is said to be rather too much than too little.
 open loop its own times are divided by one factor."""
 
 
-def of(atlas: Atlas, section: str = "") -> Words:
+def of(atlas: PublishedAtlas, section: str = "") -> Words:
     """Return what is said of an atlas.
 
     Parameters
@@ -45,7 +45,7 @@ def of(atlas: Atlas, section: str = "") -> Words:
     return Words(beside.sentences(atlas), sections, _of_traces(atlas), beside.only_real(atlas))
 
 
-def _of_traces(atlas: Atlas) -> str:
+def _of_traces(atlas: PublishedAtlas) -> str:
     """Say how the conditions of real traces and twins were made."""
     listed = "\n".join(
         f"- **{name}**: {atlas.kinds[name]}; beside it `{twin}`, {akin}."

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from wordline.atlas.design import FACTORS, Tuned, names, run_of
+from wordline.atlas.design import FACTORS, names
 from wordline.steady import ENOUGH, Steady, of_reports
 
 Report = Mapping[str, Any]
@@ -232,12 +232,12 @@ class DriveCells:
     baseline: str
     schemes: Mapping[str, tuple[str, str]]
     places: list[Place]  #: The conditions, in its order.
-    tuned: Mapping[str, Tuned] = field(default_factory=dict)
+    further: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def spelled(self) -> dict[str, tuple[str, str]]:
         """Device and spelling of all that ran, by label."""
-        return {**self.schemes, **run_of(self.tuned)}
+        return {**self.schemes, **self.further}
 
 
 @dataclass
@@ -251,41 +251,34 @@ class Atlas:
     levels: Mapping[str, Sequence[str]]
     kinds: Mapping[str, str]
     drives: list[DriveCells]  #: In its order.
-    #: Of each real trace the twin under the same conditions, and how the two are akin.
-    beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     #: What became of requests beyond the drive, where the workload does not say it.
     fit: str | None = None
-
-    @property
-    def by(self) -> str:
-        """The factor of which each level has the most conditions to itself."""
-        return "workload" if self.beside else "load"
+    by: str = "load"  #: The factor of which each level has the most conditions to itself.
 
     def to_json(self) -> str:
-        """Return it as JSON; figures over the baseline's are thousandths of log2."""
-        return json.dumps(
-            {
-                "title": self.title,
-                "seeds": self.seeds,
-                "requests": self.requests,
-                "fewest_p999": FEWEST_P999,
-                "enough_steady": ENOUGH,
-                "extrapolated": EXTRAPOLATED,
-                "factors": FACTORS,
-                "levels": self.levels,
-                "kinds": self.kinds,
-                "names": names(self.kinds),
-                "beside": self.beside,
-                "by": self.by,
-                "fit": self.fit,
-                "measures": [
-                    {"key": m.key, "label": m.label, "unit": m.unit, "more": m.more}
-                    for m in MEASURES
-                ],
-                "drives": [_drive_json(drive) for drive in self.drives],
-            },
-            separators=(",", ":"),
-        )
+        """Return it as JSON."""
+        return json.dumps(self.data(), separators=(",", ":"))
+
+    def data(self) -> dict[str, Any]:
+        """Return what its JSON has; figures over the baseline's are thousandths of log2."""
+        return {
+            "title": self.title,
+            "seeds": self.seeds,
+            "requests": self.requests,
+            "fewest_p999": FEWEST_P999,
+            "enough_steady": ENOUGH,
+            "extrapolated": EXTRAPOLATED,
+            "factors": FACTORS,
+            "levels": self.levels,
+            "kinds": self.kinds,
+            "names": names(self.kinds),
+            "by": self.by,
+            "fit": self.fit,
+            "measures": [
+                {"key": m.key, "label": m.label, "unit": m.unit, "more": m.more} for m in MEASURES
+            ],
+            "drives": [_drive_json(drive) for drive in self.drives],
+        }
 
 
 def _drive_json(drive: DriveCells) -> dict[str, Any]:
@@ -306,7 +299,6 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
         "title": drive.title,
         "baseline": drive.baseline,
         "schemes": [[label, *at] for label, at in drive.schemes.items()],
-        "tuned": [asdict(t) for t in drive.tuned.values()],
         "places": [
             {
                 "at": p.at,

@@ -102,31 +102,6 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """What a search has found for a scheme."""
-
-    of: str  #: The scheme that was searched, as the atlas labels it.
-    #: Where it runs, and how it is spelled with what was found.
-    device: str
-    scheme: str
-    parameters: str  #: Those that were found, as a spelling has them; none where none were better.
-    measure: str  #: What was to become smaller: ``write_mean`` or ``read_mean``.
-    #: That over the scheme's own, a geometric mean over what the search saw; 1 where no parameters
-    #: were better.
-    seen: float
-
-    @property
-    def label(self) -> str:
-        """What the atlas calls it."""
-        return f"{self.of} (tuned)"
-
-
-def run_of(found: Mapping[str, Tuned]) -> dict[str, tuple[str, str]]:
-    """Return device and spelling, by label, of those for which there are parameters to run."""
-    return {label: (t.device, t.scheme) for label, t in found.items() if t.parameters}
-
-
-@dataclass(frozen=True)
 class Drive:
     """A drive of the atlas, and what runs on it."""
 
@@ -144,14 +119,14 @@ class Drive:
     capacity: int  #: What the host can address, in bytes.
     #: Changes of the device that every run has, in pairs of key and value.
     settings: tuple[tuple[str, str], ...] = ()
-    #: Schemes with parameters that a search has found, by a label of their own; they run beside the
-    #: others, and no best is chosen among them.
-    tuned: Mapping[str, Tuned] = field(default_factory=dict)
+    #: Device and spelling of schemes that run beside the others, by label; no best is chosen among
+    #: them.
+    further: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def spelled(self) -> dict[str, tuple[str, str]]:
-        """Device and spelling of all that runs, by label; of tuned ones where any were found."""
-        return {**self.schemes, **run_of(self.tuned)}
+        """Device and spelling of all that runs, by label."""
+        return {**self.schemes, **self.further}
 
 
 @dataclass(frozen=True)
@@ -171,15 +146,8 @@ class Design:
     fit: str | None = None
     #: Of each factor those that are run.
     levels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    #: Of each real trace the twin that is run under the same conditions, and how the two are akin.
-    beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    traces: str = ""  #: The folder of real traces; pages call it ``DIR``.
     #: Up to which seed the best two schemes of a condition run that are not apart with ``seeds``.
     most_seeds: int = 0
-
-    def shown(self, text: str) -> str:
-        """Return a text that may name real traces as a page has it."""
-        return text.replace(f"{self.traces}/", "DIR/") if self.traces else text
 
     def condition_count(self) -> int:
         """Return how many conditions there are on all drives."""

@@ -48,7 +48,7 @@ class Performer:
                 places.append(self._place(drive, condition))
                 self.told(drive.name, number, condition)
             about = (drive.name, drive.title, drive.baseline, drive.schemes)
-            found.append(DriveCells(*about, places, drive.tuned))
+            found.append(DriveCells(*about, places, drive.further))
         design = self.design
         return Atlas(
             design.title,
@@ -57,7 +57,6 @@ class Performer:
             design.levels,
             design.kinds,
             found,
-            design.beside,
             design.fit,
         )
 
@@ -190,8 +189,7 @@ class Performer:
             again, refused = self._do(runs(refused, refused, seeds))
             reports.update(again)
             fixed.update(again)
-        leads = (design.shown(workload), initial, settings)
-        refused = {scheme: design.shown(why) for scheme, why in refused.items()}
+        leads = (workload, initial, settings)
         found = place(condition.at(), drive.baseline, reports, refused, leads, fixed)
         if two := self._not_apart(drive, found):
             more = range(design.seeds + 1, design.most_seeds + 1)

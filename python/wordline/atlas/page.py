@@ -142,7 +142,7 @@ def _body(
     # `</` would end the element; JSON may write the solidus as it likes.
     data = atlas.to_json().replace("</", "<\\/")
     listed = "".join(f"<li>{_marked(sentence)}</li>" for sentence in findings)
-    is_tuned = any(drive.tuned for drive in atlas.drives)
+    is_tuned = any(drive.further for drive in atlas.drives)
     tuned = _select("tuned", "parameters") if is_tuned else ""
     below = _TUNED if is_tuned else ""
     papers = "".join(f"<li>{_marked(sentence)}</li>" for sentence in of_papers)
