@@ -3,9 +3,9 @@
 use crate::plan::decision::Answer;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
-use crate::state::cause::Cause;
 use crate::state::state::State;
 use std::fmt::Display;
+use wordline_counters::Cause;
 use wordline_flash::{Geometry, SlotClass};
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimTime};
 

@@ -147,7 +147,7 @@ impl Load {
             }
         }
         let counters = served.drive.device().unwrap().ftl.counters();
-        assert!(counters.regions.iter().any(|r| r.erases > 0), "nothing is collected");
+        assert!(counters.regions.iter().any(|r| r.counts.erases > 0), "nothing is collected");
         // Once more from a short log, which is copied with each kill.
         let Served { folder, at, drive } = served;
         drop(drive);

@@ -26,9 +26,9 @@ pub use pictures::sections::figures;
 pub use pictures::trace::trace_figures;
 pub use pictures::twins::{TwinPanel, twin_figures};
 pub use schema::activity::{
-    CAUSES, Capacity, ChangingCapacity, Energy, EnergyOf, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks,
-    MapOnFlash, ModeLifetime, Multiplane, OutOfReach, PageTypes, ProgramBytes, Programs, ReadErrors,
-    Refreshed, RegionActivity, RegionCapacity, Waf, Wear, Windows, WornOut,
+    CAUSES, Capacity, ChangingCapacity, Energy, Flash, LifeUsed, Lifetime, LostBlocks, MapOnFlash,
+    ModeLifetime, Multiplane, OutOfReach, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed,
+    RegionActivity, RegionCapacity, Waf, Wear, Windows, WornOut,
 };
 pub use schema::begun::BegunSteady;
 pub use schema::blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
@@ -54,6 +54,7 @@ pub use terminal::summary::summary;
 pub use terminal::table::table;
 pub use terminal::text::TerminalStyle;
 pub use terminal::why::why_text;
+pub use wordline_counters::{EnergyOf, IdleTime};
 pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
 pub use words::figures::explained::{Explained, explainable, explained};

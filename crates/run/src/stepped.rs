@@ -147,7 +147,7 @@ impl SteppedDrive {
                 "mode": region.mode.key(),
                 "blocks": ftl.owned_blocks(id),
                 "free_share": ftl.free_share(id),
-                "erases": counted.erases,
+                "erases": counted.counts.erases,
                 "programmed_bytes": by_cause(&counted.program_bytes),
                 "reads": by_cause(&counted.reads),
             })

@@ -119,7 +119,7 @@ where
 {
     saved_fields! { Device,
         values: [
-            planes, waiting, queue_delays as waits, arrays, interrupted, buses, fair, clock, now, link_free_at, link_queue, alarms, free_alarms, admission_queue as held_up,
+            planes, waiting, queue_delays, arrays, interrupted, buses, fair, clock, now, link_free_at, link_queue, alarms, free_alarms, admission_queue,
             ready, submitted, idle, idle_since, idle_counted, idle_epoch, last_resorts,
         ],
         parts: [ftl, metrics],

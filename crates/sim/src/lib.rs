@@ -10,7 +10,6 @@ mod driver;
 mod end;
 mod error;
 mod histogram;
-mod idle;
 mod metrics;
 mod probe;
 mod queues;
@@ -26,7 +25,6 @@ pub use driver::{Arrivals, DriveError, Host, HostTurn, Pacing, Progress, Stop, S
 pub use end::EndOfLife;
 pub use error::DeviceError;
 pub use histogram::Histogram;
-pub use idle::IdleTime;
-pub use metrics::{Checkpoint, Free, Metrics, MultiplaneCounts, TimeBin, Usage};
+pub use metrics::{Checkpoint, Free, Metrics, TimeBin, Usage};
 pub use probe::{Begin, Event, Log, Moment, NoProbe, Probe};
 pub use queues::Queues;

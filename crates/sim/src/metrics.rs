@@ -2,8 +2,8 @@
 
 use crate::blocks::{Frame, Frames};
 use crate::histogram::Histogram;
-use crate::idle::IdleTime;
 use serde::{Deserialize, Serialize};
+use wordline_counters::{IdleCounts, MultiplaneCounts, OpKind};
 use wordline_ftl::{Counters, Ftl, LatencyPart, LatencyParts, Media, Outcome, Saved, saved_fields};
 use wordline_units::{HostOp, SimDuration, SimTime};
 
@@ -151,20 +151,11 @@ struct Checkpoints {
     taken: Vec<Checkpoint>,
 }
 
-/// Multi-plane commands, by kind of operation: read, program, erase.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct MultiplaneCounts {
-    /// Commands of two operations and more.
-    pub commands: [u64; 3],
-    /// The operations that they did.
-    pub operations: [u64; 3],
-}
-
 /// Everything measured of a run's requests.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     /// Operations that made way for host reads, by kind: read, program, erase.
-    pub suspensions: [u64; 3],
+    pub suspensions: [u64; OpKind::COUNT],
     /// Latencies by kind: read, write, trim, flush.
     pub latency: [Histogram; 4],
     /// The parts of the latencies of reads and of writes, ns, summed, in the order of [`LatencyPart::ALL`].
@@ -184,7 +175,7 @@ pub struct Metrics {
     /// When the last request completed.
     pub last: SimTime,
     /// Use and cost of idle time.
-    pub idle: IdleTime,
+    pub idle: IdleCounts,
     /// Operations of several planes that were one command of their die.
     pub multiplane: MultiplaneCounts,
     /// For how long each array and each bus had been busy as the last request ended, ns, and when that was.
@@ -224,9 +215,9 @@ impl Default for Metrics {
             bytes: [0; 4],
             dominated: [0; 4],
             last: SimTime(0),
-            idle: IdleTime::default(),
+            idle: IdleCounts::default(),
             multiplane: MultiplaneCounts::default(),
-            suspensions: [0; 3],
+            suspensions: [0; OpKind::COUNT],
             used: Default::default(),
             used_at: SimTime(0),
             frames: Frames::default(),
@@ -338,7 +329,7 @@ impl Metrics {
 
     /// Add what came since the last sample to the bin of that, since one is taken as a bin begins.
     pub(crate) fn close(&mut self, counters: &Counters) {
-        let (programmed, pages) = (counters.programmed_bytes(), counters.host_bytes_page);
+        let (programmed, pages) = (counters.programmed_bytes(), counters.host.write_page_bytes);
         let (bin, _) = self.timeline.at(self.sampled);
         bin.programmed += programmed - self.programmed;
         bin.host_page_bytes += pages - self.host_page_bytes;
@@ -377,7 +368,7 @@ impl Metrics {
             bytes: [0, 1].map(|kind: usize| self.bytes[kind]),
             latency_ns: [0, 1].map(|kind: usize| self.latency[kind].sum()),
             programmed: counters.programmed_bytes(),
-            host_page_bytes: counters.host_bytes_page,
+            host_page_bytes: counters.host.write_page_bytes,
             erased: ftl.erased_bytes(),
             free_blocks: ftl.erased_blocks(),
         }
@@ -398,8 +389,8 @@ impl Metrics {
     pub fn result_hash(&self, counters: &[u64]) -> String {
         let mut hash = counters.iter().fold(self.hash, |h, c| fold(h, *c));
         if self.multiplane != MultiplaneCounts::default() {
-            let MultiplaneCounts { commands, operations } = self.multiplane;
-            hash = commands.into_iter().chain(operations).fold(hash, fold);
+            let MultiplaneCounts { commands, operations } = &self.multiplane;
+            hash = commands.iter().chain(operations).fold(hash, |hash, count| fold(hash, *count));
         }
         format!("{:016x}", fold(hash, counters.len() as u64))
     }
@@ -430,7 +421,7 @@ mod tests {
                 if fresh {
                     m.sample(at, &counters, Free::default(), Usage::default());
                 }
-                counters.host_bytes_page += 1;
+                counters.host.write_page_bytes += 1;
                 counters.regions[0].program_bytes[0] += bin;
             }
         }

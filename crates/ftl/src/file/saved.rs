@@ -32,22 +32,19 @@ pub trait Saved {
 }
 
 /// [`Saved`] for a struct from the names of its fields: `values` are written whole, `parts` in place,
-/// and what is `rebuilt` is left alone. What may be kept outside the file is `apart`, a value otherwise. A struct or field that has been renamed since the format was made keeps
-/// its name in the file: `new_name as old_name`.
+/// and what is `rebuilt` is left alone. What may be kept outside the file is `apart`, a value otherwise.
 #[macro_export]
 macro_rules! saved_fields {
     (
-        $of:ident $(as $of_file:ident)?,
+        $of:ident,
         $(apart: [$apart:ident],)?
-        values: [$($value:ident $(as $value_file:ident)?),* $(,)?],
-        parts: [$($part:ident $(as $part_file:ident)?),* $(,)?],
+        values: [$($value:ident),* $(,)?],
+        parts: [$($part:ident),* $(,)?],
         rebuilt: [$($rebuilt:ident),* $(,)?] $(,)?
     ) => {
         fn save(&self, to: &mut $crate::Saver) -> ::std::io::Result<()> {
             let $of { $($apart,)? $($value,)* $($part,)* $($rebuilt: _,)* } = self;
-            to.shape($crate::shape_in_file!(
-                [$of $(as $of_file)?] $([$apart])? $([$value $(as $value_file)?])* $([$part $(as $part_file)?])*
-            ))?;
+            to.shape(concat!(stringify!($of) $(, " ", stringify!($apart))? $(, " ", stringify!($value))* $(, " ", stringify!($part))*))?;
             $(to.apart($apart)?;)?
             $(to.value($value)?;)*
             $($crate::Saved::save($part, to)?;)*
@@ -56,37 +53,14 @@ macro_rules! saved_fields {
 
         fn load(&mut self, from: &mut $crate::Loader) -> ::std::result::Result<(), $crate::StateError> {
             from.shape(
-                $crate::name_in_file!($of $(as $of_file)?),
-                $crate::shape_in_file!(
-                    [$of $(as $of_file)?] $([$apart])? $([$value $(as $value_file)?])* $([$part $(as $part_file)?])*
-                ),
+                stringify!($of),
+                concat!(stringify!($of) $(, " ", stringify!($apart))? $(, " ", stringify!($value))* $(, " ", stringify!($part))*),
             )?;
             $(from.apart(&mut self.$apart, concat!(stringify!($of), ".", stringify!($apart)))?;)?
             $(self.$value = from.value(concat!(stringify!($of), ".", stringify!($value)))?;)*
             $($crate::Saved::load(&mut self.$part, from)?;)*
             Ok(())
         }
-    };
-}
-
-/// The name that a struct or field has in files: its own, or the one behind `as`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! name_in_file {
-    ($name:ident) => {
-        stringify!($name)
-    };
-    ($name:ident as $in_file:ident) => {
-        stringify!($in_file)
-    };
-}
-
-/// A struct's shape in files: its name there and those of its fields.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! shape_in_file {
-    ([$($of:tt)+] $([$($field:tt)+])*) => {
-        concat!($crate::name_in_file!($($of)+) $(, " ", $crate::name_in_file!($($field)+))*)
     };
 }
 

@@ -21,14 +21,27 @@ use wordline_units::SimTime;
 pub(crate) const CHUNK: usize = 64 << 10;
 
 pub(crate) const MAGIC: [u8; 16] = *b"\x89Wordline state\n";
-/// Raised whenever a state of today could not be read as one of yesterday. Lists of fields look after
-/// themselves; this is for their types, and for the file.
-pub(crate) const FORMAT: u32 = 18;
+/// How a state is laid out: the declarations of all that is written. `ftl/tests/it/layout.rs` holds it to the sources.
+const LAYOUT: &[u8] = include_bytes!("layout.txt");
+/// The number of the format, which follows from the layout: what is written otherwise has another number.
+pub(crate) const FORMAT: u32 = format_of(LAYOUT);
 /// In the format's number, of a state without what the flash holds: drives over media of their own, and forks.
 pub(crate) const APART: u32 = 1 << 31;
 /// Written as the machine writes it, since tables are.
 pub(crate) const BYTE_ORDER: u32 = 0x0102_0304;
 const HEADER: usize = 64;
+
+/// The FNV-1a hash of a layout, without the bit of [`APART`]. However lines end.
+const fn format_of(layout: &[u8]) -> u32 {
+    let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while at < layout.len() {
+        if layout[at] != b'\r' {
+            hash = (hash ^ layout[at] as u64).wrapping_mul(0x0100_0000_01b3);
+        }
+        at += 1;
+    }
+    (hash ^ hash >> 32) as u32 & !APART
+}
 
 /// What a state belongs to: only the same device under the same scheme can take it.
 #[derive(Clone, Copy, Debug)]

@@ -10,11 +10,11 @@ use crate::flow::program::blocked::Blocked;
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
 use crate::plan::region::RegionId;
-use crate::state::cause::Cause;
 use crate::state::job::MoveReason;
 use crate::state::latency::LatencyBreakdown;
-use crate::state::op::{OpId, OpKind, Owner};
+use crate::state::op::{OpId, Owner};
 use crate::state::request::{Outcome, RequestId, Timer};
+use wordline_counters::{Cause, OpKind};
 use wordline_units::{HostOp, HostRequest, Ppn};
 
 /// What a host sets off.

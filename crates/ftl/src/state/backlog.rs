@@ -1,7 +1,7 @@
 //! What planes have to do, and what they share with others: the array of their die and the bus of their channel.
 
 use crate::file::saved::{Saved, saved};
-use crate::state::op::OpKind;
+use wordline_counters::OpKind;
 use wordline_device::ParallelUnit;
 use wordline_flash::{Geometry, Medium};
 use wordline_units::PlaneId;

@@ -143,6 +143,6 @@ impl State {
         for block in lost {
             self.blocks[block as usize].phase = Phase::Retired;
         }
-        self.wear.bad += count;
+        self.wear.lost.bad += count;
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct IdleGcCopies {
 }
 
 impl Saved for IdleGcCopies {
-    saved! { IdleGcCopies as Ahead, values: [], parts: [copies], rebuilt: [] }
+    saved! { IdleGcCopies, values: [], parts: [copies], rebuilt: [] }
 }
 
 impl IdleGcCopies {

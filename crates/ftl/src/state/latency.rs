@@ -4,9 +4,9 @@
 //! waits for is told by sums that its plane keeps of its busy time, one for each of [`BusyTime`]: the
 //! operation notes them when it is queued, and the difference when it begins is what it stood behind.
 
-use crate::state::cause::Cause;
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
+use wordline_counters::Cause;
 use wordline_units::{HostOp, SimTime};
 
 /// A part of a request's latency.

@@ -11,7 +11,6 @@ pub(crate) mod backlog;
 pub(crate) mod block;
 pub(crate) mod block_wear;
 pub(crate) mod capacity;
-pub(crate) mod cause;
 pub(crate) mod counters;
 pub(crate) mod demand_map;
 pub(crate) mod dies;

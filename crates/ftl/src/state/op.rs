@@ -4,35 +4,13 @@
 use crate::plan::decision::{PlanePick, Route};
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
-use crate::state::cause::Cause;
 pub use crate::state::id::OpId;
 pub(crate) use crate::state::id::{NONE, RequestId};
 use serde::{Deserialize, Serialize};
+use wordline_counters::{Cause, OpKind};
 use wordline_device::ServiceOrder;
 use wordline_flash::{Retries, SlotClass};
 use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
-
-/// What the die does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum OpKind {
-    /// Sense a page and bring it out.
-    Read,
-    /// Bring a page in and program it.
-    Program,
-    /// Erase a block.
-    Erase,
-}
-
-impl OpKind {
-    /// All of them.
-    pub const ALL: [OpKind; 3] = [OpKind::Read, OpKind::Program, OpKind::Erase];
-
-    /// The key that files use.
-    pub const fn key(self) -> &'static str {
-        ["read", "program", "erase"][self as usize]
-    }
-}
 
 /// Who waits for an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -1,34 +1,10 @@
 //! Blocks whose data are too old, or have been read too often, and when the ages of all are looked at next.
 
 use crate::file::saved::{Saved, saved};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use wordline_counters::Due;
 use wordline_flash::Refresh;
 use wordline_units::{BlockId, SimTime};
-
-/// Why a block is written anew.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Due {
-    /// Its data are too old.
-    Age,
-    /// It has been read too often.
-    Reads,
-    /// A page of it takes too many retries.
-    Retries,
-}
-
-impl Due {
-    /// How many there are.
-    pub const COUNT: usize = 3;
-    /// All of them.
-    pub const ALL: [Due; Due::COUNT] = [Due::Age, Due::Reads, Due::Retries];
-
-    /// The key that reports use.
-    pub const fn key(self) -> &'static str {
-        ["age", "reads", "retries"][self as usize]
-    }
-}
 
 /// The blocks that are due.
 pub(crate) struct Refreshing {
@@ -39,7 +15,7 @@ pub(crate) struct Refreshing {
 }
 
 impl Saved for Refreshing {
-    saved! { Refreshing, values: [due, next_scan as look_at], parts: [], rebuilt: [rule] }
+    saved! { Refreshing, values: [due, next_scan], parts: [], rebuilt: [rule] }
 }
 
 impl Refreshing {

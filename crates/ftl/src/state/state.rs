@@ -78,9 +78,9 @@ pub struct State {
 
 impl Saved for State {
     saved! { State,
-        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, programs_blocked as starved, gc_blocked as jammed,
+        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, programs_blocked, gc_blocked,
             outstanding, buffered, incomplete_units, draining, now, turn],
-        parts: [backlog, pools, regions, blocks, superblocks, map, idle_gc_copies as ahead, aging, wear, refreshing],
+        parts: [backlog, pools, regions, blocks, superblocks, map, idle_gc_copies, aging, wear, refreshing],
         rebuilt: [geometry, gc, logical_pages, unwritten, dynamic, stripe, home, buffer_pages, complaint],
     }
 }

@@ -6,6 +6,7 @@ use crate::file::saved::{Saved, saved};
 use crate::state::aging::LIFE;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use wordline_counters::LostCounts;
 use wordline_device::WearSpec;
 use wordline_flash::standard_normal;
 use wordline_hash::mix;
@@ -17,24 +18,21 @@ pub(crate) struct Wear {
     pub spec: WearSpec,
     /// Draws the lives of blocks.
     pub seed: u64,
-    /// Blocks that were bad from the beginning, and those that have retired since.
-    pub bad: u32,
-    pub retired: u32,
+    /// Blocks that are lost, and those that levelling moved.
+    pub lost: LostCounts,
     /// When the first host write found no place that wear had left.
     pub over: Option<SimTime>,
-    /// Blocks whose data moved so that the block would wear, too.
-    pub levelled: u64,
     /// Blocks that retire at their next erase whatever is left of their lives: a fault that is planted, and not saved.
     pub condemned: BTreeSet<BlockId>,
 }
 
 impl Saved for Wear {
-    saved! { Wear, values: [seed, bad, retired, over, levelled], parts: [], rebuilt: [spec, condemned] }
+    saved! { Wear, values: [seed, lost, over], parts: [], rebuilt: [spec, condemned] }
 }
 
 impl Wear {
     pub fn new(spec: WearSpec) -> Wear {
-        Wear { spec, seed: 0, bad: 0, retired: 0, over: None, levelled: 0, condemned: BTreeSet::new() }
+        Wear { spec, seed: 0, lost: LostCounts::default(), over: None, condemned: BTreeSet::new() }
     }
 
     /// A block's life, in the unit of [`cost_of_erase`].

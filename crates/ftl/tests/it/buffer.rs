@@ -17,7 +17,7 @@ fn pages(b: &Bench, region: RegionId) -> (u64, u64) {
 }
 
 fn programs(b: &Bench) -> u64 {
-    b.ftl.counters().regions.iter().map(|r| r.program_ops).sum()
+    b.ftl.counters().regions.iter().map(|r| r.ops.program_operations).sum()
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_page_whose_runs_are_collected_comes_together_again() {
         b.settle();
     });
     b.run();
-    assert!(b.ftl.counters().regions[0].erases > 0);
+    assert!(b.ftl.counters().regions[0].counts.erases > 0);
     let gathered = b.log.iter().filter(|op| op.cause == Cause::Migrate && op.kind == OpKind::Program).count();
     assert!(gathered > 0);
     b.verify();
@@ -245,7 +245,7 @@ fn a_page_read_twice_is_read_from_flash_once_until_it_changes() {
     let read = |b: &mut Bench, page| {
         b.read(page, 0, 4);
         b.run();
-        (reads(b), b.ftl.counters().reads_cached)
+        (reads(b), b.ftl.counters().flash.reads_cached.unwrap())
     };
     assert_eq!(read(&mut b, 0), (1, 0));
     assert_eq!(read(&mut b, 0), (1, 1));
@@ -299,7 +299,7 @@ fn a_moved_unit_is_written_with_the_other_of_its_page() {
         b.run();
     }
     let counters = &b.ftl.counters().regions[1];
-    assert_eq!((counters.reads[Cause::Rmw as usize], counters.program_ops), (1, 2));
+    assert_eq!((counters.reads[Cause::Rmw as usize], counters.ops.program_operations), (1, 2));
     let at = [0, 1].map(|page| b.ftl.locate(Lpn(page))[0].ppn.0);
     assert_eq!(at[0] / 2, at[1] / 2);
     b.verify();

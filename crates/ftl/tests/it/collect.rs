@@ -325,7 +325,7 @@ fn pages_are_copied_within_their_plane_where_the_flash_can() {
     let mut rng = Rng(3);
     b.fill((0..80).map(|_| rng.below(16)));
     let counters = &b.ftl.counters().regions[0];
-    assert!(counters.copy_backs > 0);
+    assert!(counters.ops.copy_backs > 0);
     assert_eq!(counters.reads[Cause::Gc as usize], 0);
     b.verify();
 }

@@ -9,6 +9,7 @@ mod buffer;
 mod collect;
 mod house;
 mod inspect;
+mod layout;
 mod metadata;
 mod orders;
 mod power;

@@ -25,7 +25,7 @@ fn metadata(b: &Bench) -> (u64, u64) {
 }
 
 fn looked_up(b: &Bench) -> (u64, u64) {
-    (b.ftl.counters().map_lookups, b.ftl.counters().map_hits)
+    (b.ftl.counters().map.lookups, b.ftl.counters().map.hits)
 }
 
 #[test]

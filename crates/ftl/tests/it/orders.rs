@@ -109,8 +109,12 @@ fn each_operation_is_counted_once_under_its_cause() {
         let begun = |kind: OpKind| b.log.iter().filter(|op| op.kind == kind).count() as u64;
         let of = |kind, cause| b.log.iter().filter(|op| op.kind == kind && op.cause == cause).count() as u64;
         let regions = || counters.regions.iter();
-        assert_eq!(regions().map(|r| r.program_ops).sum::<u64>(), begun(OpKind::Program), "case {which}");
-        assert_eq!(regions().map(|r| r.erases).sum::<u64>(), begun(OpKind::Erase), "case {which}");
+        assert_eq!(
+            regions().map(|r| r.ops.program_operations).sum::<u64>(),
+            begun(OpKind::Program),
+            "case {which}"
+        );
+        assert_eq!(regions().map(|r| r.counts.erases).sum::<u64>(), begun(OpKind::Erase), "case {which}");
         assert_eq!(counters.erases.iter().sum::<u64>(), begun(OpKind::Erase), "case {which}");
         for cause in Cause::ALL {
             let reads: u64 = regions().map(|r| r.reads[cause as usize]).sum();

@@ -9,7 +9,7 @@ fn one() -> Bench {
 }
 
 fn programs(b: &Bench) -> u64 {
-    b.ftl.counters().regions.iter().map(|r| r.program_ops).sum()
+    b.ftl.counters().regions.iter().map(|r| r.ops.program_operations).sum()
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn what_is_on_its_way_is_read_from_ram() {
     b.write(0, 0, 4);
     let reads = [b.read(0, 1, 2), b.read(0, 0, 4)];
     assert!(reads.iter().all(|read| b.has_ended(*read)));
-    assert_eq!(b.ftl.counters().reads_from_ram, 2);
+    assert_eq!(b.ftl.counters().flash.reads_from_ram, 2);
     b.read(1, 0, 4);
     assert_eq!(b.ftl.counters().reads_unmapped, 1);
     b.verify();
@@ -155,10 +155,10 @@ fn energy_is_that_of_each_operation_and_of_each_byte_moved() {
     b.fill([0]);
     b.read(0, 0, 2);
     b.run();
-    let energy = b.ftl.counters().energy.unwrap()[Cause::Host as usize];
+    let energy = &b.ftl.counters().energy.as_ref().unwrap()[Cause::Host as usize];
     let moved = 2 * (2048 + 1024); // pJ at two ends are one figure of the device
-    assert_eq!((energy.read, energy.program, energy.erase), (1_000, 10_000, 0));
-    assert_eq!(energy.transfer, moved);
+    assert_eq!((energy.read_j.0, energy.program_j.0, energy.erase_j.0), (1_000, 10_000, 0));
+    assert_eq!(energy.transfer_j.0, moved);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn a_read_is_repeated_as_often_as_its_page_has_errors() {
 
 #[test]
 fn a_block_that_was_read_too_often_or_is_too_old_is_written_anew() {
-    let refreshed = |b: &Bench, due: Due| b.ftl.counters().errors.as_ref().unwrap().refreshed[due as usize];
+    let refreshed = |b: &Bench, due: Due| b.ftl.counters().refresh.blocks[due as usize];
     let mut b = one(&[&ERRORS[..], &[("errors.read_reclaim", "20")]].concat());
     b.fill(0..8);
     for _ in 0..20 {
@@ -103,7 +103,7 @@ fn data_at_rest_leave_a_block_that_they_keep_young() {
         b.fill((0..400).map(|i| 12 + i % 4));
         b.verify();
         let erases: Vec<u32> = b.ftl.wear().map(|(_, erases)| erases).collect();
-        (erases.iter().max().unwrap() - erases.iter().min().unwrap(), b.ftl.levelled_blocks())
+        (erases.iter().max().unwrap() - erases.iter().min().unwrap(), b.ftl.lost_counts().levelled)
     };
     let ((without, none), (with, levelled)) = (spread("off"), spread("4"));
     assert!(none == 0 && levelled > 0);

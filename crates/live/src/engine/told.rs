@@ -21,7 +21,7 @@ impl Engine {
             "commands_under_way": self.commands.len(),
             "lost_blocks": { "from_the_beginning": device.ftl.lost_blocks().0, "retired": device.ftl.lost_blocks().1 },
             "programmed_bytes": counters.programmed_bytes(),
-            "host_bytes": counters.host_bytes_page,
+            "host_bytes": counters.host.write_page_bytes,
             "stopped": self.stopped,
             "folder": self.folder_to_json(),
             "write_cache": { "bytes": self.write_cache, "used": self.cached, "failed_behind": self.failed_behind },

@@ -19,21 +19,21 @@ const GAP: f64 = 9.0;
 const LINEAR_MAX: f64 = 40.0;
 
 /// The figures that are shown, by their paths.
-const SHOWN: [(&str, &str); 9] = [
-    ("latency_us.write.mean", "write mean"),
-    ("latency_us.write.p99", "write p99"),
-    ("latency_us.write.p999", "write p99.9"),
-    ("latency_us.read.mean", "read mean"),
-    ("latency_us.read.p99", "read p99"),
-    ("latency_us.read.p999", "read p99.9"),
-    ("throughput.write_mb_per_s", "written"),
-    ("throughput.iops", "IOPS"),
-    ("waf.total", "WAF"),
+const SHOWN: [&str; 9] = [
+    "latency_us.write.mean",
+    "latency_us.write.p99",
+    "latency_us.write.p999",
+    "latency_us.read.mean",
+    "latency_us.read.p99",
+    "latency_us.read.p999",
+    "throughput.write_mb_per_s",
+    "throughput.iops",
+    "waf.total",
 ];
 
 /// A measure with the difference of each run to the baseline.
 struct Measure {
-    label: &'static str,
+    label: String,
     key: String,
     points: Vec<(usize, Estimate)>,
 }
@@ -41,7 +41,7 @@ struct Measure {
 pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
     let groups = rows::groups(cast.reports);
     let mut measures = vec![];
-    for (path, label) in SHOWN {
+    for path in SHOWN {
         let with_group = groups.iter().flat_map(|g| g.rows.iter().map(move |r| (g.title, r)));
         let Some((group, found)) = with_group.into_iter().find(|(_, r)| r.is(path)) else { continue };
         let row = &found.label;
@@ -50,7 +50,8 @@ pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
             .filter(|(_, e)| e.mean.is_finite() && e.mean > -100.0)
             .collect();
         if !points.is_empty() {
-            measures.push(Measure { label, key: format!("{} {row}", group.to_lowercase()), points });
+            let key = format!("{} {row}", group.to_lowercase());
+            measures.push(Measure { label: found.name(group), key, points });
         }
     }
     if measures.is_empty() {
@@ -66,7 +67,7 @@ pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
     let left = if named {
         names.iter().flatten().map(|n| text_width(n) * 1.08).fold(0.0, f64::max) + 10.0
     } else {
-        measures.iter().map(|m| text_width(m.label)).fold(0.0, f64::max) + 12.0
+        measures.iter().map(|m| text_width(&m.label)).fold(0.0, f64::max) + 12.0
     };
     let line = |run: usize| if named { LINE.max(15.0 * names[run].len() as f64 + 2.0) } else { LINE };
     let right = WIDTH - all().map(|e| text_width(&says(e))).fold(0.0, f64::max) - 14.0;
@@ -100,7 +101,7 @@ pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
     let mut y = TOP;
     for m in &measures {
         y += GAP / 2.0;
-        c.text("tick", (0.0, y + LINE / 2.0 + 4.0), Anchor::Start, m.label);
+        c.text("tick", (0.0, y + LINE / 2.0 + 4.0), Anchor::Start, &m.label);
         y += if named { LINE } else { 0.0 };
         for (run, e) in &m.points {
             let (ink, middle, text) = (&cast.inks[*run], y + LINE / 2.0, says(e));

@@ -146,7 +146,7 @@ pub(crate) fn by_region(cast: &Cast) -> Option<Figure> {
             let (values, spreads) = over_replicas(cast, |r| {
                 let bytes = by_region_bytes(r).get(name.as_str()).copied().unwrap_or(0);
                 let bytes = if mode_of(r, &name) == mode { bytes } else { 0 };
-                positive(bytes as f64 / r.host.write_page_bytes as f64)
+                positive(bytes as f64 / r.host.page_bytes() as f64)
             });
             Part {
                 class: mode_class(&mode),
@@ -171,7 +171,7 @@ pub(crate) fn by_region(cast: &Cast) -> Option<Figure> {
             reference: Some(1.0),
             parts,
             spreads: over_replicas(cast, |r| {
-                positive(by_region_bytes(r).values().sum::<u64>() as f64 / r.host.write_page_bytes as f64)
+                positive(by_region_bytes(r).values().sum::<u64>() as f64 / r.host.page_bytes() as f64)
             })
             .1,
         },

@@ -5,6 +5,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use wordline_counters::{
+    CapacityFigures, EnergyOf, ErrorFigures, FlashFigures, LostFigures, MapFigures, MultiplaneFigures,
+    ProgramFigures, RefreshFigures, RegionFigures,
+};
 
 /// The causes of a program, in the order in which pictures stack them.
 pub const CAUSES: [&str; 5] = ["host", "gc", "migration", "pad", "metadata"];
@@ -26,11 +30,9 @@ pub struct Flash {
     pub program_bytes: ProgramBytes,
     /// Block erases by the mode that the block was in: `slc`, `mlc`, `tlc`, `qlc`.
     pub erases: BTreeMap<String, u64>,
-    /// Host reads, in logical pages, that were answered from RAM.
-    pub reads_from_ram: u64,
-    /// Pages of host reads that were wholly or partly in the read cache; absent where the drive has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reads_cached: Option<u64>,
+    /// Reads that RAM answered.
+    #[serde(flatten)]
+    pub counts: FlashFigures,
     /// What the map costs that lies on flash; absent where all of it is in RAM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<MapOnFlash>,
@@ -72,10 +74,9 @@ pub struct MapOnFlash {
     pub pages: u64,
     /// How many of them RAM holds.
     pub cached_pages: u64,
-    /// Pages of the host's that were looked up.
-    pub lookups: u64,
-    /// Those whose page of the map was in RAM.
-    pub hits: u64,
+    /// Look-ups.
+    #[serde(flatten)]
+    pub counts: MapFigures,
     /// Hits over look-ups; null where nothing was looked up.
     pub hit_share: Option<f64>,
     /// Pages of the map that were read.
@@ -94,10 +95,9 @@ pub struct MapOnFlash {
 /// Multi-plane commands, by kind of operation: `read`, `program`, `erase`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Multiplane {
-    /// Commands of two operations and more.
-    pub commands: BTreeMap<String, u64>,
-    /// The operations that they did.
-    pub operations: BTreeMap<String, u64>,
+    /// Commands, and the operations that they did.
+    #[serde(flatten)]
+    pub counts: MultiplaneFigures,
     /// Share of all flash operations that were part of such a command; null where there was none.
     pub share: Option<f64>,
 }
@@ -113,37 +113,12 @@ pub struct Energy {
     pub by_cause: BTreeMap<String, EnergyOf>,
 }
 
-/// Energy of the operations of one cause, in joules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct EnergyOf {
-    /// To sense pages, with every retry.
-    pub read_j: f64,
-    /// To program, with what pads.
-    pub program_j: f64,
-    /// To erase.
-    pub erase_j: f64,
-    /// To move data over the buses.
-    pub transfer_j: f64,
-}
-
-impl EnergyOf {
-    /// Their sum.
-    pub fn total_j(&self) -> f64 {
-        self.read_j + self.program_j + self.erase_j + self.transfer_j
-    }
-}
-
 /// What errors cost the reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadErrors {
-    /// Pages that the host read, by the mode in which their cells were (`slc`, `mlc`, `tlc`, `qlc`): how many
-    /// needed no retry, one, two and so on.
-    pub host_pages: BTreeMap<String, Vec<u64>>,
-    /// Retries by the cause of the read: `host`, `rmw`, `gc`, `migration`.
-    pub retries: BTreeMap<String, u64>,
-    /// Reads that failed after the last retry, by cause. The host is told of its own; what collection and
-    /// moves found so goes on as if it had been read.
-    pub uncorrectable: BTreeMap<String, u64>,
+    /// Retries and failures.
+    #[serde(flatten)]
+    pub counts: ErrorFigures,
     /// Retries of a page that the host read, on average; null where it read none.
     pub retries_per_host_page: Option<f64>,
     /// Share of the time of completed reads that went into retries of their own; null where none completed.
@@ -157,8 +132,9 @@ pub struct ReadErrors {
 /// `gc`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Refreshed {
-    /// Blocks by why they were due: the `age` of their data, `reads`, or the `retries` of a page.
-    pub blocks: BTreeMap<String, u64>,
+    /// Blocks.
+    #[serde(flatten)]
+    pub counts: RefreshFigures,
     /// Bytes that moved for it.
     pub bytes: u64,
 }
@@ -178,28 +154,6 @@ pub struct Windows {
     /// The most programs of neighbouring wordlines between two of a wordline's own, of the twelve that it
     /// tolerates.
     pub interference: u32,
-}
-
-/// What idle time was used for, and what that cost the requests that came meanwhile. The time in which the
-/// drive empties itself at the end of the run does not count.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct IdleTime {
-    /// Times that the drive was found idle.
-    pub periods: u64,
-    /// How long it then was until the next request, in seconds, summed.
-    pub idle_s: f64,
-    /// How long planes worked meanwhile, in seconds, summed, by cause.
-    pub worked_s: BTreeMap<String, f64>,
-    /// Bytes programmed, by cause.
-    pub program_bytes: BTreeMap<String, u64>,
-    /// Blocks erased.
-    pub erases: u64,
-    /// Requests that found such work in their way.
-    pub delayed_requests: u64,
-    /// How long these waited for it, in microseconds; null where there are none.
-    pub delay_us_mean: Option<f64>,
-    /// The longest such wait, in microseconds.
-    pub delay_us_max: f64,
 }
 
 /// The types of pages that host data got: `lsb`, `csb`, `msb`, `tsb`.
@@ -235,7 +189,7 @@ pub struct Programs {
 }
 
 /// What happened in one region.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RegionActivity {
     /// Its name in the scheme's layout.
     pub name: String,
@@ -248,24 +202,14 @@ pub struct RegionActivity {
     pub reads_by_cause: BTreeMap<String, u64>,
     /// Pages programmed and reprogrammed.
     pub programs: u64,
-    /// Program operations; a one-shot program writes several pages.
-    #[serde(default)]
-    pub program_operations: u64,
-    /// Of these, copies within a plane by the flash itself, which read no page on their own.
-    #[serde(default)]
-    pub copy_backs: u64,
+    /// Program operations.
+    #[serde(flatten)]
+    pub ops: ProgramFigures,
     /// Bytes programmed and reprogrammed.
     pub program_bytes: u64,
-    /// Blocks erased.
-    pub erases: u64,
-    /// Parts of pages that the host wrote while what they replace lay here: up to a quarter of a page, a half,
-    /// three quarters, more. Left out where there were none, and on drives of one region or of pages without parts.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub updates: Vec<u64>,
-    /// Pages read here for pages of the map that the host read whole. Left out where there were none, and on drives of one
-    /// region or of pages without parts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub whole_page_reads: Option<u64>,
+    /// What else happened.
+    #[serde(flatten)]
+    pub counts: RegionFigures,
 }
 
 /// Write amplification: bytes programmed for any reason over the bytes of the mapping pages that
@@ -358,15 +302,15 @@ pub struct OutOfReach {
 
 /// The capacity of a drive whose blocks change between modes: each counts in the mode that it is in, and an
 /// erased one in the densest that it can take.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangingCapacity {
     /// Bytes at the end of the run.
     pub usable_bytes: u64,
     /// Bytes when they were fewest.
     pub least_usable_bytes: u64,
-    /// Moves that would have turned a block to a mode with fewer bits where the drive needs it for what the
-    /// host may store.
-    pub conversions_refused: u64,
+    /// Moves.
+    #[serde(flatten)]
+    pub counts: CapacityFigures,
 }
 
 /// The share of their life that blocks have used up: each erase counts by the cycles that its mode endures.
@@ -379,16 +323,13 @@ pub struct LifeUsed {
 }
 
 /// Blocks that are lost, where the device file lets them be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LostBlocks {
     /// Blocks of the drive.
     pub blocks: u64,
-    /// Those that were bad from the beginning.
-    pub bad: u64,
-    /// Those that have retired, since their lives were used up.
-    pub retired: u64,
-    /// Blocks whose data static wear levelling moved.
-    pub levelled: u64,
+    /// Blocks by how they were lost.
+    #[serde(flatten)]
+    pub counts: LostFigures,
     /// Cycles that each simulated erase stands for.
     pub acceleration: u64,
     /// When the drive wore out: the first host write that found no place; null while it goes on.

@@ -5,9 +5,7 @@
 //!
 //! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
 
-use crate::schema::activity::{
-    Capacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, OutOfReach, Waf, Wear,
-};
+use crate::schema::activity::{Capacity, Flash, LifeUsed, Lifetime, LostBlocks, OutOfReach, Waf, Wear};
 use crate::schema::begun::BegunSteady;
 use crate::schema::blocks::{BlockMap, Conditions, Utilisation, WearHistogram};
 use crate::schema::estimate::Estimate;
@@ -19,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use wordline_counters::{HostFigures, IdleTime};
 
 /// The name of the schema that [`Report`] follows.
 pub const REPORT_SCHEMA: &str = "wordline.report/1";
@@ -336,7 +335,7 @@ pub struct WorkloadInfo {
 }
 
 /// Requests and bytes of the host.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
     /// Requests that went in.
     pub requests: u64,
@@ -358,11 +357,9 @@ pub struct Host {
     pub read_bytes: u64,
     /// Bytes of completed writes, as the host counts them.
     pub write_bytes: u64,
-    /// Bytes of the mapping pages that completed writes touched: the base of the WAF.
-    pub write_page_bytes: u64,
-    /// Writes that touch more than one mapping unit.
-    #[serde(default)]
-    pub multi_page_writes: u64,
+    /// Pages of writes.
+    #[serde(flatten)]
+    pub pages: HostFigures,
     /// Bytes of completed trims.
     pub trim_bytes: u64,
     /// Bytes of acknowledged writes that stand in the drive's buffer at the end of the run, since the
@@ -372,6 +369,11 @@ pub struct Host {
 }
 
 impl Host {
+    /// The base of write amplification, in bytes.
+    pub fn page_bytes(&self) -> u64 {
+        self.pages.write_page_bytes
+    }
+
     /// Requests that came out with an error.
     pub fn failures(&self) -> u64 {
         self.failed.values().sum()

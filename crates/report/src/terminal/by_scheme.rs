@@ -7,26 +7,34 @@ use crate::words::number;
 use crate::words::row::{Group, Row};
 use unicode_width::UnicodeWidthStr;
 
-/// The figures of many schemes, by their paths, and the head of their column.
-const KEY: [(&str, &str); 10] = [
-    ("latency_us.write.mean", "w mean"),
-    ("latency_us.write.p99", "w p99"),
-    ("latency_us.write.p999", "w p99.9"),
-    ("latency_us.read.mean", "r mean"),
-    ("latency_us.read.p99", "r p99"),
-    ("latency_us.read.p999", "r p99.9"),
-    ("waf.total", "WAF"),
-    ("throughput.iops", "IOPS"),
-    ("throughput.write_mb_per_s", "written"),
-    ("host.failed", "failed"),
+/// The figures of many schemes, by their paths.
+const KEY: [&str; 10] = [
+    "latency_us.write.mean",
+    "latency_us.write.p99",
+    "latency_us.write.p999",
+    "latency_us.read.mean",
+    "latency_us.read.p99",
+    "latency_us.read.p999",
+    "waf.total",
+    "throughput.iops",
+    "throughput.write_mb_per_s",
+    "host.failed",
 ];
+
+/// The head of a column: `w p99` for a latency of writes, or else the row's label.
+fn head(row: &Row, heading: &str) -> String {
+    row.name(heading).replacen("write ", "w ", 1).replacen("read ", "r ", 1)
+}
 
 /// More schemes than columns fit: one line a scheme, in as many tables as the measures need.
 pub(crate) fn transposed(page: &mut Page, labels: &[String], groups: &[Group], eligible: &[bool]) {
-    let find = |path: &str| groups.iter().flat_map(|g| &g.rows).find(|r| r.is(path));
+    let find = |path: &str| {
+        let rows = groups.iter().flat_map(|g| g.rows.iter().map(|row| (row, g.title)));
+        rows.into_iter().find(|(row, _)| row.is(path))
+    };
     let names: Vec<Vec<String>> = labels.iter().map(|l| broken(l, page.width / 3)).collect();
     let stub = names.iter().flatten().map(|l| l.width()).max().unwrap_or(0);
-    let key = KEY.iter().filter_map(|(path, title)| Some((find(path)?, vec![title.to_string()])));
+    let key = KEY.iter().filter_map(|path| find(path)).map(|(row, heading)| (row, vec![head(row, heading)]));
     let of_scheme = groups.iter().filter(|g| g.title == metrics::TITLE).flat_map(|g| &g.rows);
     let followed = of_scheme.filter(|row| !row.is_part());
     let shown: Vec<Measure> = key

@@ -104,9 +104,9 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     if let Some(l) = &r.lost_blocks {
         let mut what = format!(
             "{} of {} blocks bad, {} retired, an erase standing for {} cycles",
-            number::count(l.bad),
+            number::count(l.counts.bad),
             number::count(l.blocks),
-            number::count(l.retired),
+            number::count(l.counts.retired),
             number::count(l.acceleration)
         );
         if let Some(end) = l.worn_out {

@@ -4,14 +4,6 @@ use crate::schema::activity::CAUSES;
 use crate::schema::report::{DeviceInfo, Report, WorkloadInfo};
 use wordline_units::CellMode;
 
-pub(crate) const WAF: &str = "WAF";
-
-/// The name of write amplification with every program counted, where there is another way to count.
-pub(crate) fn waf_name(reports: &[Report]) -> &'static str {
-    let two = reports.iter().any(|r| r.waf.as_ref().is_some_and(|w| w.paper.is_some()));
-    if two { "WAF (WA_full)" } else { WAF }
-}
-
 /// The causes that any run has, the known ones in stacking order, then the others.
 pub(crate) fn causes(reports: &[Report]) -> Vec<String> {
     let all: Vec<&String> =

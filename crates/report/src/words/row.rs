@@ -59,6 +59,14 @@ impl Row {
         self.figure.is_some_and(|figure| figure.path == path)
     }
 
+    /// What it is called away from the heading of its group: `write p99` for a latency, or else its label.
+    pub(crate) fn name(&self, heading: &str) -> String {
+        match heading.strip_suffix(" latency") {
+            Some(kind) => format!("{} {}", kind.to_lowercase(), self.label),
+            None => self.label.clone(),
+        }
+    }
+
     /// Whether it is a part of the row above.
     pub(crate) fn is_part(&self) -> bool {
         self.figure.is_some_and(|figure| figure.is_part)

@@ -4,8 +4,8 @@ use crate::schema::comparison::Comparison;
 use crate::schema::replicas::mean;
 use crate::schema::report::{Latency, Report};
 use crate::words::figures::figure::Better;
+use crate::words::figures::table::label;
 use crate::words::labels::{eligible, labels};
-use crate::words::names::waf_name;
 use crate::words::number::Quantity;
 use crate::words::row::Row;
 use crate::words::settled::{self, Settled};
@@ -179,7 +179,7 @@ fn waf_against(reports: &[Report], rival: usize, baseline: usize) -> Option<Stri
     }
     let (own, other) = (number::significant(a), number::significant(b));
     let ratio = if own == other { String::new() } else { format!(" ({})", number::ratio(a / b)) };
-    Some(format!("{} {own} against {other}{ratio}", waf_name(reports)))
+    Some(format!("{} {own} against {other}{ratio}", label("waf.total")))
 }
 
 /// What can be said where requests came faster than some drives served them: throughput, and no latency.

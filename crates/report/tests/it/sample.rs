@@ -3,6 +3,7 @@
 
 use serde_json::json;
 use std::collections::BTreeMap;
+use wordline_counters::{FlashCounts, HostCounts};
 use wordline_report::*;
 
 /// A scheme's character: what makes its numbers.
@@ -203,8 +204,7 @@ pub fn report(c: &Character) -> Report {
             flush_requests: 0,
             read_bytes,
             write_bytes,
-            write_page_bytes: page,
-            multi_page_writes: 0,
+            pages: HostCounts { write_page_bytes: page, ..HostCounts::default() }.figures(),
             trim_bytes: 0,
             unplaced_bytes: 0,
         },
@@ -244,8 +244,7 @@ pub fn report(c: &Character) -> Report {
             programs,
             program_bytes,
             erases,
-            reads_from_ram: 1_204,
-            reads_cached: None,
+            counts: FlashCounts { reads_from_ram: 1_204, ..FlashCounts::default() }.figures(),
             map: None,
             regions: Vec::new(),
             places: BTreeMap::new(),
@@ -486,7 +485,7 @@ fn replica(r: &Report, scheme: u64, number: u64) -> Report {
     for n in out.flash.erases.values_mut() {
         *n = (*n as f64 * by) as u64;
     }
-    out.waf = Waf::new(&out.flash.program_bytes, out.host.write_page_bytes);
+    out.waf = Waf::new(&out.flash.program_bytes, out.host.page_bytes());
     out.result_hash = format!("{:016x}", own.0);
     out
 }
@@ -589,7 +588,7 @@ pub fn hostile() -> Comparison {
         r.flash.program_bytes.insert(evil.clone(), part);
         r.flash.erases.insert(evil.clone(), 7);
         r.host.failed.insert(evil.clone(), 0);
-        r.waf = Waf::new(&r.flash.program_bytes, r.host.write_page_bytes);
+        r.waf = Waf::new(&r.flash.program_bytes, r.host.page_bytes());
         r.capacity.regions[0].name.clone_from(&evil);
         r.followed.insert(evil.clone(), vec![[0.0, 1.0], [9.0, 2.0]]);
         for kind in &mut r.block_map.legend {

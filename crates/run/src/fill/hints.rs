@@ -16,14 +16,17 @@ pub(crate) fn hints<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> 
     hints.extend(no_collection(report, run));
     let counters = run.device.ftl.counters();
     let flash_reads = report.flash.reads.get("host").copied().unwrap_or(0);
-    let parts = flash_reads + counters.reads_from_ram + counters.reads_cached + counters.reads_unmapped;
+    let parts = flash_reads
+        + counters.flash.reads_from_ram
+        + counters.flash.reads_cached.unwrap_or(0)
+        + counters.reads_unmapped;
     if counters.reads_unmapped * 20 > parts {
         hints.push(unmapped(run, percent(counters.reads_unmapped, parts)));
     }
-    if counters.reads_from_ram * 5 > parts {
+    if counters.flash.reads_from_ram * 5 > parts {
         hints.push(format!(
             "{} % of the pages read were answered from RAM, so read latencies say little of the flash.",
-            percent(counters.reads_from_ram, parts)
+            percent(counters.flash.reads_from_ram, parts)
         ));
     }
     let full = run.device.metrics.out_of_space;

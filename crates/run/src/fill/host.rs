@@ -20,8 +20,7 @@ pub(crate) fn host<M: Media>(run: &Outcome<M>, c: &Counters) -> Host {
         flush_requests: m.completed[3],
         read_bytes: m.bytes[0],
         write_bytes: m.bytes[1],
-        write_page_bytes: c.host_bytes_page,
-        multi_page_writes: c.multi_page_writes,
+        pages: c.host.figures(),
         trim_bytes: m.bytes[2],
         unplaced_bytes: run.device.ftl.unplaced_bytes(),
     }

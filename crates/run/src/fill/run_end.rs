@@ -1,7 +1,7 @@
 //! The end of a run: its figures end with the last completion, and what the drive does after it and owes by then is
 //! told apart from them.
 
-use crate::fill::flash::{PROGRAMS, flash, word};
+use crate::fill::flash::flash;
 use crate::fill::outcome::Outcome;
 use wordline_ftl::{Cause, Counters, Ftl, Media};
 use wordline_report::{AfterLastRequest, Holdings};
@@ -33,7 +33,7 @@ pub(crate) fn after_last_request<M: Media>(
         let moved = |k: Cause| c.regions.iter().map(|r| r.program_pages[k as usize]).sum::<u64>();
         moved(Cause::Gc) + moved(Cause::Migrate)
     };
-    let work = PROGRAMS.into_iter().map(|cause| (word(cause), programmed(cause)));
+    let work = Cause::PROGRAMS.into_iter().map(|cause| (cause.word().to_string(), programmed(cause)));
     AfterLastRequest {
         simulated_s: now.since(run.summary.end).as_secs(),
         program_bytes: work.filter(|(_, bytes)| *bytes > 0).collect(),

@@ -39,8 +39,8 @@ pub(crate) fn capacity<M: Media>(run: &Outcome<M>) -> Capacity {
         live_bytes: ftl.mapped() * granule,
         changing: ftl.changes_capacity().then(|| {
             let (usable_bytes, least_usable_bytes) = ftl.usable_bytes();
-            let conversions_refused = ftl.counters().conversions_refused;
-            ChangingCapacity { usable_bytes, least_usable_bytes, conversions_refused }
+            let counts = ftl.counters().capacity.figures();
+            ChangingCapacity { usable_bytes, least_usable_bytes, counts }
         }),
     }
 }
@@ -104,7 +104,6 @@ pub(crate) fn lost_blocks<M: Media>(run: &Outcome<M>) -> Option<LostBlocks> {
     if wear.is_off() {
         return None;
     }
-    let (bad, retired) = ftl.lost_blocks();
     let each = wear.acceleration as f64;
     let worn_out = ftl.worn_out().map(|at| {
         let (at_s, written) =
@@ -118,9 +117,7 @@ pub(crate) fn lost_blocks<M: Media>(run: &Outcome<M>) -> Option<LostBlocks> {
     });
     Some(LostBlocks {
         blocks: run.setup.geometry.blocks as u64,
-        bad: bad as u64,
-        retired: retired as u64,
-        levelled: ftl.levelled_blocks(),
+        counts: ftl.lost_counts().figures(),
         acceleration: wear.acceleration as u64,
         worn_out,
     })

@@ -391,7 +391,7 @@ fn live(
     if setup.spec.check && ended.is_some() {
         device.ftl.check().map_err(|e| fault(e.to_string()))?;
     }
-    let lost = lived.and_then(|r| r.lost_blocks).unwrap_or_default();
+    let lost = lived.and_then(|r| r.lost_blocks.clone()).unwrap_or_default();
     let total = sums.written * each;
     Ok(Life {
         seed: setup.spec.seed,
@@ -412,9 +412,9 @@ fn live(
             .and((sums.host_pages > 0).then(|| sums.retries as f64 / sums.host_pages as f64)),
         uncorrectable: sums.uncorrectable,
         blocks: lost.blocks,
-        bad_blocks: lost.bad,
-        retired_blocks: lost.retired,
-        levelled_blocks: lost.levelled,
+        bad_blocks: lost.counts.bad,
+        retired_blocks: lost.counts.retired,
+        levelled_blocks: lost.counts.levelled,
         phases: phases.kept,
         result_hash: format!("{:016x}", sums.hash),
     })
@@ -426,8 +426,8 @@ impl Sums {
         self.simulated_s += r.simulated_s;
         self.steady += u64::from(r.steady_state.as_ref().is_some_and(|s| s.reached == Reached::Yes));
         if let Some(waf) = &r.waf {
-            self.programmed += waf.total * r.host.write_page_bytes as f64;
-            self.asked += r.host.write_page_bytes as f64;
+            self.programmed += waf.total * r.host.page_bytes() as f64;
+            self.asked += r.host.page_bytes() as f64;
         }
         // Between two passes the drive finishes what it has begun; that wears it, and belongs to its life.
         let between = r.after_last_request.as_ref().map_or(0, |after| after.program_bytes.values().sum());
@@ -435,9 +435,10 @@ impl Sums {
         self.reads.add(&latency[0]);
         self.writes.add(&latency[1]);
         if let Some(errors) = &r.flash.errors {
-            self.host_pages += errors.host_pages.values().flatten().sum::<u64>();
-            self.retries += errors.retries.get("host").copied().unwrap_or(0);
-            *self.uncorrectable.get_or_insert(0) += errors.uncorrectable.get("host").copied().unwrap_or(0);
+            self.host_pages += errors.counts.host_pages.values().flatten().sum::<u64>();
+            self.retries += errors.counts.retries.get("host").copied().unwrap_or(0);
+            *self.uncorrectable.get_or_insert(0) +=
+                errors.counts.uncorrectable.get("host").copied().unwrap_or(0);
         }
         let hash = u64::from_str_radix(&r.result_hash, 16).unwrap_or_default();
         self.hash = (self.hash ^ hash).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
@@ -450,7 +451,7 @@ impl Sums {
         LifePhase {
             drive_writes: self.written * each / capacity,
             years: self.simulated_s * each / YEAR_S,
-            retired_blocks: r.lost_blocks.map_or(0, |l| l.retired),
+            retired_blocks: r.lost_blocks.as_ref().map_or(0, |l| l.counts.retired),
             usable_bytes: changing.map_or(r.capacity.physical_bytes, |c| c.usable_bytes),
             life_used,
             waf: r.waf.as_ref().map(|w| w.total),

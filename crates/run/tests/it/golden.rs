@@ -57,7 +57,7 @@ fn figures(device: &Device<NoProbe, NoMedia>) -> Vec<(String, String)> {
         ("last_ns".into(), metrics.last.0.to_string()),
         ("read_bytes".into(), counters.host_bytes[0].to_string()),
         ("write_bytes".into(), counters.host_bytes[1].to_string()),
-        ("write_page_bytes".into(), counters.host_bytes_page.to_string()),
+        ("write_page_bytes".into(), counters.host.write_page_bytes.to_string()),
     ];
     for cause in [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata] {
         all.push((format!("program_bytes_{}", cause.key()), counters.program_bytes(cause).to_string()));

@@ -94,11 +94,11 @@ hard_reserve = 1
         let report: Report = run(&spec, &mut |_| ControlFlow::Continue(())).unwrap();
         let [region] = &report.flash.regions[..] else { panic!("one medium has one region") };
         assert_eq!(region.reads, 0, "pages are copied by the flash itself");
-        let host = report.host.write_page_bytes / (page as u64 * 1024);
-        assert_eq!(region.programs, host + region.copy_backs);
+        let host = report.host.page_bytes() / (page as u64 * 1024);
+        assert_eq!(region.programs, host + region.ops.copy_backs);
         let time = host as f64 * self.costs.c_prog
-            + region.copy_backs as f64 * self.costs.c_cp
-            + region.erases as f64 * self.costs.c_e;
+            + region.ops.copy_backs as f64 * self.costs.c_cp
+            + region.counts.erases as f64 * self.costs.c_e;
         (time / host as f64, report.latency_us.write.unwrap().mean)
     }
 

@@ -242,7 +242,7 @@ fn every_request_and_every_byte_is_in_the_report() {
     let by_cause: u64 =
         r.flash.program_bytes.values().flat_map(|k| k.values()).flat_map(|g| g.values()).sum();
     assert_eq!(by_region, by_cause);
-    let pages = (waf.total * r.host.write_page_bytes as f64).round() as u64;
+    let pages = (waf.total * r.host.page_bytes() as f64).round() as u64;
     assert_eq!(pages, by_cause);
     assert!(r.latency_cdf.write.len() <= 400 && r.latency_cdf.write.last().unwrap()[1] == 1.0);
     let write = r.latency_us.write.unwrap();

@@ -26,7 +26,7 @@ fn figures_leave_out_what_follows_the_last_completion() {
     let (bins, counted) = programmed(&r);
     assert!((bins / counted - 1.0).abs() < 1e-9, "{bins} in the timeline, {counted} counted");
     let waf = r.waf.as_ref().unwrap().total;
-    assert!((waf * r.host.write_page_bytes as f64 / counted - 1.0).abs() < 1e-9, "{waf}");
+    assert!((waf * r.host.page_bytes() as f64 / counted - 1.0).abs() < 1e-9, "{waf}");
     let erases: u64 = r.flash.erases.values().sum();
     let worn: f64 = r.wear.values().map(|w| w.mean * w.blocks as f64).sum();
     assert!((worn - erases as f64).abs() < 0.5, "{erases} erases counted, {worn} on the blocks");

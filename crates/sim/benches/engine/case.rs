@@ -171,7 +171,7 @@ impl Case {
         let seconds = begin.elapsed().as_secs_f64();
         let after = device.ftl.counters();
         let (map, _) = device.ftl.table_bytes();
-        let host = after.host_bytes_page - before.host_bytes_page;
+        let host = after.host.write_page_bytes - before.host.write_page_bytes;
         Cost {
             seconds,
             start_up_seconds,

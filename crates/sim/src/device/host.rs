@@ -74,7 +74,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         pending.parts[LatencyPart::Link] = self.now.since(pending.ended).0;
         let Pending { request, admitted, number, outcome, ref parts, .. } = *pending;
         self.metrics.dominated_by(pending.slowest_bit);
-        self.metrics.idle.delayed_by(pending.behind_idle);
+        self.metrics.idle.delays.count(pending.behind_idle);
         debug_assert!(request.arrival > admitted || parts.total() == self.now.since(request.arrival).0);
         let span = (request.arrival, self.now);
         let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, parts);

@@ -36,7 +36,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline(always)]
     pub(crate) fn idle_is_over(&mut self) {
         if std::mem::replace(&mut self.idle, false) && !self.ftl.view().draining() {
-            self.metrics.idle.lasted += self.now.since(self.idle_since).0;
+            self.metrics.idle.idle_s += self.now.since(self.idle_since);
         }
     }
 
@@ -53,7 +53,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             let op = self.ftl.op(id);
             let idle = &mut self.metrics.idle;
             match op.kind {
-                OpKind::Program => idle.programmed[op.cause() as usize] += self.ftl.data_bytes(id),
+                OpKind::Program => idle.program_bytes[op.cause() as usize] += self.ftl.data_bytes(id),
                 OpKind::Erase => idle.erases += 1,
                 OpKind::Read => {}
             }
@@ -68,7 +68,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let began = self.planes[plane].of(id).began;
         let from = began.max(std::mem::replace(&mut self.idle_counted[die.index()], self.now));
         if !self.ftl.view().draining() {
-            self.metrics.idle.worked[self.ftl.op(id).cause() as usize] += self.now.since(began).0;
+            self.metrics.idle.worked_s[self.ftl.op(id).cause() as usize] += self.now.since(began);
             if self.metrics.begins_bin(self.now) {
                 self.sample();
             }

@@ -210,7 +210,7 @@ fn a_page_that_moves_already_is_not_moved_twice() {
         d.submit(HostRequest::new(HostOp::Read, 5 * 32 + i * 8, 8), SimTime(0)).unwrap();
     }
     d.drain().unwrap();
-    let programs: u64 = d.ftl.counters().regions.iter().map(|r| r.program_ops).sum();
+    let programs: u64 = d.ftl.counters().regions.iter().map(|r| r.ops.program_operations).sum();
     assert_eq!((programs, d.ftl.counters().moves_dropped), (1, 3));
     d.ftl.check().unwrap();
 }
@@ -224,7 +224,7 @@ fn no_conversion_takes_what_the_host_may_store() {
     for page in (0..pages).step_by(5) {
         (0..2).for_each(|_| _ = read(&mut d, page));
     }
-    assert!(d.ftl.counters().conversions_refused > 0);
+    assert!(d.ftl.counters().capacity.conversions_refused > 0);
     let least = d.ftl.usable_bytes().1;
     assert!(least >= spec.logical_bytes(), "{least}");
     // All of it is written anew twice, and every write finds a place.
@@ -303,8 +303,8 @@ fn blocks_whose_data_have_cooled_give_their_capacity_back_and_hot_ones_stay() {
         assert_eq!(mode_of(&mut d, page), mode, "page {page}");
     }
     // 256 programs of QLC and an erase in each plane.
-    let idle = d.metrics.idle;
-    assert_eq!((idle.erases, idle.programmed.iter().sum::<u64>()), (4, 1_024 * 16 * 1_024));
+    let idle = &d.metrics.idle;
+    assert_eq!((idle.erases, idle.program_bytes.iter().sum::<u64>()), (4, 1_024 * 16 * 1_024));
     assert_eq!(given_back(&cooled("", |_| ())), 0, "it is an option");
 }
 

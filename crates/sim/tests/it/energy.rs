@@ -1,7 +1,8 @@
 //! Energy of operations: every sum follows from what was done, and nothing else depends on it.
 
+use wordline_counters::{EnergyCounts, Picojoules};
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Cause, EnergyUsed, Initial, Mapped, NoMedia};
+use wordline_ftl::{Cause, Initial, Mapped, NoMedia};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
@@ -50,23 +51,32 @@ fn ask(d: &mut Device<NoProbe, NoMedia>, op: HostOp, page: u64, sectors: u32) {
     d.next_completion(SimTime::NEVER).unwrap().unwrap();
 }
 
-fn used(d: &Device<NoProbe, NoMedia>, cause: Cause) -> EnergyUsed {
-    d.ftl.counters().energy.unwrap()[cause as usize]
+fn used(d: &Device<NoProbe, NoMedia>, cause: Cause) -> EnergyCounts {
+    d.ftl.counters().energy.as_ref().unwrap()[cause as usize].clone()
 }
 
 #[test]
 fn a_read_and_a_write_take_what_the_device_file_says() {
     let mut d = device(&spec(true, &[]), "conventional:mode=qlc");
     ask(&mut d, HostOp::Write, 3, 4);
-    let write = EnergyUsed { program: 53_000, transfer: PAGE * BYTE, ..EnergyUsed::default() };
+    let write = EnergyCounts {
+        program_j: Picojoules(53_000),
+        transfer_j: Picojoules(PAGE * BYTE),
+        ..EnergyCounts::default()
+    };
     assert_eq!(used(&d, Cause::Host), write);
     // Only the sectors that are wanted move.
     ask(&mut d, HostOp::Read, 3, 1);
-    let both = EnergyUsed { read: 13_000, transfer: (PAGE + 4_096) * BYTE, ..write };
+    let both =
+        EnergyCounts { read_j: Picojoules(13_000), transfer_j: Picojoules((PAGE + 4_096) * BYTE), ..write };
     assert_eq!(used(&d, Cause::Host), both);
     // A part of a page: the rest is read first.
     ask(&mut d, HostOp::Write, 5, 1);
-    let fill = EnergyUsed { read: 13_000, transfer: 3 * 4_096 * BYTE, ..EnergyUsed::default() };
+    let fill = EnergyCounts {
+        read_j: Picojoules(13_000),
+        transfer_j: Picojoules(3 * 4_096 * BYTE),
+        ..EnergyCounts::default()
+    };
     assert_eq!(used(&d, Cause::Rmw), fill);
 }
 
@@ -76,7 +86,11 @@ fn each_retry_senses_again_and_moves_again_where_attempts_go_over_the_bus() {
         let errors = [("errors.model", "fixed:3"), ("errors.retransfer", retransfer)];
         let mut d = device(&spec(true, &errors), "conventional:mode=tlc");
         ask(&mut d, HostOp::Read, 0, 4);
-        let read = EnergyUsed { read: 4 * 7_000, transfer: moves * PAGE * BYTE, ..EnergyUsed::default() };
+        let read = EnergyCounts {
+            read_j: Picojoules(4 * 7_000),
+            transfer_j: Picojoules(moves * PAGE * BYTE),
+            ..EnergyCounts::default()
+        };
         assert_eq!(used(&d, Cause::Host), read, "retransfer {retransfer}");
     }
 }
@@ -88,7 +102,11 @@ fn a_one_shot_program_is_counted_once() {
         d.submit(HostRequest::new(HostOp::Write, page * 32, 32), SimTime(0)).unwrap();
     }
     while d.next_completion(SimTime::NEVER).unwrap().is_some() {}
-    let once = EnergyUsed { program: 29_000, transfer: 3 * PAGE * BYTE, ..EnergyUsed::default() };
+    let once = EnergyCounts {
+        program_j: Picojoules(29_000),
+        transfer_j: Picojoules(3 * PAGE * BYTE),
+        ..EnergyCounts::default()
+    };
     assert_eq!(used(&d, Cause::Host), once);
 }
 
@@ -116,14 +134,14 @@ fn over_a_run_with_collection_the_sums_are_counts_times_energies() {
         for cause in [Cause::Host, Cause::Gc] {
             let (k, used) = (cause as usize, used(&d, cause));
             assert!(r.reads[k] > 0 && r.program_pages[k] > 0, "{mode} {cause:?}");
-            assert_eq!(used.read, r.reads[k] * read);
-            assert_eq!(used.program, r.program_pages[k] * program);
+            assert_eq!(used.read_j.0, r.reads[k] * read);
+            assert_eq!(used.program_j.0, r.program_pages[k] * program);
             let half = if cause == Cause::Host { 2 } else { 1 };
-            assert_eq!(used.transfer, (r.reads[k] / half + r.program_pages[k]) * PAGE * BYTE);
+            assert_eq!(used.transfer_j.0, (r.reads[k] / half + r.program_pages[k]) * PAGE * BYTE);
         }
-        let erased: u64 = c.energy.unwrap().iter().map(|used| used.erase).sum();
-        assert!(r.erases > 0);
-        assert_eq!(erased, r.erases * erase);
+        let erased: u64 = c.energy.iter().flatten().map(|used| used.erase_j.0).sum();
+        assert!(r.counts.erases > 0);
+        assert_eq!(erased, r.counts.erases * erase);
     }
 }
 
@@ -131,9 +149,9 @@ fn over_a_run_with_collection_the_sums_are_counts_times_energies() {
 fn a_copy_within_a_plane_moves_nothing() {
     let d = overwritten(&spec(true, &[("medium.flash.qlc.copy_back", "3.3ms")]), "conventional:mode=qlc");
     let (used, r) = (used(&d, Cause::Gc), &d.ftl.counters().regions[0]);
-    assert!(r.copy_backs > 0 && r.copy_backs == r.program_pages[Cause::Gc as usize]);
-    assert_eq!((used.read, used.program), (r.copy_backs * 13_000, r.copy_backs * 53_000));
-    assert_eq!(used.transfer, 0);
+    assert!(r.ops.copy_backs > 0 && r.ops.copy_backs == r.program_pages[Cause::Gc as usize]);
+    assert_eq!((used.read_j.0, used.program_j.0), (r.ops.copy_backs * 13_000, r.ops.copy_backs * 53_000));
+    assert_eq!(used.transfer_j.0, 0);
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn l1_never_owns_more_than_half_of_what_is_in_use_and_a_block_in_transition() {
                 assert!(most <= Some(32 / 2 + 1), "{scheme}: L1 owns {most:?} blocks of a plane");
             }
         }
-        assert!(device.ftl.counters().regions[0].erases > 100, "L1 was hardly collected");
+        assert!(device.ftl.counters().regions[0].counts.erases > 100, "L1 was hardly collected");
         device.ftl.check().unwrap();
     }
 }
@@ -209,7 +209,7 @@ fn a_collection_reads_a_place_once_for_all_that_it_gathers() {
     device.drain().unwrap();
     device.ftl.check().unwrap();
     let moved = device.ftl.counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
-    let (read, erased) = (reads(&device, Cause::Migrate), device.ftl.counters().regions[0].erases);
+    let (read, erased) = (reads(&device, Cause::Migrate), device.ftl.counters().regions[0].counts.erases);
     assert!(erased > 100 && moved > 1_000, "{erased} blocks erased, {moved} pages moved");
     // Four pages are in four places: one read a page, except where two planes collect the same at once.
     assert!((moved..moved + moved / 100).contains(&read), "{read} reads for {moved} pages");

@@ -218,7 +218,7 @@ fn whole_pages_that_the_host_reads_are_counted_by_where_they_lie() {
     ask(&mut drive, HostOp::Read, 0, 1, 2); // no whole page
     let counters = drive.ftl.counters();
     assert_eq!(counters.places.host, [1, 0, 0, 1]);
-    assert_eq!(counters.regions[0].whole_page_reads, 5);
+    assert_eq!(counters.regions[0].counts.whole_page_reads, 5);
     assert_eq!(host_reads(&drive), [7, 0]);
 }
 

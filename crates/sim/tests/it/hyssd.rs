@@ -89,7 +89,7 @@ fn the_superior_medium_holds_its_target_from_the_beginning_on() {
     assert_eq!(device.ftl.mapped(), all as u64);
     let counters = device.ftl.counters();
     assert!(counters.regions[1].program_bytes[Cause::Migrate as usize] > 0);
-    assert!(counters.regions.iter().all(|r| r.erases > 0 && r.copy_backs > 0), "{counters:?}");
+    assert!(counters.regions.iter().all(|r| r.counts.erases > 0 && r.ops.copy_backs > 0), "{counters:?}");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_write_that_misses_waits_for_the_destage_and_a_hit_does_not() {
     }
     assert_eq!(alone(&mut device, 8), 350.0);
     device.drain().unwrap();
-    assert_eq!(device.ftl.counters().regions[1].program_ops, 2);
+    assert_eq!(device.ftl.counters().regions[1].ops.program_operations, 2);
 }
 
 #[test]

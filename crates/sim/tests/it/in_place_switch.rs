@@ -75,7 +75,7 @@ fn burst(scheme: &str, set: &[(&str, String)], gigabytes: f64) -> Burst {
     Burst {
         service: d.probe.time as f64 / d.probe.pages as f64 / 1e6,
         took: summary.end.0 as f64 / 1e9,
-        wa: counters.programmed_bytes() as f64 / counters.host_bytes_page as f64,
+        wa: counters.programmed_bytes() as f64 / counters.host.write_page_bytes as f64,
     }
 }
 
@@ -192,7 +192,7 @@ fn a_wordline_is_as_fast_as_the_bits_it_holds_and_keeps_its_pages_through_both_r
     // Now the window above is new cache.
     assert!((ask(&mut d, HostOp::Write, 72, 1) - 500.0 - BUS).abs() < 0.01);
     let w = &d.ftl.counters().regions[0];
-    assert_eq!((w.as_slc.pages[0], w.reprogrammed.pages[0], w.erases), (29, 8, 0));
+    assert_eq!((w.as_slc.pages[0], w.reprogrammed.pages[0], w.counts.erases), (29, 8, 0));
     d.ftl.check().unwrap();
 }
 
@@ -208,10 +208,10 @@ fn a_write_waits_for_the_whole_reclaim_of_a_block_and_for_a_page_of_an_idle_coll
     let held = ask(&mut d, HostOp::Write, 400, 1);
     let reclaim = 128.0 * (3000.0 + 20.0 + BUS) + 10_000.0;
     assert!(held > 0.9 * reclaim && held < 1.05 * reclaim, "{held} of {reclaim}");
-    let i = d.metrics.idle;
-    assert_eq!((i.periods, i.delayed, i.erases), (1, 1, 1));
-    assert!(((held - i.longest as f64 / 1e3) - 512.0).abs() < 20.0, "{held} {i:?}");
-    assert_eq!(i.programmed[Cause::Migrate as usize], 128 * 4096);
+    let i = &d.metrics.idle;
+    assert_eq!((i.periods, i.delays.requests, i.erases), (1, 1, 1));
+    assert!(((held - i.delays.longest.0 as f64 / 1e3) - 512.0).abs() < 20.0, "{held} {i:?}");
+    assert_eq!(i.program_bytes[Cause::Migrate as usize], 128 * 4096);
 
     // Under ips-agc it waits for a page at most.
     let mut d = die("ips-agc:idle_after=100ms", 16, 2);
@@ -221,11 +221,11 @@ fn a_write_waits_for_the_whole_reclaim_of_a_block_and_for_a_page_of_an_idle_coll
         }
     }
     wait(&mut d, 101.0);
-    let before = d.metrics.idle.delayed;
+    let before = d.metrics.idle.delays.requests;
     let took = ask(&mut d, HostOp::Write, 4, 1);
-    assert_eq!(d.metrics.idle.delayed, before + 1, "it came in the middle of a page");
+    assert_eq!(d.metrics.idle.delays.requests, before + 1, "it came in the middle of a page");
     assert!(took < 3_200.0 + 3_100.0, "{took}");
-    assert!(d.metrics.idle.longest < 3_200_000, "{:?}", d.metrics.idle);
+    assert!(d.metrics.idle.delays.longest.0 < 3_200_000, "{:?}", d.metrics.idle);
 }
 
 #[test]
@@ -312,11 +312,11 @@ fn idle_time_reclaims_a_block_as_soon_as_it_is_full_and_the_end_of_a_run_the_one
         wait(&mut d, 1.0);
     }
     wait(&mut d, 10_000.0);
-    assert_eq!(d.metrics.idle.programmed[Cause::Migrate as usize], 0, "it has a page left");
+    assert_eq!(d.metrics.idle.program_bytes[Cause::Migrate as usize], 0, "it has a page left");
     ask(&mut d, HostOp::Write, 2 * 127, 1);
     wait(&mut d, 410.0);
-    let idle = d.metrics.idle;
-    assert_eq!((idle.programmed[Cause::Migrate as usize], idle.erases), (128 * 4096, 1));
+    let idle = &d.metrics.idle;
+    assert_eq!((idle.program_bytes[Cause::Migrate as usize], idle.erases), (128 * 4096, 1));
     (0..5).for_each(|i| _ = ask(&mut d, HostOp::Write, 600 + 2 * i, 1));
     wait(&mut d, 10_000.0);
     let moved = |d: &Drive| d.ftl.counters().regions[1].program_pages[Cause::Migrate as usize];
@@ -329,7 +329,7 @@ fn idle_time_reclaims_a_block_as_soon_as_it_is_full_and_the_end_of_a_run_the_one
 /// Pages moved from the cache to the dense region, and blocks of the cache erased.
 fn reclaimed(d: &Drive) -> (u64, u64) {
     let regions = &d.ftl.counters().regions;
-    (regions[1].program_pages[Cause::Migrate as usize], regions[0].erases)
+    (regions[1].program_pages[Cause::Migrate as usize], regions[0].counts.erases)
 }
 
 #[test]

@@ -56,8 +56,8 @@ impl Drive {
         [
             of(&|r| r.reads[Cause::Metadata as usize]),
             of(&|r| r.program_pages[Cause::Metadata as usize]),
-            c.map_lookups,
-            c.map_hits,
+            c.map.lookups,
+            c.map.hits,
         ]
     }
 }

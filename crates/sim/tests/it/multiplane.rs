@@ -1,7 +1,8 @@
 //! Do like operations of a die's planes share its array's time, to the nanosecond, and no others?
 
+use wordline_counters::MultiplaneCounts;
 use wordline_ftl::{Initial, LatencyPart, Mapped, NoMedia, OpKind};
-use wordline_sim::{Completion, Device, MultiplaneCounts, NoProbe, Pacing, Stop, drive};
+use wordline_sim::{Completion, Device, NoProbe, Pacing, Stop, drive};
 use wordline_swarm::Tiny;
 use wordline_units::{HostOp, HostRequest, SimTime};
 

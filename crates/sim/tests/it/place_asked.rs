@@ -78,7 +78,7 @@ fn overwritten(keys: &[(&str, &str)], collected: Route) -> (u64, u64, u64) {
     let written = write(&mut d, pages, 2 * pages);
     let (asked, counters) = (*asked.lock().unwrap(), d.ftl.counters());
     assert_eq!(asked.host, written, "a page of the host is asked of once");
-    (asked.collected, counters.collected_units, counters.regions.iter().map(|r| r.copy_backs).sum())
+    (asked.collected, counters.collected_units, counters.regions.iter().map(|r| r.ops.copy_backs).sum())
 }
 
 #[test]

@@ -38,7 +38,10 @@ fn settle(d: &mut Drive) -> Vec<Completion> {
 fn programs(d: &Drive) -> (u64, u64) {
     let counters = d.ftl.counters();
     let unit = d.ftl.view().geometry().unit;
-    (counters.regions.iter().map(|r| r.program_ops).sum(), counters.program_bytes(Cause::Pad) / unit)
+    (
+        counters.regions.iter().map(|r| r.ops.program_operations).sum(),
+        counters.program_bytes(Cause::Pad) / unit,
+    )
 }
 
 #[test]

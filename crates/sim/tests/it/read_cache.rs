@@ -32,7 +32,7 @@ impl Drive {
     }
 
     fn hits(&self) -> u64 {
-        self.0.ftl.counters().reads_cached
+        self.0.ftl.counters().flash.reads_cached.unwrap_or(0)
     }
 }
 

@@ -187,10 +187,10 @@ fn data_written_anew_in_time_keep_their_retries_bounded_and_the_cost_is_in_the_b
     assert!(monthly < never, "{monthly} against {never}");
     assert_eq!(untouched.programmed_bytes(), 0);
     // 32 blocks of 16 MiB, every 30 days.
-    assert!(errors.refreshed[Due::Age as usize] >= 5 * 32, "{errors:?}");
-    assert_eq!(errors.refreshed_units * 16_384, renewed.program_bytes(Cause::Gc));
-    assert_eq!(errors.refreshed_units, 6 * 32_768);
-    assert_eq!(renewed.erases[CellMode::Qlc.index()], errors.refreshed.iter().sum::<u64>());
+    assert!(renewed.refresh.blocks[Due::Age as usize] >= 5 * 32, "{errors:?}");
+    assert_eq!(renewed.refreshed_units * 16_384, renewed.program_bytes(Cause::Gc));
+    assert_eq!(renewed.refreshed_units, 6 * 32_768);
+    assert_eq!(renewed.erases[CellMode::Qlc.index()], renewed.refresh.blocks.iter().sum::<u64>());
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_block_that_is_read_too_often_or_takes_too_many_retries_is_written_anew() {
         }
         d.drain().unwrap();
         d.ftl.check().unwrap();
-        d.ftl.counters().errors.clone().unwrap().refreshed
+        d.ftl.counters().refresh.blocks
     };
     // The block is read once for each of its 1024 pages that move: too often for the next to be soon.
     assert_eq!(read_on("errors.read_reclaim", "100", SimDuration::ZERO), [0, 1, 0]);

@@ -141,7 +141,7 @@ fn a_write_with_fua_that_joins_a_buffered_write_is_answered_with_its_program() {
         .collect();
     // The first of the two has the three sectors read that it lacks, and the second joins it.
     assert_eq!(ends, [(1, 0), (2, 3_000 + 3 * 512 + 2_048 + 20_000)]);
-    assert_eq!(d.ftl.counters().regions[0].program_ops, 2);
+    assert_eq!(d.ftl.counters().regions[0].ops.program_operations, 2);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Are the blocks of a superblock opened, filled, collected and erased as one?
 
 use std::collections::BTreeSet;
+use wordline_counters::MultiplaneCounts;
 use wordline_device::{DeviceSpec, Superblock, Victim};
 use wordline_flash::Geometry;
 use wordline_ftl::{BlockLife, Initial, Mapped, NoMedia, OpKind};
-use wordline_sim::{Device, MultiplaneCounts, NoProbe};
+use wordline_sim::{Device, NoProbe};
 use wordline_swarm::Tiny;
 use wordline_units::{BlockId, Fraction, HostOp, HostRequest, PlaneId, SimTime};
 

@@ -60,7 +60,7 @@ fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
     assert_eq!(found, model);
     let counters = device.ftl.counters();
     assert!(
-        counters.erases[0] > 0 && counters.regions[1].program_ops > 0,
+        counters.erases[0] > 0 && counters.regions[1].ops.program_operations > 0,
         "nothing moved to the dense medium"
     );
 }

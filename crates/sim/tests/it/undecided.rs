@@ -88,7 +88,7 @@ fn failed(hook: &'static str, times: u32) -> (Fault, u64, u64) {
         panic!("{hook}: no fault")
     };
     let counters = d.ftl.counters();
-    (fault, counters.regions[0].program_ops, counters.collected_units)
+    (fault, counters.regions[0].ops.program_operations, counters.collected_units)
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn settle(d: &mut Device<NoProbe, NoMedia>) -> Vec<Completion> {
 }
 
 fn programs(d: &Device<NoProbe, NoMedia>) -> u64 {
-    d.ftl.counters().regions.iter().map(|r| r.program_ops).sum()
+    d.ftl.counters().regions.iter().map(|r| r.ops.program_operations).sum()
 }
 
 /// Seven pages, and ten writes more to the first.
@@ -65,7 +65,7 @@ fn a_page_written_anew_while_it_waits_is_programmed_once() {
     assert_eq!(flushed.parts.total(), 4 * (BUS + PROGRAM));
     assert_eq!(programs(&d), 8);
     d.drain().unwrap();
-    assert_eq!(d.ftl.counters().regions.iter().map(|r| r.program_ops).sum::<u64>(), 8);
+    assert_eq!(d.ftl.counters().regions.iter().map(|r| r.ops.program_operations).sum::<u64>(), 8);
 }
 
 #[test]

@@ -251,9 +251,9 @@ impl Ledger {
                 *sum += n;
             }
         }
-        let programs = counters.regions.iter().map(|r| r.program_ops).sum::<u64>();
-        let copies = counters.regions.iter().map(|r| r.copy_backs).sum::<u64>();
-        let erases = counters.regions.iter().map(|r| r.erases).sum::<u64>();
+        let programs = counters.regions.iter().map(|r| r.ops.program_operations).sum::<u64>();
+        let copies = counters.regions.iter().map(|r| r.ops.copy_backs).sum::<u64>();
+        let erases = counters.regions.iter().map(|r| r.counts.erases).sum::<u64>();
         let pairs = [
             ("programs", programs, self.programs),
             ("bytes programmed, over all causes,", counters.programmed_bytes(), self.programmed_bytes),

@@ -134,7 +134,7 @@ impl<'a> Run<'a> {
         }
         self.device.probe.agrees(counters)?;
         self.host.agrees(counters)?;
-        let (counted, written) = (counters.host_bytes_page, self.host.page_bytes);
+        let (counted, written) = (counters.host.write_page_bytes, self.host.page_bytes);
         // What a worn-out drive refuses at once is not counted.
         let refused = self.device.metrics.worn_out > 0 && counted < written;
         if counted != written && !refused {

@@ -5,8 +5,9 @@
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
 use crate::plan::span::{Located, Span};
-use crate::state::op::{Op, OpId, OpKind, Owner};
+use crate::state::op::{Op, OpId, Owner};
 use smallvec::{SmallVec, smallvec};
+use wordline_counters::OpKind;
 use wordline_units::{Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {

@@ -11,7 +11,9 @@ impl<M: Media> Ftl<M> {
     #[inline(never)]
     pub(crate) fn find_cached(&mut self, lpn: Lpn, wanted: SectorMask) -> SectorMask {
         let held = self.read_cache.find(lpn, wanted);
-        self.state.counters.reads_cached += !held.is_empty() as u64;
+        if let Some(pages) = &mut self.state.counters.flash.reads_cached {
+            *pages += u64::from(!held.is_empty());
+        }
         held
     }
 

@@ -5,7 +5,8 @@ use crate::media::seam::Media;
 use crate::plan::decision::Place;
 use crate::plan::region::RegionId;
 use crate::state::job::{GcReason, Job};
-use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::op::{Class, Op, OpId, Owner};
+use wordline_counters::OpKind;
 use wordline_units::PlaneId;
 
 impl<M: Media> Ftl<M> {

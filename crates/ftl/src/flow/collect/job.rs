@@ -10,10 +10,10 @@ use crate::plan::layout::IdleHold;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
-use crate::state::cause::Cause;
 use crate::state::job::{GcReason, Job};
-use crate::state::op::{Class, Op, OpKind, Owner};
+use crate::state::op::{Class, Op, Owner};
 use crate::state::without_effect::WithoutEffect;
+use wordline_counters::{Cause, OpKind};
 use wordline_device::GcClass;
 use wordline_units::{BlockId, PlaneId, SectorMask};
 

@@ -7,12 +7,13 @@ use crate::plan::region::PoolId;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, Owner};
 use crate::state::request::Outcome;
+use wordline_counters::LostCounts;
 use wordline_units::{BlockId, PlaneId, SimTime};
 
 impl<M: Media> Ftl<M> {
     /// A host write has no place and none can be made: the drive is full, or has worn out.
     pub(crate) fn no_place(&mut self) -> Outcome {
-        if self.state.wear.retired == 0 {
+        if self.state.wear.lost.retired == 0 {
             if self.out.first_full.is_none() {
                 self.out.first_full =
                     Some(format!("at {} ns: {}", self.state.now.0, self.room_told()).into());
@@ -40,12 +41,12 @@ impl<M: Media> Ftl<M> {
 
     /// Blocks that were bad from the beginning, and those that have retired since.
     pub fn lost_blocks(&self) -> (u32, u32) {
-        (self.state.wear.bad, self.state.wear.retired)
+        (self.state.wear.lost.bad, self.state.wear.lost.retired)
     }
 
-    /// Blocks whose data were moved by static wear levelling.
-    pub fn levelled_blocks(&self) -> u64 {
-        self.state.wear.levelled
+    /// The same, with the blocks whose data static wear levelling moved.
+    pub fn lost_counts(&self) -> &LostCounts {
+        &self.state.wear.lost
     }
 
     /// Whether a program moves data at rest out of a block that they have kept young.
@@ -62,7 +63,7 @@ impl<M: Media> Ftl<M> {
         if !self.state.is_short(region, plane)
             && self.begin_job(region, plane, Some(block), GcReason::Levelling)
         {
-            self.state.wear.levelled += 1;
+            self.state.wear.lost.levelled += 1;
         }
     }
 }

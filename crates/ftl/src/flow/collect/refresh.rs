@@ -9,7 +9,7 @@ use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::job::GcReason;
 use crate::state::op::OpId;
-use crate::state::refresh::Due;
+use wordline_counters::Due;
 use wordline_flash::Stress;
 use wordline_units::{BlockId, PlaneId, SimDuration};
 
@@ -108,9 +108,7 @@ impl<M: Media> Ftl<M> {
                 && self.state.grants_refresh(region, plane)
                 && self.begin_job(region, plane, Some(BlockId(block)), GcReason::Due)
             {
-                if let Some(errors) = &mut self.state.counters.errors {
-                    errors.refreshed[due as usize] += 1;
-                }
+                self.state.counters.refresh.blocks[due as usize] += 1;
                 self.state.refreshing.due.remove(&block);
                 return;
             }

@@ -6,9 +6,9 @@ use crate::media::seam::Media;
 use crate::plan::decision::Gather;
 use crate::plan::map_kind::MapKind;
 use crate::plan::span::Located;
-use crate::state::cause::Cause;
-use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::staging::Fill;
+use wordline_counters::{Cause, OpKind};
 use wordline_units::{Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {

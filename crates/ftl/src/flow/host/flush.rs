@@ -2,8 +2,9 @@
 
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
-use crate::state::op::{OpKind, Owner};
+use crate::state::op::Owner;
 use crate::state::request::{Outcome, PendingFlush, RequestId};
+use wordline_counters::OpKind;
 
 impl<M: Media> Ftl<M> {
     /// A FLUSH is taken, and what waits in the buffers has been sent off: it waits for all of that.

@@ -5,11 +5,11 @@ use crate::media::seam::Media;
 use crate::plan::decision::ReadSeen;
 use crate::plan::layout::Hooks;
 use crate::plan::span::Located;
-use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
-use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::request::{Outcome, RequestId};
 use crate::view::View;
+use wordline_counters::{Cause, OpKind};
 use wordline_device::UnwrittenReads;
 use wordline_units::{HostRequest, Lpn, Ppn, SectorMask};
 
@@ -38,7 +38,7 @@ impl<M: Media> Ftl<M> {
         if let Some(stage) = self.state.staging.find(lpn) {
             let in_ram = self.state.staging.get(stage).mask.and(wanted);
             if !in_ram.is_empty() {
-                self.state.counters.reads_from_ram += 1;
+                self.state.counters.flash.reads_from_ram += 1;
                 wanted = wanted.minus(in_ram);
                 if M::BYTES {
                     let page = self.staged_page(stage).clone();
@@ -108,7 +108,7 @@ impl<M: Media> Ftl<M> {
         }
         for at in located {
             let region = self.state.region_of(self.state.geometry.block_of(at.ppn));
-            self.state.counters.regions[region.index()].whole_page_reads += 1;
+            self.state.counters.regions[region.index()].counts.whole_page_reads += 1;
         }
     }
 

@@ -36,7 +36,7 @@ impl<M: Media> Ftl<M> {
     /// End a write that was never admitted: the buffer is full, and nothing in it finds a place.
     pub fn refuse(&mut self, write: HostRequest, number: u64) {
         let pages = self.addressing.extent(&write).pages();
-        self.state.counters.host_bytes_page += pages as u64 * self.state.geometry.unit;
+        self.state.counters.host.write_page_bytes += pages as u64 * self.state.geometry.unit;
         let outcome = self.no_place();
         let id = self.enter(write, number, outcome);
         self.part_done(id);

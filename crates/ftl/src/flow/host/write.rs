@@ -9,12 +9,12 @@ use crate::plan::layout::Hooks;
 use crate::plan::map_kind::RegionSet;
 use crate::plan::span::Span;
 use crate::state::addressing::Extent;
-use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
-use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::request::RequestId;
 use crate::view::View;
 use std::ops::Range;
+use wordline_counters::{Cause, OpKind};
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
 
 /// A write of the host, as it was admitted.
@@ -52,7 +52,7 @@ impl<M: Media> Ftl<M> {
             return None;
         }
         let extent = self.addressing.extent(request);
-        self.state.counters.multi_page_writes += u64::from(extent.last > extent.first);
+        self.state.counters.host.multi_page_writes += u64::from(extent.last > extent.first);
         Some(HostWrite { id, extent, tag, data })
     }
 
@@ -69,7 +69,7 @@ impl<M: Media> Ftl<M> {
     #[inline]
     pub(crate) fn enter_unit(&mut self, write: &HostWrite, unit: u32) -> Next {
         let mask = write.extent.covered(unit);
-        self.state.counters.host_bytes_page += self.state.geometry.unit;
+        self.state.counters.host.write_page_bytes += self.state.geometry.unit;
         let span = Span { lpn: Lpn(unit), mask, offset: 0 };
         self.read_cache.drop(span.lpn, mask);
         if self.counts_updates {
@@ -208,7 +208,7 @@ impl<M: Media> Ftl<M> {
             let region = self.state.region_of(self.state.geometry.block_of(at.ppn));
             if !counted.contains(region) {
                 counted = counted.and(region);
-                self.state.counters.regions[region.index()].updates[quarter as usize] += 1;
+                self.state.counters.regions[region.index()].counts.updates[quarter as usize] += 1;
             }
         }
         self.scratch.located = located;

@@ -8,9 +8,10 @@ use crate::plan::span::Located;
 use crate::state::aging::lives;
 use crate::state::block::{Block, Phase};
 use crate::state::job::{GcReason, Job};
-use crate::state::op::{Collecting, Op, OpId, OpKind, Owner, Part, Reason};
+use crate::state::op::{Collecting, Op, OpId, Owner, Part, Reason};
 use crate::state::request::Pending;
 use serde::{Deserialize, Serialize};
+use wordline_counters::OpKind;
 use wordline_device::Ack;
 use wordline_units::{BlockId, CellMode, Lpn, PageType, PlaneId, Ppn, SectorMask};
 
@@ -172,7 +173,7 @@ impl<M: Media> Ftl<M> {
     /// Whether blocks change between modes of different capacity, or are lost.
     pub fn changes_capacity(&self) -> bool {
         let wear = &self.state.wear;
-        wear.spec.enforce || wear.bad > 0 || self.state.regions.iter().any(|r| r.sparse_by > 0)
+        wear.spec.enforce || wear.lost.bad > 0 || self.state.regions.iter().any(|r| r.sparse_by > 0)
     }
 
     /// Share of a life that the blocks have used up: the mean over those whose endurance is known, and the most.
@@ -209,7 +210,7 @@ impl<M: Media> Ftl<M> {
         regions
             .map(|(r, c)| {
                 let medium = self.layout.pools[r.region.pool.0 as usize].medium;
-                c.erases * self.state.geometry.media[medium].block_bytes(r.region.mode)
+                c.counts.erases * self.state.geometry.media[medium].block_bytes(r.region.mode)
             })
             .sum()
     }

@@ -3,8 +3,9 @@
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
 use crate::plan::region::RegionId;
-use crate::state::op::{OpId, OpKind, Owner};
+use crate::state::op::{OpId, Owner};
 use std::fmt::Write;
+use wordline_counters::OpKind;
 use wordline_units::PlaneId;
 
 /// So many operations are told one by one.

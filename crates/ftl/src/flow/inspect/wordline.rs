@@ -2,7 +2,8 @@
 
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
-use crate::state::op::{Op, OpKind};
+use crate::state::op::Op;
+use wordline_counters::OpKind;
 use wordline_units::{CellMode, SimDuration};
 
 impl<M: Media> Ftl<M> {

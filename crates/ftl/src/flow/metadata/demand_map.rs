@@ -3,10 +3,10 @@
 
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
-use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
-use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::state::State;
+use wordline_counters::{Cause, OpKind};
 use wordline_units::{Lpn, SectorMask, SimTime};
 
 /// Where a map page comes from.
@@ -32,16 +32,16 @@ impl<M: Media> Ftl<M> {
         let state = &mut self.state;
         let Some(map) = &mut state.demand else { return true };
         let page = map.page_of(lpn);
-        state.counters.map_lookups += 1;
+        state.counters.map.lookups += 1;
         if map.cached.0.get(&page).is_some() {
-            state.counters.map_hits += 1;
+            state.counters.map.hits += 1;
             return true;
         }
         if map.loading.contains_key(&page) {
             return false;
         }
         let from = self.bring(page);
-        self.state.counters.map_hits += u64::from(from == Source::Ram);
+        self.state.counters.map.hits += u64::from(from == Source::Ram);
         from != Source::Flash
     }
 

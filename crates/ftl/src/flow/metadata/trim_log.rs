@@ -2,10 +2,10 @@
 
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
-use crate::state::cause::Cause;
-use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::request::RequestId;
 use smallvec::SmallVec;
+use wordline_counters::{Cause, OpKind};
 use wordline_units::{Lpn, SectorMask};
 
 impl<M: Media> Ftl<M> {

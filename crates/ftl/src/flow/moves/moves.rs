@@ -7,12 +7,12 @@ use crate::plan::decision::{Move, PlanePick};
 use crate::plan::layout::IdleHold;
 use crate::plan::region::MovedIn;
 use crate::plan::span::Span;
-use crate::state::cause::Cause;
 use crate::state::job::MoveReason;
-use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::program_buffer::WriteStream;
 use crate::state::state::State;
 use crate::state::without_effect::WithoutEffect;
+use wordline_counters::{Cause, OpKind};
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {

@@ -5,8 +5,9 @@ use crate::media::seam::Media;
 use crate::plan::decision::Gather;
 use crate::plan::region::RegionId;
 use crate::state::job::GcReason;
-use crate::state::op::{Op, OpId, OpKind, Owner};
+use crate::state::op::{Op, OpId, Owner};
 use crate::state::program_buffer::WriteStream;
+use wordline_counters::OpKind;
 use wordline_units::Ppn;
 
 impl<M: Media> Ftl<M> {

@@ -4,9 +4,10 @@ use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage, Privi
 use crate::ftl::Ftl;
 use crate::media::kept::Recorded;
 use crate::state::block::Phase;
-use crate::state::op::{NONE, OpId, OpKind, Owner};
+use crate::state::op::{NONE, OpId, Owner};
 use crate::state::trim::AllTrims;
 use std::collections::BTreeSet;
+use wordline_counters::OpKind;
 use wordline_units::BlockId;
 
 impl<M: Recorded> Ftl<M> {

@@ -4,12 +4,12 @@ use crate::image::base::BaseImage;
 use crate::media::seam::Media;
 use crate::plan::decision::Route;
 use crate::state::aging::Ages;
-use crate::state::cause::Cause;
 use crate::state::counters::Counters;
 use crate::state::wear::Wear;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use wordline_counters::Cause;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
 
 /// What is left of a drive when its power fails: the flash, and what protected RAM holds.

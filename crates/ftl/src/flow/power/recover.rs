@@ -20,12 +20,12 @@ use crate::plan::region::{FreeOrder, RegionId};
 use crate::plan::span::{Invalidated, Span};
 use crate::scheme::Scheme;
 use crate::state::block::Phase;
-use crate::state::cause::Cause;
 use crate::state::job::{GcReason, Job};
-use crate::state::op::{Class, Op, OpKind, Owner};
+use crate::state::op::{Class, Op, Owner};
 use crate::state::state::State;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use wordline_counters::{Cause, OpKind};
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
 /// The newest copy of an entry.

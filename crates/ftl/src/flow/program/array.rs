@@ -4,8 +4,9 @@
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
 use crate::plan::region::RegionId;
-use crate::state::op::{Op, OpId, OpKind};
+use crate::state::op::{Op, OpId};
 use crate::state::times::ArrayTime;
+use wordline_counters::OpKind;
 use wordline_flash::SlotClass;
 use wordline_units::SimDuration;
 
@@ -151,14 +152,14 @@ impl<M: Media> Ftl<M> {
         let Some(used) = &mut self.state.counters.energy else { return };
         let used = &mut used[cause];
         match kind {
-            OpKind::Read => used.read += array.read[bit].0 * senses,
-            OpKind::Erase => used.erase += array.erase.0,
+            OpKind::Read => used.read_j.0 += array.read[bit].0 * senses,
+            OpKind::Erase => used.erase_j += array.erase,
             OpKind::Program => {
-                used.program += array.program[bit].0;
+                used.program_j += array.program[bit];
                 let again = if copies { bit..bit + 1 } else { 0..if rereads { bit } else { 0 } };
-                used.read += array.read[again].iter().map(|e| e.0).sum::<u64>();
+                array.read[again].iter().for_each(|e| used.read_j += *e);
             }
         }
-        used.transfer += byte.0 * moved;
+        used.transfer_j.0 += byte.0 * moved;
     }
 }

@@ -71,7 +71,7 @@ impl<M: Media> Ftl<M> {
                     return Some(Binding::Diverted);
                 }
             } else if self.refuses_conversion(id, target, plane) {
-                self.state.counters.conversions_refused += 1;
+                self.state.counters.capacity.conversions_refused += 1;
             } else if let Some((block, page)) = self.take_slot(id, target, reserve) {
                 let ppn = self.state.geometry.ppn(block, page * units);
                 let op = &mut self.state.ops[id];

@@ -5,10 +5,10 @@ use crate::media::seam::Media;
 use crate::plan::decision::{PlanePick, Route, Target};
 use crate::plan::region::{PoolId, RegionId};
 use crate::state::admission::Claim;
-use crate::state::cause::Cause;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::Effect;
 use crate::state::without_effect::WithoutEffect;
+use wordline_counters::Cause;
 use wordline_units::PlaneId;
 
 /// What becomes of a program that finds no slot in its plane.
@@ -253,14 +253,14 @@ impl<M: Media> Ftl<M> {
         match self.state.ops[id].owner {
             Owner::Request(_) | Owner::Answered => !self.ack.answers_from_ram(),
             Owner::Move(_) => true,
-            Owner::Job(_) => self.state.wear.retired > 0,
+            Owner::Job(_) => self.state.wear.lost.retired > 0,
             Owner::Nobody | Owner::Rmw(_) | Owner::Gather | Owner::Rewrite(_) | Owner::Map => false,
         }
     }
 
     /// Give up what waits for room in a buffer that nothing leaves any more. Returns whether there was any.
     pub(crate) fn drop_held_moves(&mut self) -> bool {
-        if self.state.wear.retired == 0 {
+        if self.state.wear.lost.retired == 0 {
             return false;
         }
         let held = std::mem::take(&mut self.moves.waiting);

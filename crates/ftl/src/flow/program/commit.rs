@@ -5,9 +5,9 @@ use crate::ftl::Ftl;
 use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
-use crate::state::cause::Cause;
 use crate::state::op::{OpId, Owner};
 use crate::state::request::{Effect, Fault, Outcome};
+use wordline_counters::Cause;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
 use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn};
@@ -43,7 +43,7 @@ impl<M: Media> Ftl<M> {
         let mode = if self.array.has_windows { self.page_of(id).0 } else { mode };
         let op = &self.state.ops[id];
         if let Some(errors) = &mut self.state.counters.errors {
-            errors.count(op.cause, mode, op.retries);
+            errors.count(op.cause, mode, op.retries.count.into(), op.retries.failed);
         }
         self.check_after_read(id);
         let op = &self.state.ops[id];
@@ -123,8 +123,8 @@ impl<M: Media> Ftl<M> {
             }
             part = op.chain;
         }
-        counters.program_ops += 1;
-        counters.copy_backs += self.state.ops[lead].copies as u64;
+        counters.ops.program_operations += 1;
+        counters.ops.copy_backs += self.state.ops[lead].copies as u64;
         let pages = slots / units_per_page;
         counters.program_pages[Cause::Pad as usize] += (pages - 1 - page) as u64;
         counters.program_bytes[Cause::Pad as usize] += slots as u64 * unit - used;
@@ -210,13 +210,13 @@ impl<M: Media> Ftl<M> {
         let retires = self.state.wear_by_erase(block, mode);
         self.state.counters.erases[mode.index()] += 1;
         self.watch_progress();
-        self.state.counters.regions[region.index()].erases += 1;
+        self.state.counters.regions[region.index()].counts.erases += 1;
         self.state.map.erase(block);
         if M::METADATA && self.state.wear.spec.acceleration > 1 {
             let erases = self.state.blocks[block.index()].erases;
             self.ask_media(|m| m.wear(block, erases));
         }
-        self.state.wear.retired += retires as u32;
+        self.state.wear.lost.retired += retires as u32;
         self.end_job(region, plane);
         self.state.refreshing.erased(block);
         let members = self.state.members(region, plane, block);

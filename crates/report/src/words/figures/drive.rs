@@ -28,16 +28,16 @@ pub(crate) const CAPACITY: &[Entry] = &[
 pub(crate) const LOST_BLOCKS: &[Entry] = &[
     one!(
         "lost_blocks.retired", "grown bad", Q::Count, Lower, "Blocks retired because they were worn out.",
-        |r| Some(r.lost_blocks.as_ref()?.retired as f64); if_any
+        |r| Some(r.lost_blocks.as_ref()?.counts.retired as f64); if_any
     ),
     one!(
         "lost_blocks.bad", "factory bad", Q::Count, Neither, "Blocks that were bad from the beginning.",
-        |r| Some(r.lost_blocks.as_ref()?.bad as f64); if_any
+        |r| Some(r.lost_blocks.as_ref()?.counts.bad as f64); if_any
     ),
     one!(
         "lost_blocks.levelled", "wear leveling", Q::Count, Neither,
         "Blocks whose data static wear leveling moved.",
-        |r| Some(r.lost_blocks.as_ref()?.levelled as f64); if_any
+        |r| Some(r.lost_blocks.as_ref()?.counts.levelled as f64); if_any
     ),
     one!(
         "lost_blocks.worn_out.total_bytes_written", "worn out after", Q::Bytes, Higher,
@@ -67,15 +67,15 @@ pub(crate) const IDLE_TIME: &[Entry] = &[
     one!(
         "idle.delayed_requests", "delayed", Q::Count, Lower,
         "Requests that waited for work which idle time had begun.",
-        |r| Some(r.idle.as_ref()?.delayed_requests as f64); if_any
+        |r| Some(r.idle.as_ref()?.delays.delayed_requests as f64); if_any
     ),
     one!(
         "idle.delay_us_mean", "mean delay", Q::Latency, Lower, "How long these requests waited for it, on average.",
-        |r| r.idle.as_ref()?.delay_us_mean; if_any
+        |r| r.idle.as_ref()?.delays.delay_us_mean; if_any
     ),
     one!(
         "idle.delay_us_max", "max delay", Q::Latency, Lower, "The longest such wait.",
-        |r| Some(r.idle.as_ref()?.delay_us_max); if_any
+        |r| Some(r.idle.as_ref()?.delays.delay_us_max); if_any
     ),
 ];
 

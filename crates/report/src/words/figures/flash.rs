@@ -1,11 +1,12 @@
 //! Figures of what the flash did.
 
-use crate::schema::activity::{CAUSES, EnergyOf, REPROGRAM};
+use crate::schema::activity::{CAUSES, REPROGRAM};
 use crate::schema::report::Report;
 use crate::words::figures::figure::Better::{Higher, Lower, Neither};
 use crate::words::figures::figure::{Entry, Figure, Names, one};
 use crate::words::names::{cause_title, causes, mode_title, modes, ordered};
 use crate::words::number::Quantity as Q;
+use wordline_counters::EnergyOf;
 
 pub(crate) const WRITE_AMPLIFICATION: &[Entry] = &[
     one!(
@@ -114,7 +115,7 @@ pub(crate) const READ_RETRIES: &[Entry] = &[
     one!(
         "flash.errors.uncorrectable", "uncorrectable", Q::Count, Lower,
         "Reads, of any cause, that failed after the last retry.",
-        |r| Some(r.flash.errors.as_ref()?.uncorrectable.values().sum::<u64>() as f64); if_any
+        |r| Some(r.flash.errors.as_ref()?.counts.uncorrectable.values().sum::<u64>() as f64); if_any
     ),
     one!(
         "flash.errors.refresh.blocks",
@@ -122,7 +123,7 @@ pub(crate) const READ_RETRIES: &[Entry] = &[
         Q::Count,
         Lower,
         "Blocks whose data were copied because of their age, their reads or the retries of a page.",
-        |r| Some(r.flash.errors.as_ref()?.refresh.as_ref()?.blocks.values().sum::<u64>() as f64)
+        |r| Some(r.flash.errors.as_ref()?.refresh.as_ref()?.counts.blocks.values().sum::<u64>() as f64)
     ),
 ];
 
@@ -211,7 +212,7 @@ pub(crate) const MULTIPLANE: &[Entry] = &[
 ];
 
 fn multiplane(report: &Report, kind: &str) -> Option<f64> {
-    report.flash.multiplane.as_ref()?.operations.get(kind).map(|n| *n as f64)
+    report.flash.multiplane.as_ref()?.counts.operations.get(kind).map(|n| *n as f64)
 }
 
 pub(crate) const SUSPENDED: &[Entry] = &[

@@ -39,6 +39,12 @@ pub static SECTIONS: &[Section] = &[
     Section { title: "Requests", entries: REQUESTS },
 ];
 
+/// What the row of a figure is called, by its path.
+pub(crate) fn label(path: &'static str) -> &'static str {
+    let found = SECTIONS.iter().flat_map(Section::figures).find(|figure| figure.path == path);
+    found.map_or(path, |figure| figure.label)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,46 @@
+//! How counters are declared.
+
+/// Declares structs of counters with the structs of figures that reports have of them.
+///
+/// `name: type` is the same in both. `name: type => other = function` is of another type in reports, made by a function.
+/// `[attributes]` behind it are serde's for the report: `default` for a counter that older reports lack, `flatten` for
+/// counters within counters. Nobody else can put figures together field by field, since they are `non_exhaustive`.
+macro_rules! counters {
+    ($(
+        $(#[$about:meta])*
+        pub struct $counts:ident => $figures:ident {
+            $(
+                $(#[$says:meta])*
+                $field:ident: $type:ty $(=> $other:ty = $by:path)? $([$($serde:tt)*])?
+            ),* $(,)?
+        }
+    )*) => { $(
+        $(#[$about])*
+        #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+        pub struct $counts {
+            $($(#[$says])* pub $field: $type,)*
+        }
+
+        $(#[$about])*
+        #[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[non_exhaustive]
+        pub struct $figures {
+            $(
+                $(#[$says])*
+                $(#[serde($($serde)*)])?
+                pub $field: counters!(@type $type $(, $other)?),
+            )*
+        }
+
+        impl $counts {
+            /// What a report says of it.
+            pub fn figures(&self) -> $figures {
+                $figures { $($field: counters!(@value self.$field $(, $by)?),)* }
+            }
+        }
+    )* };
+    (@type $type:ty) => { $type };
+    (@type $type:ty, $other:ty) => { $other };
+    (@value $value:expr) => { Clone::clone(&$value) };
+    (@value $value:expr, $by:path) => { $by(&$value) };
+}
