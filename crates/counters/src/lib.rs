@@ -20,6 +20,6 @@ pub use flash::{
     MultiplaneCounts, MultiplaneFigures, Places, ProgramCounts, ProgramFigures, RefreshCounts,
     RefreshFigures, RegionCounts, RegionFigures,
 };
-pub use host::{HostCounts, HostFigures};
+pub use host::{ByOp, Bytes, HostCounts, HostFigures, RequestCounts, RequestFigures, Requests};
 pub use idle::{DelayCounts, Delays, IdleCounts, IdleTime};
 pub use wear::{CapacityCounts, CapacityFigures, LostCounts, LostFigures};

@@ -3,7 +3,7 @@
 use crate::blocks::{Frame, Frames};
 use crate::histogram::Histogram;
 use serde::{Deserialize, Serialize};
-use wordline_counters::{IdleCounts, MultiplaneCounts, OpKind};
+use wordline_counters::{IdleCounts, MultiplaneCounts, OpKind, RequestCounts};
 use wordline_ftl::{Counters, Ftl, LatencyPart, LatencyParts, Media, Outcome, Saved, saved_fields};
 use wordline_units::{HostOp, SimDuration, SimTime};
 
@@ -160,16 +160,14 @@ pub struct Metrics {
     pub latency: [Histogram; 4],
     /// The parts of the latencies of reads and of writes, ns, summed, in the order of [`LatencyPart::ALL`].
     pub parts: [[u128; LatencyPart::COUNT]; 2],
-    /// Requests that ended, by kind.
-    pub completed: [u64; 4],
+    /// Requests that ended, by kind, and their bytes.
+    pub requests: RequestCounts,
     /// Requests that found no space.
     pub out_of_space: u64,
     /// Reads with more errors than could be corrected.
     pub uncorrectable: u64,
     /// Writes to a drive that had worn out.
     pub worn_out: u64,
-    /// Bytes of completed requests by kind.
-    pub bytes: [u64; 4],
     /// Writes by the last bit that any of their pages is, where programs tell bits apart.
     pub dominated: [u64; 4],
     /// When the last request completed.
@@ -195,7 +193,7 @@ pub struct Metrics {
 impl Saved for Metrics {
     saved_fields! { Metrics,
         values: [
-            latency, parts, completed, out_of_space, uncorrectable, worn_out, bytes, dominated, last, idle, multiplane, suspensions, used, used_at, frames, timeline, checkpoints, ended, hash,
+            latency, parts, requests, out_of_space, uncorrectable, worn_out, dominated, last, idle, multiplane, suspensions, used, used_at, frames, timeline, checkpoints, ended, hash,
             programmed, host_page_bytes, sampled,
         ],
         parts: [],
@@ -208,11 +206,10 @@ impl Default for Metrics {
         Metrics {
             latency: Default::default(),
             parts: Default::default(),
-            completed: [0; 4],
+            requests: RequestCounts::default(),
             out_of_space: 0,
             uncorrectable: 0,
             worn_out: 0,
-            bytes: [0; 4],
             dominated: [0; 4],
             last: SimTime(0),
             idle: IdleCounts::default(),
@@ -261,7 +258,7 @@ impl Metrics {
         let (arrival, at) = span;
         let latency = at.since(arrival);
         let kind = op as usize;
-        self.completed[kind] += 1;
+        self.requests.ended[kind] += 1;
         self.ended += 1;
         self.last = at;
         self.hash = fold(fold(self.hash, number << 8 | outcome as u64), at.0);
@@ -281,7 +278,7 @@ impl Metrics {
             }
         }
         self.latency[kind].record(latency);
-        self.bytes[kind] += bytes;
+        self.requests.bytes[kind] += bytes;
         if kind >= 2 {
             return false;
         }
@@ -365,7 +362,7 @@ impl Metrics {
             at,
             ended: self.ended,
             requests: [0, 1].map(|kind: usize| self.latency[kind].count()),
-            bytes: [0, 1].map(|kind: usize| self.bytes[kind]),
+            bytes: self.requests.moved(),
             latency_ns: [0, 1].map(|kind: usize| self.latency[kind].sum()),
             programmed: counters.programmed_bytes(),
             host_page_bytes: counters.host.write_page_bytes,

@@ -10,7 +10,7 @@ const COMPUTED: [&str; 6] =
     ["idle_gc_bytes", "premature_units", "refreshed_units", "out_of_space", "uncorrectable", "worn_out"];
 
 /// Counters whose names many other things have.
-const COMMON: [&str; 1] = ["blocks"];
+const COMMON: [&str; 3] = ["blocks", "bytes", "ended"];
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

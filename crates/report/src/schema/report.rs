@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use wordline_counters::{HostFigures, IdleTime};
+use wordline_counters::{Bytes, HostFigures, IdleTime, RequestFigures, Requests};
 
 /// The name of the schema that [`Report`] follows.
 pub const REPORT_SCHEMA: &str = "wordline.report/1";
@@ -142,7 +142,7 @@ impl Report {
     /// The host's writes in units of the logical capacity; `None` where the capacity is unknown.
     pub fn drive_writes(&self) -> Option<f64> {
         let capacity = self.capacity.logical_bytes;
-        (capacity > 0).then(|| self.host.write_bytes as f64 / capacity as f64)
+        (capacity > 0).then(|| self.host.moved().write_bytes as f64 / capacity as f64)
     }
 
     /// Write amplification of what was written from so many drive writes on until so many, by the bins of the
@@ -345,18 +345,9 @@ pub struct Host {
     /// Outcomes that did not happen are absent.
     #[serde(default)]
     pub failed: BTreeMap<String, u64>,
-    /// Reads that went in.
-    pub read_requests: u64,
-    /// Writes that went in.
-    pub write_requests: u64,
-    /// Trims that went in.
-    pub trim_requests: u64,
-    /// Flushes that went in.
-    pub flush_requests: u64,
-    /// Bytes of completed reads.
-    pub read_bytes: u64,
-    /// Bytes of completed writes, as the host counts them.
-    pub write_bytes: u64,
+    /// Requests and bytes by kind.
+    #[serde(flatten)]
+    pub counts: RequestFigures,
     /// Pages of writes.
     #[serde(flatten)]
     pub pages: HostFigures,
@@ -369,6 +360,16 @@ pub struct Host {
 }
 
 impl Host {
+    /// Requests that went in, by kind.
+    pub fn asked(&self) -> &Requests {
+        &self.counts.ended
+    }
+
+    /// Bytes of completed reads and writes.
+    pub fn moved(&self) -> &Bytes {
+        &self.counts.bytes
+    }
+
     /// The base of write amplification, in bytes.
     pub fn page_bytes(&self) -> u64 {
         self.pages.write_page_bytes

@@ -75,7 +75,7 @@ pub(crate) fn advice(reports: &[Report]) -> String {
 /// The same for where the command of the runs stands below; `None` where an answer may rest on them.
 pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
     // Runs that write nothing have no steady state to come to.
-    if stands(reports) || reports.iter().all(|r| r.host.write_bytes == 0) {
+    if stands(reports) || reports.iter().all(|r| r.host.moved().write_bytes == 0) {
         return None;
     }
     let all = if reports.len() > 1 { "of all runs " } else { "" };
@@ -309,11 +309,11 @@ mod tests {
         assert_eq!(words[words.len() - 2..], ["--requests", "25000"]);
         let mut bound = run(Reached::TooShort, json!({ "kind": "synthetic" }));
         bound.command.extend(["--requests", "1234", "--seed", "7"].map(str::to_string));
-        bound.host.write_bytes = 9_000;
+        bound.host.counts.bytes.write_bytes = 9_000;
         let words = longer(&[bound.clone()]).unwrap();
         assert_eq!(words[words.len() - 4..], ["--requests", "5000", "--seed", "7"]);
         bound.config = json!({ "initial": { "spelling": "fresh" } });
-        bound.host.write_bytes = 5_000;
+        bound.host.counts.bytes.write_bytes = 5_000;
         assert_eq!(longer(&[bound]).unwrap()[9], "7500");
     }
 
@@ -367,7 +367,7 @@ mod tests {
         let words = longer(&[run(Reached::TooShort, trace.clone())]).unwrap();
         assert_eq!(words[words.len() - 2..], ["--set", "workload.loops=20"]);
         let mut twice = run(Reached::TooShort, json!({ "kind": "trace", "loops": 2 }));
-        twice.host.write_bytes = 1_000;
+        twice.host.counts.bytes.write_bytes = 1_000;
         twice.command.extend(["--set", "gc.victim=fifo", "--set", "workload.loops=2"].map(str::to_string));
         let words = longer(&[twice.clone()]).unwrap();
         assert_eq!(words[words.len() - 4..], ["--set", "gc.victim=fifo", "--set", "workload.loops=20"]);

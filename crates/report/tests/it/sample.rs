@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use std::collections::BTreeMap;
-use wordline_counters::{FlashCounts, HostCounts};
+use wordline_counters::{FlashCounts, HostCounts, RequestCounts};
 use wordline_report::*;
 
 /// A scheme's character: what makes its numbers.
@@ -198,12 +198,11 @@ pub fn report(c: &Character) -> Report {
             requests,
             completed: requests,
             failed: BTreeMap::new(),
-            read_requests: reads.len() as u64,
-            write_requests: writes.len() as u64,
-            trim_requests: 0,
-            flush_requests: 0,
-            read_bytes,
-            write_bytes,
+            counts: RequestCounts {
+                ended: [reads.len() as u64, writes.len() as u64, 0, 0],
+                bytes: [read_bytes, write_bytes, 0, 0],
+            }
+            .figures(),
             pages: HostCounts { write_page_bytes: page, ..HostCounts::default() }.figures(),
             trim_bytes: 0,
             unplaced_bytes: 0,
@@ -388,8 +387,8 @@ pub fn followed(count: usize) -> Comparison {
 pub fn without_reads() -> Comparison {
     let mut c = two();
     for r in &mut c.reports {
-        r.host.read_requests = 0;
-        r.host.read_bytes = 0;
+        r.host.counts.ended.read_requests = 0;
+        r.host.counts.bytes.read_bytes = 0;
         r.latency_us.read = None;
         r.latency_parts_us.read.clear();
         r.latency_cdf.read.clear();

@@ -114,7 +114,7 @@ fn energy<M: Media>(run: &Outcome<M>, used: &[EnergyCounts; Cause::COUNT]) -> En
         some.map(|(cause, used)| (cause.word().to_string(), used.figures())).collect();
     let total_j = by_cause.values().map(EnergyOf::total_j).sum();
     let m = &run.device.metrics;
-    let bytes = m.bytes[0] + m.bytes[1];
+    let bytes: u64 = m.requests.moved().iter().sum();
     Energy { total_j, nj_per_host_byte: (bytes > 0).then(|| total_j * 1e9 / bytes as f64), by_cause }
 }
 

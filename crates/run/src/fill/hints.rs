@@ -69,7 +69,7 @@ fn no_collection<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {
     // A collection that has begun may not have come to its erase.
     let moved: u64 = ["gc", "migration"].iter().filter_map(|cause| report.flash.reads.get(*cause)).sum();
     let began = erases + moved > 0;
-    let Some(drives) = report.drive_writes().filter(|_| report.host.write_bytes > 0 && !began) else {
+    let Some(drives) = report.drive_writes().filter(|_| report.host.moved().write_bytes > 0 && !began) else {
         return vec![];
     };
     // Apart, so that what is the same of several runs is said once.
@@ -86,7 +86,7 @@ fn to_collect<M: Media>(report: &Report, run: &Outcome<M>) -> Option<String> {
     let name = &ftl.layout().regions[most.0].name;
     let begins_filled =
         setup.from_state.is_some() || !matches!(setup.initial.filled, Filled::Fresh | Filled::Preload(_));
-    let share = if report.host.read_requests > 0 { Fraction::ONE } else { FILL };
+    let share = if report.host.asked().read_requests > 0 { Fraction::ONE } else { FILL };
     let fill =
         ftl.fill_short_of_collection(share).filter(|_| !begins_filled && ftl.layout().is_at_rest(region));
     if let Some(fill) = fill {

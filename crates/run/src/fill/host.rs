@@ -14,14 +14,9 @@ pub(crate) fn host<M: Media>(run: &Outcome<M>, c: &Counters) -> Host {
         requests: run.summary.requests,
         completed: run.summary.completed - failed.iter().map(|(_, n)| n).sum::<u64>(),
         failed: failed.into_iter().filter(|(_, n)| *n > 0).map(|(word, n)| (word.to_string(), n)).collect(),
-        read_requests: m.completed[0],
-        write_requests: m.completed[1],
-        trim_requests: m.completed[2],
-        flush_requests: m.completed[3],
-        read_bytes: m.bytes[0],
-        write_bytes: m.bytes[1],
+        counts: m.requests.figures(),
         pages: c.host.figures(),
-        trim_bytes: m.bytes[2],
+        trim_bytes: m.requests.trimmed(),
         unplaced_bytes: run.device.ftl.unplaced_bytes(),
     }
 }
@@ -54,7 +49,7 @@ fn latency(h: &Histogram) -> Option<Latency> {
 
 pub(crate) fn throughput(m: &Metrics, host: &Host, seconds: f64) -> Throughput {
     let rate = |n: f64| if seconds > 0.0 { n / seconds } else { 0.0 };
-    let (read, write) = (m.bytes[0] as f64 / 1e6, m.bytes[1] as f64 / 1e6);
+    let [read, write] = m.requests.moved().map(|bytes| bytes as f64 / 1e6);
     Throughput {
         iops: rate(host.completed as f64),
         mb_per_s: rate(read + write),

@@ -107,7 +107,7 @@ pub(crate) fn lost_blocks<M: Media>(run: &Outcome<M>) -> Option<LostBlocks> {
     let each = wear.acceleration as f64;
     let worn_out = ftl.worn_out().map(|at| {
         let (at_s, written) =
-            (at.since(run.first_arrival).as_secs(), run.device.metrics.bytes[1] as f64 * each);
+            (at.since(run.first_arrival).as_secs(), run.device.metrics.requests.moved()[1] as f64 * each);
         WornOut {
             at_s,
             total_bytes_written: written,
@@ -131,7 +131,7 @@ pub(crate) fn lifetime<M: Media>(run: &Outcome<M>, c: &Counters, simulated_s: f6
     };
     // An erase may stand for many, and so does what was written for it.
     let each = run.setup.device.wear.acceleration as f64;
-    let written = run.device.metrics.bytes[1] as f64 * each;
+    let written = run.device.metrics.requests.moved()[1] as f64 * each;
     let (mut by_mode, mut more) = (BTreeMap::new(), f64::INFINITY);
     for (mode, wear) in wear(run) {
         let Some(at) = CellMode::ALL.into_iter().find(|m| m.key() == mode) else { continue };

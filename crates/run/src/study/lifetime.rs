@@ -360,7 +360,7 @@ fn live(
         };
         sums.add(&report, &device.metrics.latency);
         let ended = device.ended_by();
-        if report.host.write_bytes == 0 && ended.is_none() {
+        if report.host.moved().write_bytes == 0 && ended.is_none() {
             let what = ": a pass of it writes nothing, so that no drive wears out";
             return Err((Opt::Workload.of(&setup.spec.workload) + what).into());
         }
@@ -422,7 +422,7 @@ fn live(
 
 impl Sums {
     fn add(&mut self, r: &Report, latency: &[Histogram; 4]) {
-        self.written += r.host.write_bytes as f64;
+        self.written += r.host.moved().write_bytes as f64;
         self.simulated_s += r.simulated_s;
         self.steady += u64::from(r.steady_state.as_ref().is_some_and(|s| s.reached == Reached::Yes));
         if let Some(waf) = &r.waf {

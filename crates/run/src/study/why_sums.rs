@@ -98,8 +98,8 @@ impl Times {
 /// A latency in nanoseconds that so many requests of a kind surely reach, by the distribution in the run's report.
 pub(crate) fn floor(report: &Report, op: HostOp, most: u64) -> u64 {
     let (points, requests) = match op {
-        HostOp::Read => (&report.latency_cdf.read, report.host.read_requests),
-        HostOp::Write => (&report.latency_cdf.write, report.host.write_requests),
+        HostOp::Read => (&report.latency_cdf.read, report.host.asked().read_requests),
+        HostOp::Write => (&report.latency_cdf.write, report.host.asked().write_requests),
         HostOp::Trim | HostOp::Flush => return 0,
     };
     // The distribution is of requests that were done.
@@ -140,10 +140,10 @@ impl Sums {
     pub fn of(asked: Slowest, op: Option<HostOp>, report: &Report) -> Result<Vec<Sums>, RunError> {
         let host = &report.host;
         let all = [
-            (HostOp::Read, host.read_requests),
-            (HostOp::Write, host.write_requests),
-            (HostOp::Trim, host.trim_requests),
-            (HostOp::Flush, host.flush_requests),
+            (HostOp::Read, host.asked().read_requests),
+            (HostOp::Write, host.asked().write_requests),
+            (HostOp::Trim, host.asked().trim_requests),
+            (HostOp::Flush, host.asked().flush_requests),
         ];
         let is_asked =
             |kind: HostOp| op.map_or(matches!(kind, HostOp::Read | HostOp::Write), |op| op == kind);
@@ -318,10 +318,12 @@ pub struct WhyAsked {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wordline_counters::RequestCounts;
     use wordline_report::{Host, Stretch, Work};
 
     fn of_reads(requests: u64) -> Report {
-        Report { host: Host { read_requests: requests, ..Host::default() }, ..Report::default() }
+        let counts = RequestCounts { ended: [requests, 0, 0, 0], ..RequestCounts::default() }.figures();
+        Report { host: Host { counts, ..Host::default() }, ..Report::default() }
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn figures(device: &Device<NoProbe, NoMedia>) -> Vec<(String, String)> {
     let reads =
         |cause: Cause| counters.regions.iter().map(|r| r.reads[cause as usize]).sum::<u64>().to_string();
     let mut all = vec![
-        ("completed".to_string(), metrics.completed.iter().sum::<u64>().to_string()),
+        ("completed".to_string(), metrics.requests.ended.iter().sum::<u64>().to_string()),
         ("out_of_space".into(), metrics.out_of_space.to_string()),
         ("last_ns".into(), metrics.last.0.to_string()),
         ("read_bytes".into(), counters.host_bytes[0].to_string()),

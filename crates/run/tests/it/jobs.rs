@@ -37,7 +37,7 @@ fn a_deeper_job_beside_a_shallow_one_gets_more_done_and_waits_longer() {
         let outstanding = job.requests as f64 * job.mean_ns / 1e9;
         assert!((outstanding / depth - 1.0).abs() < 0.02, "{outstanding} of {depth}");
     }
-    assert_eq!(reads[0].requests + reads[1].requests, r.host.read_requests);
+    assert_eq!(reads[0].requests + reads[1].requests, r.host.asked().read_requests);
 }
 
 #[test]
@@ -56,14 +56,14 @@ fn a_ramp_is_left_out_of_the_jobs_figures_and_a_rate_is_kept() {
     let job = &r.jobs[0];
     let read = job.read.as_ref().unwrap();
     assert_eq!(job.from_s, 1.0);
-    assert!(read.requests.abs_diff(2000) <= 1 && r.host.read_requests.abs_diff(3000) <= 1, "{job:?}");
+    assert!(read.requests.abs_diff(2000) <= 1 && r.host.asked().read_requests.abs_diff(3000) <= 1, "{job:?}");
     assert!(read.min_ns as f64 <= read.mean_ns && read.mean_ns <= read.max_ns as f64, "{read:?}");
 }
 
 #[test]
 fn each_fsync_is_a_flush_and_the_job_waits_for_it() {
     let r = report(&format!("{GLOBAL}[a]\nrw=write\niodepth=4\nfsync=10\nend_fsync=1\n"));
-    assert_eq!((r.host.write_requests, r.host.flush_requests), (1024, 103));
+    assert_eq!((r.host.asked().write_requests, r.host.asked().flush_requests), (1024, 103));
     assert_eq!(r.jobs[0].flush.as_ref().unwrap().requests, 103);
 }
 

@@ -223,7 +223,7 @@ fn a_drive_that_starts_anew_keeps_what_it_holds_and_counts_from_zero() {
         device.start_anew().unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((device.now(), device.submitted(), device.outstanding()), (SimTime(0), 0, 0));
         assert_eq!(device.ftl.counters(), plan.build::<Bytes>().ftl.counters());
-        assert_eq!(device.metrics.completed, [0; 4]);
+        assert_eq!(device.metrics.requests.ended, [0; 4]);
         assert_eq!(device.ftl.wear().collect::<Vec<_>>(), wear);
         device.ftl.check().unwrap();
 
