@@ -258,14 +258,16 @@ mod tests {
     use crate::schema::report::{Host, Replicas};
     use crate::schema::steady::SteadyState;
     use serde_json::json;
+    use wordline_counters::RequestCounts;
 
     fn run(reached: Reached, details: Value) -> Report {
+        let counts = RequestCounts { bytes: [0, 500, 0, 0], ..RequestCounts::default() }.figures();
         let mut report = Report {
             command: "wordline run --device d --workload w --scheme a"
                 .split(' ')
                 .map(str::to_string)
                 .collect(),
-            host: Host { requests: 1234, write_bytes: 500, ..Host::default() },
+            host: Host { requests: 1234, counts, ..Host::default() },
             steady_state: Some(SteadyState { reached, ..SteadyState::default() }),
             config: json!({ "initial": { "spelling": "fill:90%" } }),
             ..Report::default()
