@@ -335,10 +335,10 @@ mod tests {
     fn numbers_of_the_standard_library_are_told_in_our_words() {
         for wrong in ["x", "", "99999999999999999999", "1e3"] {
             let said = wrong.parse::<u64>().unwrap_err().to_string();
-            assert_ne!(crate::number_words(&said), said, "{wrong:?}");
+            assert_ne!(crate::spelled::number_words(&said), said, "{wrong:?}");
         }
         let said = "x".parse::<f64>().unwrap_err().to_string();
-        assert_eq!(crate::number_words(&said), "it is not a number, such as 0.5");
+        assert_eq!(crate::spelled::number_words(&said), "it is not a number, such as 0.5");
     }
 
     #[test]
