@@ -251,9 +251,6 @@ swarm: #: Random drives, schemes and workloads with every check on: make swarm N
 	@WORDLINE_CASES=$(N) WORDLINE_SEED=$(SEED) cargo test --package wordline-swarm --test it --quiet swarm::every_read
 
 SECONDS ?= 10
-TARGETS ?= device scheme workload initial trace job-file twin-file nbd blktrace vscsi1 vscsi2 vscsi-csv msr systor17 spc \
-	alibaba tencent fio-iolog blkparse etw fiu wiscsee five-columns csv wordline ftrace \
-	oracle-general addresses
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 BUILT := $(or $(CARGO_TARGET_DIR),target)/fuzz
 # Instrumented for libFuzzer by the stable compiler, in a folder of its own: nothing else is rebuilt.
@@ -265,13 +262,14 @@ fuzz: #: Fuzz every way in, each for so long: make fuzz SECONDS=60 TARGETS="devi
 	@RUSTFLAGS="$(COVERAGE)" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
 		cargo build --quiet --release --package wordline-fuzz --features libfuzzer \
 		--target $(HOST) --target-dir $(BUILT)
-	@for t in $(TARGETS); do \
+	@fuzzer=$(BUILT)/$(HOST)/release/wordline-fuzz; \
+	for t in $(or $(TARGETS),$$(WORDLINE_FUZZ_CORPUS=$(BUILT)/corpus $$fuzzer)); do \
 		mkdir -p $(BUILT)/corpus/$$t $(BUILT)/found/$$t; \
 		echo "== fuzzing $$t for $(SECONDS) s"; \
-		WORDLINE_FUZZ=$$t $(BUILT)/$(HOST)/release/wordline-fuzz -max_total_time=$(SECONDS) \
+		WORDLINE_FUZZ=$$t $$fuzzer -max_total_time=$(SECONDS) \
 			-max_len=16384 -timeout=20 -rss_limit_mb=2048 -dict=fuzz/dictionary.txt -verbosity=0 \
 			-print_final_stats=1 -artifact_prefix=$(BUILT)/found/$$t/ \
-			$(BUILT)/corpus/$$t fuzz/corpus/$$t > $(BUILT)/$$t.log 2>&1 \
+			$(BUILT)/corpus/$$t $$(find fuzz/corpus/$$t -maxdepth 0 2> /dev/null) > $(BUILT)/$$t.log 2>&1 \
 			|| { tail -n 40 $(BUILT)/$$t.log; \
 				echo "the input is in $(BUILT)/found/$$t: mend it, and add it to fuzz/regressions/$$t"; exit 1; }; \
 		grep -E "number_of_executed_units|new_units_added" $(BUILT)/$$t.log; \

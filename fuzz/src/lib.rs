@@ -13,10 +13,9 @@ use wordline_device::{DeviceSpec, describe};
 use wordline_ftl::{Initial, Mapped, NoMedia};
 use wordline_run::{Filled, InitialSpec};
 use wordline_sim::{Device, NoProbe};
+use wordline_trace::{Compression, DriveShape, FORMATS, Overrides, format_named, inspect};
 use wordline_units::{HostOp, HostRequest};
-use wordline_workload::{
-    Compression, DriveShape, FORMATS, Overrides, Workload, format_named, inspect, synthetic_named,
-};
+use wordline_workload::{Workload, synthetic_named};
 
 /// The targets but for the trace formats, each of which is one under its own name.
 const OWN: [&str; 8] = ["device", "scheme", "workload", "initial", "trace", "job-file", "twin-file", "nbd"];
@@ -24,6 +23,11 @@ const OWN: [&str; 8] = ["device", "scheme", "workload", "initial", "trace", "job
 /// Every target there is.
 pub fn targets() -> Vec<&'static str> {
     OWN.into_iter().chain(FORMATS.iter().map(|f| f.name)).collect()
+}
+
+/// Inputs of a target that lie in no folder: the example of a trace format.
+pub fn seeds(target: &str) -> Vec<Vec<u8>> {
+    format_named(target).map(|format| format.example.pieces().concat()).into_iter().collect()
 }
 
 /// Try an input on a target.
@@ -41,14 +45,10 @@ pub fn run(target: &str, data: &[u8]) {
         "job-file" => own_file(data, ".fio"),
         "twin-file" => own_file(data, ".toml"),
         "nbd" => nbd(data),
-        format => {
-            assert!(format_named(format).is_some(), "{format:?} is none of the targets {:?}", targets());
-            let told = match format {
-                "five-columns" => ",time=us,unit=sector",
-                "addresses" => ",unit=sector",
-                "csv" => ",time=T:ms,offset=At:hex,size=Size,op=Op,device=Disk,decimal=comma,thousands=point",
-                _ => "",
-            };
+        name => {
+            let format = format_named(name);
+            let Some(format) = format else { panic!("{name:?} is none of the targets {:?}", targets()) };
+            let (format, told) = (format.name, format.example.options);
             trace(data, &format!(":format={format},skip=bad,backwards=clamp,fit=wrap{told}"));
             trace(data, &format!(":format={format},skip=bad,backwards=sort,fit=compact{told}"));
         }

@@ -14,12 +14,17 @@ fn inputs(folder: &str, target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     paths.into_iter().map(|p| (p.clone(), std::fs::read(p).unwrap())).collect()
 }
 
+/// The inputs with which a target begins: what is committed, and its own.
+fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let own = wordline_fuzz::seeds(target).into_iter().map(|seed| (PathBuf::from(target), seed));
+    inputs("corpus", target).into_iter().chain(own).collect()
+}
+
 #[test]
 fn every_committed_input_passes_its_target() {
     for target in wordline_fuzz::targets() {
-        let corpus = inputs("corpus", target);
-        assert!(!corpus.is_empty(), "no corpus for {target}: add fuzz/corpus/{target}");
-        for (path, data) in corpus.into_iter().chain(inputs("regressions", target)) {
+        assert!(!corpus(target).is_empty(), "no corpus for {target}: add fuzz/corpus/{target}");
+        for (path, data) in corpus(target).into_iter().chain(inputs("regressions", target)) {
             println!("{}", path.display());
             wordline_fuzz::run(target, &data);
         }
@@ -92,7 +97,7 @@ fn edited(mut data: Vec<u8>, edits: &[Edit]) -> Vec<u8> {
 #[test]
 fn no_mutation_of_the_corpus_panics() {
     for target in wordline_fuzz::targets() {
-        let corpus: Vec<Vec<u8>> = inputs("corpus", target).into_iter().map(|(_, data)| data).collect();
+        let corpus: Vec<Vec<u8>> = corpus(target).into_iter().map(|(_, data)| data).collect();
         let config = Config {
             cases: 250,
             failure_persistence: None,

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use wordline_run::{Files, Progress, RunError, RunSpec, Window};
+use wordline_trace::Fit;
 use wordline_units::Opt;
-use wordline_workload::Fit;
 
 /// What `run` and `compare` take, as the Python side spells it.
 #[derive(FromPyObject)]

@@ -277,7 +277,8 @@ fn cause_colour(cause: &str) -> &'static str {
 /// What a trace is and what is in it, as JSON.
 #[pyfunction]
 fn inspect(py: Python<'_>, file: &str) -> PyResult<String> {
-    let found = apart(py, || wordline_workload::inspect(file))?.map_err(|e| raised(&e.into()))?;
+    let inspected = || wordline_workload::check_is_trace(file).and_then(|()| wordline_trace::inspect(file));
+    let found = apart(py, inspected)?.map_err(|e| raised(&e.into()))?;
     serde_json::to_string(&found).map_err(wrong)
 }
 
@@ -315,7 +316,7 @@ fn builtin_file(path: &str) -> Option<&'static str> {
 /// Trace formats as (name, title).
 #[pyfunction]
 fn formats() -> Vec<(&'static str, &'static str)> {
-    wordline_workload::FORMATS.iter().map(|f| (f.name, f.title)).collect()
+    wordline_trace::FORMATS.iter().map(|f| (f.name, f.title)).collect()
 }
 
 /// A text that a report has kept, with its options spelled as keyword arguments.

@@ -14,7 +14,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 use wordline_run::{RunSpec, run};
-use wordline_workload::{DriveShape, Fit, Form, Losses, Overrides, Pipeline, Workload};
+use wordline_trace::{DriveShape, Fit, Form, Losses, Overrides, Pipeline};
+use wordline_workload::Workload;
 
 const ROWS: u64 = 500_000;
 const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 50, sector_bytes: 4096, unit_bytes: 4096 };

@@ -6,8 +6,9 @@ use crate::error::RunError;
 use crate::regime::{Beginning, RegimeProbe, settle};
 use wordline_ftl::{Begun, Contents, InitialError, Known, Law, Media, NoMedia, SteadyError, Updates};
 use wordline_sim::{Device, Pacing, Probe};
+use wordline_trace::WorkloadError;
 use wordline_units::{Fraction, Message, Opt};
-use wordline_workload::{UpdateStream, Updates as Writes, WorkloadError};
+use wordline_workload::{UpdateStream, Updates as Writes};
 
 /// How a drive was put into a steady state.
 #[derive(Clone, Copy, PartialEq, Debug)]

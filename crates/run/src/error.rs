@@ -5,8 +5,8 @@ use wordline_device::ConfigErrors;
 use wordline_ftl::Refusal;
 use wordline_report::class_without_file;
 use wordline_schemes::SchemeError;
+use wordline_trace::WorkloadError;
 use wordline_units::{Face, Message};
-use wordline_workload::WorkloadError;
 
 /// Whose move it is after an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,8 +5,8 @@ use crate::ask::spec::{DEFAULT_INITIAL, RunSpec};
 use crate::error::RunError;
 use crate::stepped::SteppedDrive;
 use wordline_sim::{Completion, Pacing};
+use wordline_trace::RequestStream;
 use wordline_units::{HostRequest, Opt, SimDuration, SimTime};
-use wordline_workload::RequestStream;
 
 /// A workload on its way into a drive: the time of its first moment is the drive's when it was begun.
 pub struct Feed {

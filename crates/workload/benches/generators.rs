@@ -5,7 +5,8 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use wordline_workload::{DriveShape, Overrides, RandomStream, Workload, ZipfLaw};
+use wordline_trace::{DriveShape, Overrides, RandomStream};
+use wordline_workload::{Workload, ZipfLaw};
 
 const DRAWS: u64 = 100_000;
 const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 50, sector_bytes: 4096, unit_bytes: 4096 };

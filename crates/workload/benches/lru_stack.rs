@@ -3,7 +3,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use wordline_reuse::LruStack;
-use wordline_workload::RandomStream;
+use wordline_trace::RandomStream;
 
 const PAGES: u32 = 4_000_000;
 const USES: u64 = 4_000_000;

@@ -3,8 +3,8 @@
 use crate::args::values::Schemes;
 use clap::Args;
 use std::path::PathBuf;
+use wordline_trace::Fit;
 use wordline_units::Count;
-use wordline_workload::Fit;
 
 /// Where many runs are done.
 #[derive(Args, Debug)]

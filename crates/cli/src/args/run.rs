@@ -4,8 +4,8 @@ use crate::args::values::{Schemes, pair};
 use clap::Args;
 use std::path::PathBuf;
 use wordline_run::{EndOfLife, Files, Slowest, Window};
+use wordline_trace::Fit;
 use wordline_units::{Count, HostOp, SimDuration};
-use wordline_workload::Fit;
 
 #[derive(Args, Debug)]
 pub(crate) struct What {

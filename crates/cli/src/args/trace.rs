@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use wordline_trace::{NumberRange, Scale, Share};
 use wordline_units::{Bytes, SimDuration};
-use wordline_workload::{NumberRange, Scale, Share};
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum TraceCommand {

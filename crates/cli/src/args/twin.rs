@@ -3,8 +3,8 @@
 use crate::args::values::pair;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use wordline_trace::Fit;
 use wordline_units::Count;
-use wordline_workload::Fit;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum TwinCommand {

@@ -70,7 +70,7 @@ fn with_values(arg: Arg, of: &Registry) -> Arg {
         "device" | "devices" => devices(),
         "workload" | "workloads" if shown.contains("NAME") => workloads(),
         "scheme" | "schemes" => all(of.names().chain([wordline_run::ALL_COMPATIBLE])),
-        "format" | "to" if shown == "FORMAT" => all(wordline_workload::FORMATS.iter().map(|f| f.name)),
+        "format" | "to" if shown == "FORMAT" => all(wordline_trace::FORMATS.iter().map(|f| f.name)),
         "names" => all(TWINS.iter().map(|t| t.name).chain(["all"])),
         "name" => crate::commands::explain::names(of),
         "paper" => all(PAPERS.iter().copied()),

@@ -9,7 +9,8 @@ use crate::output::{Folder, Sink};
 use std::path::Path;
 use wordline_report::{COMPARISON_SCHEMA, Comparison, Report, summary, table};
 use wordline_run::{ALL_COMPATIBLE, Recording, RunSpec, Setup};
-use wordline_workload::{Fit, Overrides, Workload, with_format};
+use wordline_trace::{Fit, Overrides, with_format};
+use wordline_workload::Workload;
 
 /// Where results go, opened before the run.
 struct Outputs {

@@ -7,8 +7,9 @@ use crate::error::Failure;
 use std::path::Path;
 use wordline_run::RunError;
 use wordline_schemes::{Entry, Registry};
+use wordline_trace::{Parameter, TRACE_OPTIONS};
 use wordline_workload::twin::{BuiltinTwin, Depth, TWIN_OPTIONS, TWINS, TwinBody, check, twin_named};
-use wordline_workload::{JOB_OPTIONS, Parameter, Standing, TRACE_OPTIONS, job_keys};
+use wordline_workload::{JOB_OPTIONS, Standing, job_keys};
 
 /// Requests of a twin that are made to explain it.
 const EXPLAINED: u64 = 500_000;
@@ -32,7 +33,7 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
     if let Some(twin) = twin_named(twin) {
         pages.push(twin_page(twin, console)?);
     }
-    if let Some(format) = wordline_workload::format_named(name) {
+    if let Some(format) = wordline_trace::format_named(name) {
         let mut page =
             format!("{}: {}\n\n{}\n", console.bold(format.name), format.title, format.grammar.trim());
         page += &parameters("Options of this format", format.parameters, console);
@@ -61,7 +62,7 @@ pub(crate) fn names(schemes: &Registry) -> Vec<String> {
         .chain(schemes.names())
         .chain(wordline_workload::SYNTHETICS.iter().map(|w| w.name))
         .chain(TWINS.iter().map(|t| t.name))
-        .chain(wordline_workload::FORMATS.iter().map(|f| f.name))
+        .chain(wordline_trace::FORMATS.iter().map(|f| f.name))
         .chain([JOB_FILES, NOT_MODELLED, keys::DEVICE_FILES])
         .chain(wordline_report::explainable());
     fixed.map(str::to_string).chain(keys::names()).collect()

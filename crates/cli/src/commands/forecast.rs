@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use wordline_report::{End, JobEnd, significant, two_digits};
 use wordline_run::{Filled, RunLength, RunSpec, Setup, compare};
+use wordline_trace::Pacing;
 use wordline_units::grouped;
-use wordline_workload::Pacing;
 
 /// How long a trial goes on, from the first requests that it has completed.
 const TRIAL: Duration = Duration::from_millis(150);

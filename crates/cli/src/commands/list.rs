@@ -10,7 +10,7 @@ use wordline_workload::twin::TWINS;
 /// Each format with the rows of its grammar, the unit of its times and its own options.
 fn formats(console: &Console) -> String {
     let mut out = String::new();
-    for format in wordline_workload::FORMATS {
+    for format in wordline_trace::FORMATS {
         out += &format!("{}  {}\n", console.bold(format.name), format.title);
         for line in format.outline().lines() {
             out += &format!("    {line}\n");
@@ -41,9 +41,7 @@ pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
             built_in.chain(twins).chain([files]).collect()
         }
         Kind::Formats if !args.json => return console.say(&formats(console)),
-        Kind::Formats => {
-            wordline_workload::FORMATS.iter().map(|f| named(f.name, f.title.to_string())).collect()
-        }
+        Kind::Formats => wordline_trace::FORMATS.iter().map(|f| named(f.name, f.title.to_string())).collect(),
     };
     if args.json {
         let all: Vec<Value> = entries.iter().map(|(n, d)| json!({ "name": n, "description": d })).collect();

@@ -5,8 +5,9 @@ use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};
 use wordline_run::RunError;
+use wordline_trace::{Align, Form, Losses, Pipeline, Step, TimeRange, with_format};
 use wordline_units::{Bytes, SimDuration};
-use wordline_workload::{Align, Form, Losses, Pipeline, Step, TimeRange, with_format};
+use wordline_workload::check_is_trace;
 
 pub(crate) fn trace(command: &TraceCommand, console: &Console) -> Result<(), Failure> {
     match command {
@@ -43,8 +44,8 @@ pub(crate) fn trace(command: &TraceCommand, console: &Console) -> Result<(), Fai
 fn inspect(args: &InspectArgs, console: &Console) -> Result<(), Failure> {
     let sink = args.json.as_deref().map(Sink::open).transpose()?;
     let folder = args.out.as_deref().map(Folder::open).transpose()?;
-    let text = spelled(&args.file, args.format.as_deref());
-    let (found, profile) = wordline_workload::inspect_profiled(&text).map_err(RunError::Workload)?;
+    let text = spelled(&args.file, args.format.as_deref())?;
+    let (found, profile) = wordline_trace::inspect_profiled(&text).map_err(RunError::Workload)?;
     if !sink.as_ref().is_some_and(Sink::is_stdout) {
         console.say(&found.render())?;
     }
@@ -69,8 +70,10 @@ fn inspect(args: &InspectArgs, console: &Console) -> Result<(), Failure> {
 }
 
 /// A trace with the format that is insisted on.
-fn spelled(file: &str, format: Option<&str>) -> String {
-    format.map_or_else(|| file.to_string(), |format| with_format(file, format))
+fn spelled(file: &str, format: Option<&str>) -> Result<String, Failure> {
+    let text = format.map_or_else(|| file.to_string(), |format| with_format(file, format));
+    check_is_trace(&text).map_err(RunError::Workload)?;
+    Ok(text)
 }
 
 /// Read a trace, do something to it, and write it.
@@ -79,7 +82,7 @@ fn write(from: &From, step: Option<Step>, to: &To, console: &Console) -> Result<
     if let Some(step) = &step {
         step.check().map_err(RunError::Workload)?;
     }
-    let read = Pipeline::read(&spelled(&from.file, from.format.as_deref())).map_err(RunError::Workload)?;
+    let read = Pipeline::read(&spelled(&from.file, from.format.as_deref())?).map_err(RunError::Workload)?;
     target.write(step.into_iter().fold(read, Pipeline::then), console)
 }
 
@@ -89,6 +92,7 @@ fn merge(args: &MergeArgs, console: &Console) -> Result<(), Failure> {
         AlignArg::Clocks => Align::Clocks,
         AlignArg::Starts => Align::Starts,
     };
+    args.files.iter().try_for_each(|file| check_is_trace(file)).map_err(RunError::Workload)?;
     target.write(Pipeline::merge(&args.files, align).map_err(RunError::Workload)?, console)
 }
 

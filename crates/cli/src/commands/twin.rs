@@ -7,8 +7,8 @@ use crate::output::Sink;
 use serde_json::json;
 use wordline_report::{Latency, Report, TwinPanel, twin_figures};
 use wordline_run::{RunError, RunSpec, Setup};
+use wordline_trace::{Fit, readable_bytes, with_format};
 use wordline_workload::twin::{Aspect, Checked, Criterion, Depth, Fitted, TWINS, TwinBody, Unit, Verdict};
-use wordline_workload::{Fit, readable_bytes, with_format};
 
 pub(crate) fn check(args: &TwinCheckArgs, console: &Console) -> Result<(), Failure> {
     let sink = args.json.as_deref().map(Sink::open).transpose()?;

@@ -5,7 +5,7 @@ use crate::pictures::svg::escape;
 use crate::pictures::trace::trace_figures;
 use crate::words::number::{self, Quantity};
 use crate::words::said::Said;
-use wordline_workload::{Inspection, Profile};
+use wordline_trace::{Inspection, Profile};
 
 /// The page of a trace.
 pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {

@@ -10,7 +10,7 @@ use crate::pictures::trace_plot::{
     labelled, left_axis, legend, percent, size_scale, stroke, time_axis,
 };
 use crate::words::number::{self, Quantity};
-use wordline_workload::{HitRatio, Hits, Inspection, Profile};
+use wordline_trace::{HitRatio, Hits, Inspection, Profile};
 
 /// Bytes of the page in which footprints and reuse are counted.
 const PAGE: f64 = 4096.0;

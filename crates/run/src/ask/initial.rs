@@ -25,8 +25,8 @@ use std::fmt;
 use std::str::FromStr;
 use wordline_device::config::closest;
 use wordline_ftl::{Initial, Mapped, Order};
+use wordline_trace::Touched;
 use wordline_units::{CellMode, Fraction, Lpn, Message, Opt, SectorMask, SimDuration};
-use wordline_workload::Touched;
 
 /// Which logical pages hold data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

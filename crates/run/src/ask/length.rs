@@ -2,8 +2,8 @@
 
 use crate::ask::initial::Filled;
 use crate::ask::setup::Setup;
+use wordline_trace::{Limit, Pacing};
 use wordline_units::HostOp;
-use wordline_workload::{Limit, Pacing};
 
 /// Requests that are looked at; the others are taken to be like them.
 const LOOKED_AT: u64 = 100_000;

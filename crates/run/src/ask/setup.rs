@@ -14,11 +14,10 @@ use wordline_flash::Geometry;
 use wordline_ftl::{Initial, Label, Mapped};
 use wordline_schemes::Entry;
 use wordline_sim::{Pacing, Pauses};
+use wordline_trace::{DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Touched};
 use wordline_units::{Fraction, Listed, Lpn, Opt, SectorMask};
 use wordline_workload::twin::with_original;
-use wordline_workload::{
-    DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Touched, Workload, with_options,
-};
+use wordline_workload::{Workload, with_options};
 
 /// Everything of a run but the scheme, resolved.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use wordline_report::Report;
 use wordline_schemes::Registry;
 use wordline_sim::EndOfLife;
+use wordline_trace::Fit;
 use wordline_units::{SimDuration, SimTime};
-use wordline_workload::Fit;
 
 /// The version that reports carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -7,8 +7,8 @@ use serde_json::Value;
 use wordline_device::{Ack, GcClass, ProgramBuffer};
 use wordline_ftl::{Cause, Media, RegionCounters, RegionId};
 use wordline_report::Report;
+use wordline_trace::Touched;
 use wordline_units::Fraction;
-use wordline_workload::Touched;
 
 /// What a reader of this report should know.
 pub(crate) fn hints<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {

@@ -12,8 +12,8 @@ use wordline_sim::{
     Arrivals, Client, Device, DeviceError, DriveError, Pacing, Probe, Progress, Stop, Summary, drive,
     drive_host,
 };
+use wordline_trace::WorkloadError;
 use wordline_units::{HostRequest, Message, Opt, SimTime};
-use wordline_workload::WorkloadError;
 
 /// What ends the stream of requests early.
 #[derive(Debug, Error)]

@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 use wordline_device::DeviceSpec;
 use wordline_report::Report;
 use wordline_schemes::Registry;
+use wordline_trace::{ErrorKind, Fit};
 use wordline_units::{Message, Opt};
-use wordline_workload::{ErrorKind, Fit};
 
 /// What a second run came to.
 #[derive(Clone, PartialEq, Debug)]

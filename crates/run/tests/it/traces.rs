@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use wordline_report::Report;
 use wordline_run::{RunSpec, Setup, compare, run};
-use wordline_workload::Fit;
+use wordline_trace::Fit;
 
 /// A trace in the folder beside the repository.
 fn trace(name: &str) -> Option<String> {

@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use wordline_report::{Report, Spent, Story, Work, why_text};
 use wordline_run::{Files, Recording, RunSpec, Setup, Slowest, WhyAsked, run_recorded, why};
+use wordline_trace::Fit;
 use wordline_units::HostOp;
-use wordline_workload::Fit;
 
 /// A use in the log, by operation and what is used.
 type Uses = HashMap<u64, Vec<(String, u64, u64)>>;

@@ -1,19 +1,17 @@
 //! Whether a twin is one: the figures of what it makes beside those of the table that it was made
 //! from, each with its criterion.
 
-use crate::error::{WorkloadError, going_on};
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::catalogue::Spelled;
 use crate::generators::twin::named::{Named, PREFIX, named};
 use crate::generators::twin::statistics::{Depth, Statistics};
 use crate::generators::twin::stream::requests_of;
-use crate::requests::fit::DriveShape;
-use crate::requests::stream::Overrides;
-use crate::text::numbers::{grouped, readable_bytes};
 use crate::workload::workload::Workload;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::fmt::Write;
+use wordline_trace::{DriveShape, Overrides, WorkloadError, going_on, readable_bytes};
+use wordline_units::grouped;
 use wordline_units::{Fraction, LBA_BYTES};
 
 /// The seed of a check.

@@ -1,7 +1,6 @@
 //! What traces of one class of workload have in common in when they ask and where within a page: fitted to all of
 //! each. How far such a fit may be trusted is judged by one to the first half of the time of each, on the second.
 
-use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::fitting::check::{Criterion, Row, Unit, aligned};
 use crate::fitting::fitting::{Fitted, fit_piece};
 use crate::fitting::piece::Piece;
@@ -10,6 +9,7 @@ use crate::generators::twin::description::{Description, Memory};
 use crate::generators::twin::statistics::{Depth, Statistics, WINDOWS};
 use crate::generators::twin::stream::requests_of;
 use std::fmt::Write;
+use wordline_trace::{ErrorKind, Problem, WorkloadError};
 use wordline_units::{Fraction, HostOp, LBA_BYTES, SimDuration};
 
 const SEED: u64 = 1;

@@ -8,7 +8,6 @@
 //! twin measured; with it the share of hot requests that go to the same place again, by the updates of the same
 //! blocks.
 
-use crate::error::{WorkloadError, going_on};
 use crate::fitting::files::file_law;
 use crate::fitting::legal::{SIZES, fraction, most_frequent_first};
 use crate::fitting::piece::{PAGE, Piece, SEED};
@@ -21,9 +20,9 @@ use crate::generators::twin::locality::foretell;
 use crate::generators::twin::read::read;
 use crate::generators::twin::statistics::{Depth, Statistics};
 use crate::generators::twin::stream::requests_of;
-use crate::requests::pace::{Depth as QueueDepth, Pacing};
-use crate::text::numbers::grouped;
 use std::fmt;
+use wordline_trace::{Pacing, QueueDepth, WorkloadError, going_on};
+use wordline_units::grouped;
 use wordline_units::{Bytes, Fraction, HostOp, LBA_BYTES, SimDuration};
 
 /// Parts of the span that have a rate of their own.

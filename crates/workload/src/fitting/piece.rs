@@ -1,12 +1,9 @@
 //! A trace, or a stretch of its time, to be fitted.
 
-use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::twin::statistics::{Depth, Statistics};
-use crate::requests::fit::DriveShape;
-use crate::requests::pace::Pacing;
-use crate::requests::stream::Overrides;
 use crate::workload::workload::Workload;
 use std::ops::Range;
+use wordline_trace::{DriveShape, ErrorKind, Overrides, Pacing, Problem, WorkloadError};
 use wordline_units::HostRequest;
 
 /// Bytes of a page by which writes are called large or partial.

@@ -6,7 +6,8 @@ use crate::fitting::fitting::{Fallback, Fitted};
 use crate::fitting::piece::PAGE;
 use crate::generators::twin::in_bursts::InBursts;
 use crate::generators::twin::statistics::Statistics;
-use crate::text::numbers::{grouped, readable_bytes};
+use wordline_trace::readable_bytes;
+use wordline_units::grouped;
 use wordline_units::{HostOp, SimDuration};
 
 /// Windows of a length of which there must be so many for a dispersion to be judged.

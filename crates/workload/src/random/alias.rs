@@ -1,7 +1,7 @@
 //! Draws from a table of weights in constant time: Walker's alias method, filled as Vose does.
 
-use crate::random::stream::RandomStream;
 use std::hint::select_unpredictable;
+use wordline_trace::RandomStream;
 
 /// A bin of the table: a position of its own with so many chances of 2^64, else another. They lie in one
 /// line of a core's cache.

@@ -1,7 +1,7 @@
 //! A permutation of `0 .. n` by keys that are drawn.
 
-use crate::random::stream::RandomStream;
 use wordline_hash::{Feistel, ROUNDS, splitmix};
+use wordline_trace::RandomStream;
 
 /// A permutation of `0 .. n` by keys, in constant memory.
 #[derive(Clone, Debug)]

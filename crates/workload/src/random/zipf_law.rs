@@ -3,8 +3,8 @@
 //! a table. All real functions come from `libm`.
 
 use crate::random::alias::Alias;
-use crate::random::stream::RandomStream;
 use std::ops::Range;
+use wordline_trace::RandomStream;
 
 /// Domains up to this size get a table of every rank: 1 MiB.
 const TABLE: u64 = 1 << 16;

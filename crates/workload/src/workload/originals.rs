@@ -2,12 +2,12 @@
 //! lists. It comes into the workload's text as `original=FILE`, so that a report says which file it
 //! was and a rerun takes the same.
 
-use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::twin::catalogue::{TwinBody, twin_named};
 use crate::generators::twin::named::{Named, is_twin, named};
-use crate::text::parameter::unquoted_parts;
-use crate::workload::spelling::{Parts, parts};
+use crate::workload::spelling::parts;
 use std::path::Path;
+use wordline_trace::options::unquoted_parts;
+use wordline_trace::{ErrorKind, Parts, Problem, WorkloadError};
 use wordline_units::{Message, Opt};
 
 /// Whether `name` is one that `pattern` means: `*` stands for any text.

@@ -1,27 +1,23 @@
 //! A workload: a trace or a built-in generator, resolved to the last option, that can be opened any
 //! number of times and gives the same requests each time.
 
-use crate::error::{ErrorKind, Problem, WorkloadError, going_on};
 use crate::generators::jobs::file::{JobFile, is_job_file};
 use crate::generators::jobs::ini::looks_like_jobs;
 use crate::generators::jobs::script::JobScript;
-use crate::generators::synthetic::catalogue::{SyntheticWorkload, synthetic_named};
+use crate::generators::synthetic::catalogue::{SYNTHETICS, SyntheticWorkload, synthetic_named};
 use crate::generators::twin::named::{Named, is_twin};
 use crate::generators::twin::read::read;
 use crate::generators::twin::twin::Twin;
-use crate::requests::fit::DriveShape;
-use crate::requests::pace::{Limit, Pacing};
-use crate::requests::pages::PageSet;
-use crate::requests::pauses::Pauses;
-use crate::requests::stream::{Footprint, Overrides, RequestStream, Source, Touched};
-use crate::requests::updates::{UpdateLaw, UpdateStream, Updates};
-use crate::source::source::Source as FileSource;
-use crate::trace::trace::Trace;
+use crate::updates::{UpdateLaw, UpdateStream, Updates};
 use crate::workload::originals::original_of;
-use crate::workload::spelling::{Parts, check_exists, parts, with_options};
+use crate::workload::spelling::{parts, with_options};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
+use wordline_trace::{
+    DriveShape, ErrorKind, Footprint, Limit, Overrides, Pacing, PageSet, Parts, Pauses, Problem,
+    RequestStream, Source, Touched, Trace, WorkloadError, check_is_there, going_on,
+};
 use wordline_units::{Count, HostOp, QueueClass};
 
 #[derive(Clone)]
@@ -66,21 +62,13 @@ impl Workload {
             Kind::Synthetic(Arc::new(SyntheticWorkload::parse(synthetic, options, over)?))
         } else if is_twin(head) {
             match original_of(head, options)? {
-                Some((file, options)) => {
-                    check_exists(&file)?;
-                    let trace = Trace::load(&file, &options, over, false)?;
-                    trace.judge()?;
-                    Kind::Original(head.to_string(), Arc::new(trace))
-                }
+                Some((file, options)) => Kind::Original(head.to_string(), trace(&file, &options, over)?),
                 None => Kind::Twin(Arc::new(Twin::parse(head, options, over)?)),
             }
         } else if is_job_file(head) {
             Kind::Jobs(Arc::new(JobFile::parse(head, options, over)?))
         } else {
-            check_exists(head)?;
-            let trace = Trace::load(head, options, over, false)?;
-            trace.judge()?;
-            Kind::Trace(Arc::new(trace))
+            Kind::Trace(trace(head, options, over)?)
         };
         // What the environment gave stands in the text, so that the text is enough to run it again.
         let text = match &kind {
@@ -111,10 +99,7 @@ impl Workload {
             let content = Some(content.to_vec());
             Kind::Jobs(Arc::new(JobFile::parse_from(name, content, options, over)?))
         } else {
-            let find = || FileSource::in_memory(name, content.into());
-            let trace = Trace::load_from(name, find, options, over, false)?;
-            trace.judge()?;
-            Kind::Trace(Arc::new(trace))
+            Kind::Trace(Arc::new(Trace::in_memory(name, content, options, over)?))
         };
         let separator = if options.is_empty() { "" } else { ":" };
         Ok(Workload { kind, text: format!("{name}{separator}{options}"), replaced: replaced(options, over) })
@@ -138,7 +123,7 @@ impl Workload {
     /// Whether another process may resolve the text, too: a pipe can be read once.
     pub fn is_in_files(&self) -> bool {
         match &self.kind {
-            Kind::Trace(t) | Kind::Original(_, t) => t.source.is_in_files(),
+            Kind::Trace(t) | Kind::Original(_, t) => t.is_in_files(),
             Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Twin(_) => true,
         }
     }
@@ -195,7 +180,7 @@ impl Workload {
     /// How often a trace is replayed; `None` of what is drawn or asked by jobs.
     pub fn passes(&self) -> Option<u64> {
         match &self.kind {
-            Kind::Trace(t) | Kind::Original(_, t) => Some(t.loops),
+            Kind::Trace(t) | Kind::Original(_, t) => Some(t.passes()),
             Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Twin(_) => None,
         }
     }
@@ -427,6 +412,12 @@ impl Workload {
         }
         value
     }
+}
+
+/// A trace in a file; a plain word that names neither a file nor a built-in workload gets both lists.
+fn trace(file: &str, options: &str, over: Overrides) -> Result<Arc<Trace>, WorkloadError> {
+    check_is_there(file, &SYNTHETICS.iter().map(|s| s.name).collect::<Vec<_>>())?;
+    Trace::find(file, options, over).map(Arc::new)
 }
 
 /// What of a workload's options the run says otherwise, and which of the two is taken.

@@ -12,8 +12,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use wordline_trace::{DriveShape, Overrides};
 use wordline_units::{HostOp, HostRequest};
-use wordline_workload::{DriveShape, Overrides, Workload};
+use wordline_workload::Workload;
 
 pub(super) const DRIVE: DriveShape =
     DriveShape { logical_bytes: 2 << 30, sector_bytes: 512, unit_bytes: 4096 };
@@ -344,12 +345,6 @@ fn every_problem_of_a_job_file_is_said_at_once_with_its_line() {
     let e = parsed("[a]\nsize=1m\n[b]\nsize=1m\n", ":section=c").unwrap_err();
     assert!(e.contains("there is no job \"c\"") && e.contains("a, b"), "{e}");
     assert!(parsed("[global]\nbs=4k\n", "").unwrap_err().contains("no job beside [global]"));
-}
-
-#[test]
-fn a_job_file_is_no_trace_to_inspect() {
-    let e = wordline_workload::inspect(folder().join("zipf.fio").to_str().unwrap()).unwrap_err().to_string();
-    assert!(e.contains("this is a fio job file") && e.contains("--workload"), "{e}");
 }
 
 #[test]

@@ -9,8 +9,9 @@
 use crate::fio::{DRIVE, OPS, Stream, critical, distance, has_fio, logged, streamed};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use wordline_trace::Overrides;
 use wordline_units::HostOp;
-use wordline_workload::{Overrides, Workload};
+use wordline_workload::Workload;
 
 const FOLDER: &str = "/usr/share/doc/fio/examples";
 

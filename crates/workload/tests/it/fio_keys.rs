@@ -4,8 +4,9 @@
 
 use crate::fio::{Stream, critical, distance, has_fio, logged};
 use std::process::Command;
+use wordline_trace::{DriveShape, Overrides};
 use wordline_units::{HostOp, HostRequest, SimTime};
-use wordline_workload::{DriveShape, JobScript, Overrides, Turn, Workload};
+use wordline_workload::{JobScript, Turn, Workload};
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 64 << 20, sector_bytes: 512, unit_bytes: 4096 };
 

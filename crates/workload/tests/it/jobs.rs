@@ -1,8 +1,9 @@
 //! What the keys of job files mean: beside `fio`, which holds what is drawn against fio itself. The
 //! expected requests and rules are those of fio 3.33.
 
+use wordline_trace::{DriveShape, Overrides};
 use wordline_units::{HostOp, HostRequest, LatencyHint, SimTime};
-use wordline_workload::{DriveShape, JobScript, Overrides, Turn, Workload};
+use wordline_workload::{JobScript, Turn, Workload};
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 30, sector_bytes: 512, unit_bytes: 4096 };
 

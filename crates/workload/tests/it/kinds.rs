@@ -1,8 +1,9 @@
 //! Twenty small inputs of the kinds that people have: each is read as the tool that wrote it means it, unasked or after
 //! one pasted hint, or is refused with what is missing. None is read wrong.
 
+use wordline_trace::{DriveShape, Overrides};
 use wordline_units::{HostOp, HostRequest};
-use wordline_workload::{DriveShape, Overrides, Workload};
+use wordline_workload::Workload;
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 40, sector_bytes: 4096, unit_bytes: 4096 };
 

@@ -1,8 +1,9 @@
 //! A trace that is replayed several times, one pass behind the other.
 
 use crate::support;
+use wordline_trace::{DriveShape, Overrides};
 use wordline_units::{HostOp, HostRequest};
-use wordline_workload::{DriveShape, Overrides, Workload};
+use wordline_workload::Workload;
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 30, sector_bytes: 4096, unit_bytes: 4096 };
 

@@ -2,20 +2,16 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
-mod bad_input;
 mod fio;
 mod fio_examples;
 mod fio_keys;
-mod hints;
-mod hostile;
+mod footprints;
 mod jobs;
 mod kinds;
 mod loops;
 mod memory;
-mod sources;
+mod names;
 mod support;
 mod synthetic;
-mod traces;
 mod twin_files;
 mod twins;
-mod units;

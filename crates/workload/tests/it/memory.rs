@@ -1,7 +1,8 @@
 //! What is in memory gives the same requests as the file of that content.
 
+use wordline_trace::{DriveShape, Overrides, Pacing};
 use wordline_units::HostRequest;
-use wordline_workload::{DriveShape, Overrides, Pacing, Workload};
+use wordline_workload::Workload;
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 40, sector_bytes: 512, unit_bytes: 16_384 };
 

@@ -1,7 +1,8 @@
 //! Requests of a workload, and a number that tells them from others.
 
+use wordline_trace::{DriveShape, Overrides};
 use wordline_units::HostRequest;
-use wordline_workload::{DriveShape, Overrides, Workload};
+use wordline_workload::Workload;
 
 pub fn parse(text: &str) -> Workload {
     Workload::parse(text, Overrides::default()).unwrap_or_else(|e| panic!("{e}"))

@@ -3,8 +3,9 @@
 
 use crate::support::{self, digest, parse};
 use std::collections::HashMap;
+use wordline_trace::{DriveShape, Overrides, Pacing, Touched};
 use wordline_units::{HostOp, HostRequest};
-use wordline_workload::{DriveShape, Overrides, Pacing, SYNTHETICS, Touched, Workload};
+use wordline_workload::{SYNTHETICS, Workload};
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 16 << 30, sector_bytes: 4096, unit_bytes: 16_384 };
 const BLOCKS: u64 = (16 << 30) / 512;

@@ -3,9 +3,9 @@
 
 use crate::support;
 use std::fmt::Write as _;
+use wordline_trace::{DriveShape, RandomStream};
 use wordline_units::{HostOp, HostRequest};
 use wordline_workload::twin::{Aspect, Description, fit, twin_named};
-use wordline_workload::{DriveShape, RandomStream};
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 400 << 30, sector_bytes: 4096, unit_bytes: 16_384 };
 /// Blocks of a file's request: 64 KiB.

@@ -6,12 +6,13 @@
 use crate::support::{self, digest, parse};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
+use wordline_trace::{DriveShape, Fit, Overrides, Pacing, RandomStream};
 use wordline_units::{HostOp, HostRequest, SimDuration};
+use wordline_workload::Workload;
 use wordline_workload::twin::{
     Aspect, Checked, Depth, Description, Fitted, Statistics, TWINS, TwinBody, check, fit, twin_named,
     with_original,
 };
-use wordline_workload::{DriveShape, Fit, Overrides, Pacing, RandomStream, Workload};
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 400 << 30, sector_bytes: 4096, unit_bytes: 16_384 };
 

@@ -90,7 +90,7 @@ impl UsedBlocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::stream::RandomStream;
+    use wordline_trace::RandomStream;
 
     #[test]
     fn the_next_free_block_is_that_of_a_plain_list() {

@@ -9,8 +9,8 @@ use crate::generators::jobs::placed::Placed;
 use crate::generators::jobs::spell::DIRECTIONS;
 use crate::generators::jobs::zones::Zones;
 use crate::random::permutation::Permutation;
-use crate::random::stream::RandomStream;
 use crate::random::zipf_law::ZipfLaw;
+use wordline_trace::RandomStream;
 
 const WRITE: usize = 1;
 const TRIM: usize = 2;

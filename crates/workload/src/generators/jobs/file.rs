@@ -1,17 +1,16 @@
 //! A job file, read and understood, as a workload.
 
-use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::jobs::ini::{JobText, looks_like_jobs};
 use crate::generators::jobs::job::Job;
 use crate::generators::jobs::placed::{Placed, place};
 use crate::generators::jobs::reading::jobs_of;
 use crate::generators::jobs::script::{AtOnce, JobScript};
-use crate::requests::fit::DriveShape;
-use crate::requests::pace::Limit;
-use crate::requests::stream::{Overrides, RequestStream, Source};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::Path;
+use wordline_trace::{
+    DriveShape, ErrorKind, Limit, Overrides, Problem, RequestStream, Source, WorkloadError,
+};
 
 /// Bytes of a file that are looked at to tell whether it is a job file.
 const LOOK: u64 = 64 << 10;

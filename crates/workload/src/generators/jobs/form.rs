@@ -2,7 +2,7 @@
 
 use crate::generators::jobs::job::Job;
 use crate::generators::jobs::spell::DIRECTIONS;
-use crate::random::stream::RandomStream;
+use wordline_trace::RandomStream;
 use wordline_units::{Attributes, HostOp, HostRequest, LBA_BYTES, LatencyHint};
 
 const OPS: [HostOp; DIRECTIONS] = [HostOp::Read, HostOp::Write, HostOp::Trim];

@@ -3,11 +3,11 @@
 //! is replaced by what the options say, or by the environment as in fio. What the environment gave is
 //! kept, since a report must be enough to repeat a run.
 
-use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
 use crate::generators::jobs::keys::{JOB_OPTIONS, Standing, standing};
-use crate::text::parameter::Options;
 use sha2::{Digest, Sha256};
 use std::path::Path;
+use wordline_trace::options::Options;
+use wordline_trace::{ErrorKind, Problem, WorkloadError, did_you_mean};
 
 /// Files that include files that include files: so deep and no deeper.
 const INCLUDES_MAX: usize = 16;

@@ -2,7 +2,8 @@
 //! why it cannot be honoured. Reading, `explain` and lab/results/fio-keys.md follow this one list.
 
 use crate::generators::jobs::unseen::UNSEEN;
-use crate::text::parameter::{Parameter, value};
+use wordline_trace::Parameter;
+use wordline_trace::options::value;
 
 /// What Wordline does with a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,10 @@
 //! What a job draws, read from its keys: kinds, order, sizes and the spread of addresses.
 
-use crate::error::did_you_mean;
 use crate::generators::jobs::job::{Kinds, LONGEST, Sizes, Spread};
 use crate::generators::jobs::reading::Reading;
 use crate::generators::jobs::spell::{DIRECTIONS, KiloBase, by_direction, bytes, range, real, whole};
 use crate::generators::jobs::values::{percentage, sector_multiple, split, zones};
+use wordline_trace::did_you_mean;
 use wordline_units::LBA_BYTES;
 
 impl Reading<'_> {

@@ -1,13 +1,11 @@
 //! Jobs on a drive: `numjobs` copies of each, with the addresses that are theirs. All jobs share the
 //! one drive, as jobs on one block device do: they overlap unless `offset` keeps them apart.
 
-use crate::error::{ErrorKind, Problem};
 use crate::generators::jobs::job::{Job, Spread};
 use crate::generators::jobs::spell::Amount;
 use crate::generators::jobs::zones::Zones;
-use crate::requests::fit::DriveShape;
-use crate::text::numbers::readable_bytes;
 use std::sync::Arc;
+use wordline_trace::{DriveShape, ErrorKind, Problem, readable_bytes};
 use wordline_units::LBA_BYTES;
 
 /// Most jobs of a file with their copies: a request carries its job's number in 16 bits.

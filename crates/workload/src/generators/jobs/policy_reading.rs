@@ -1,6 +1,5 @@
 //! What a job does beside drawing its requests, read from its keys.
 
-use crate::error::{ErrorKind, Problem};
 use crate::generators::jobs::engines::{Engine, engine, usable};
 use crate::generators::jobs::job::{Kinds, MICROSECOND, Overlap, PRIORITY_CLASSES, SECOND, WRITE_HINTS};
 use crate::generators::jobs::policy::{
@@ -9,6 +8,7 @@ use crate::generators::jobs::policy::{
 use crate::generators::jobs::reading::Reading;
 use crate::generators::jobs::spell::{DIRECTIONS, KiloBase, by_direction, bytes, range, real, time, whole};
 use crate::generators::jobs::values::percentage;
+use wordline_trace::{ErrorKind, Problem};
 use wordline_units::{Attributes, LatencyHint};
 
 /// A size with its percentage and, perhaps, its class.

@@ -3,7 +3,7 @@
 use crate::generators::jobs::draw::Draw;
 use crate::generators::jobs::job::{Distances, Job, Kinds};
 use crate::generators::jobs::spell::DIRECTIONS;
-use crate::random::stream::RandomStream;
+use wordline_trace::RandomStream;
 
 pub(crate) struct Rates {
     started: u64,

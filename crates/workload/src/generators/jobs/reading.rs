@@ -1,6 +1,5 @@
 //! The keys of a job file, read into jobs: every value, and every key that cannot be honoured.
 
-use crate::error::{ErrorKind, Problem, did_you_mean};
 use crate::generators::jobs::engines::{Engine, engine};
 use crate::generators::jobs::ini::{JobText, Line, Section};
 use crate::generators::jobs::job::Job;
@@ -8,6 +7,7 @@ use crate::generators::jobs::keys::{Standing, names, standing};
 use crate::generators::jobs::spell::{KiloBase, bytes, flag};
 use crate::generators::jobs::values::harmless;
 use std::collections::BTreeMap;
+use wordline_trace::{ErrorKind, Problem, did_you_mean};
 
 /// The jobs of a file, and what a reader of their figures should know.
 pub(crate) fn jobs_of(file: &JobText, problems: &mut Vec<Problem>) -> (Vec<Job>, Vec<String>) {

@@ -2,7 +2,6 @@
 //! script is asked for its next turn at a time and told what has ended; it never looks at a clock.
 //! Jobs that could ask at one instant take turns in the order in which they became able to.
 
-use crate::error::WorkloadError;
 use crate::generators::jobs::placed::Placed;
 use crate::generators::jobs::policy::ExitScope;
 use crate::generators::jobs::shared::Shared;
@@ -12,6 +11,7 @@ use crate::generators::jobs::worker::Worker;
 use crate::generators::jobs::zones::Zones;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use wordline_trace::WorkloadError;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 /// What comes next.

@@ -12,8 +12,8 @@ use crate::generators::jobs::readback::Readback;
 use crate::generators::jobs::shared::Shared;
 use crate::generators::jobs::step::{JobWindow, Step};
 use crate::generators::jobs::thoughts::Thoughts;
-use crate::random::stream::RandomStream;
 use std::collections::VecDeque;
+use wordline_trace::RandomStream;
 use wordline_units::{HostOp, HostRequest, LBA_BYTES, SimTime};
 
 const READ: usize = 0;

@@ -1,18 +1,13 @@
 //! The script of `bursty`: its bursts, and the stream of requests that they are.
 
-use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::synthetic::generator::{Bounds, Place};
 use crate::generators::synthetic::patterns::{Extent, Space};
 use crate::generators::synthetic::sizes::Sizes;
 use crate::random::permutation::Permutation;
-use crate::random::stream::RandomStream;
 use crate::random::zipf_law::ZipfLaw;
-use crate::requests::fit::DriveShape;
-use crate::requests::pace::Limit;
-use crate::requests::stream::Overrides;
-use crate::text::bounded::{exponent, number, share};
-use crate::text::parameter::Options;
 use serde_json::{Value, json};
+use wordline_trace::options::{Options, exponent, number, share};
+use wordline_trace::{DriveShape, ErrorKind, Limit, Overrides, Problem, RandomStream, WorkloadError};
 use wordline_units::{Bytes, Fraction, HostOp, HostRequest, LBA_BYTES, Rate, SimDuration, SimTime};
 
 /// The script as described.

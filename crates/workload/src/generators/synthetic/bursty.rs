@@ -5,7 +5,7 @@
 
 use crate::generators::synthetic::bursts::Bursts;
 use crate::generators::synthetic::registry::{Plan, Synthetic};
-use crate::text::parameter::value;
+use wordline_trace::options::value;
 pub(crate) static BURSTY: Synthetic = Synthetic {
     name: "bursty",
     title: "bursts of writes with quiet between, then one too long for an SLC cache, and reads throughout",

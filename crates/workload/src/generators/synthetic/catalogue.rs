@@ -1,17 +1,13 @@
 //! The list of synthetic workloads, [`SYNTHETICS`], and one of them with its parameters.
 
-use crate::error::WorkloadError;
 use crate::generators::synthetic::bursts::Bursts;
 use crate::generators::synthetic::generator::{BOUNDS, COMMON, Generator, PLACE};
 use crate::generators::synthetic::registry::{Plan, Synthetic};
 use crate::generators::synthetic::{bursty, hot_cold, mix, sequential, uniform, zipf};
-use crate::requests::fit::DriveShape;
-use crate::requests::pace::{Limit, Pacing};
-use crate::requests::pauses::Pauses;
-use crate::requests::stream::{Overrides, RequestStream};
-use crate::requests::updates::UpdateLaw;
-use crate::text::parameter::{Options, Parameter};
+use crate::updates::UpdateLaw;
 use serde_json::{Value, json};
+use wordline_trace::options::Options;
+use wordline_trace::{DriveShape, Limit, Overrides, Pacing, Parameter, Pauses, RequestStream, WorkloadError};
 
 /// Every built-in workload, the default of the demonstration first.
 pub static SYNTHETICS: &[&Synthetic] = &[

@@ -2,19 +2,15 @@
 //! and until when. Kind, size, address and arrival are drawn from four streams of random numbers,
 //! so that changing one parameter leaves the draws of the others alone.
 
-use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::synthetic::patterns::{Extent, Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::sizes::Sizes;
-use crate::random::stream::RandomStream;
-use crate::requests::fit::DriveShape;
-use crate::requests::pace::{ByteBound, Limit, Pacing};
-use crate::requests::pauses::{Pauses, Pausing};
-use crate::requests::stream::Overrides;
-use crate::requests::updates::{Classes, UpdateLaw};
-use crate::text::bounded::share;
-use crate::text::numbers::readable_bytes;
-use crate::text::parameter::{Options, Parameter, value};
+use crate::updates::{Classes, UpdateLaw};
 use serde_json::{Value, json};
+use wordline_trace::options::{Options, share, value};
+use wordline_trace::{
+    ByteBound, DriveShape, ErrorKind, Limit, Overrides, Pacing, Parameter, Pauses, Pausing, Problem,
+    RandomStream, WorkloadError, readable_bytes,
+};
 use wordline_units::{Bytes, Count, Fraction, HostOp, HostRequest, LBA_BYTES, Lba, SimDuration, SimTime};
 
 /// Requests of a workload for which no bound is given.
@@ -177,12 +173,12 @@ impl Generator {
         if align.is_some_and(|a| a == 0 || !a.is_multiple_of(LBA_BYTES)) {
             o.reject("align", "it is not a multiple of 512 B".into(), "512 B or more", "");
         }
-        let rate = crate::text::bounded::number(o, "rate", 0, 0..=1_000_000_000);
+        let rate = wordline_trace::options::number(o, "rate", 0, 0..=1_000_000_000);
         if rate == 0 && o.text("rate").is_some() {
             o.reject("rate", "a rate of 0 never issues a request".into(), "1 to 1G", "");
         }
-        let queue_depth = crate::text::bounded::number(o, "qd", 32, 1..=65_536) as u32;
-        let threads = crate::text::bounded::number(o, "threads", 1, 1..=65_536) as u32;
+        let queue_depth = wordline_trace::options::number(o, "qd", 32, 1..=65_536) as u32;
+        let threads = wordline_trace::options::number(o, "threads", 1, 1..=65_536) as u32;
         if rate > 0 && (o.text("qd").is_some() || o.text("threads").is_some()) {
             let what = "rate is an open loop, qd and threads are a closed one".to_string();
             o.reject("rate", what, "one of the two", "leave rate out for a closed loop");

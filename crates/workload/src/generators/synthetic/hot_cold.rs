@@ -1,14 +1,12 @@
 //! `hot-cold`: two parts of the span, each uniform within, where a small hot part gets most of the
 //! traffic. The hot part is the beginning of the span.
 
-use crate::error::{ErrorKind, Problem};
 use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::registry::{Plan, Synthetic};
-use crate::random::stream::RandomStream;
-use crate::requests::updates::Classes;
-use crate::text::bounded::share;
-use crate::text::parameter::{Options, Parameter, value};
+use crate::updates::Classes;
 use serde_json::{Value, json};
+use wordline_trace::options::{Options, share, value};
+use wordline_trace::{ErrorKind, Parameter, Problem, RandomStream};
 use wordline_units::Fraction;
 
 pub(crate) const HOT_SPACE: Parameter =

@@ -1,16 +1,14 @@
 //! `mix`: each request follows one of the other patterns, chosen by weight, over one span.
 
-use crate::error::Problem;
 use crate::generators::synthetic::hot_cold::{HOT_SPACE, HOT_TRAFFIC, HotCold};
 use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::registry::{Plan, Synthetic};
 use crate::generators::synthetic::sequential::{STREAMS, Sequential};
 use crate::generators::synthetic::uniform::Uniform;
 use crate::generators::synthetic::zipf::{EXTENT, THETA, Zipf};
-use crate::random::stream::RandomStream;
-use crate::text::bounded::{number, share};
-use crate::text::parameter::{Options, value};
 use serde_json::{Value, json};
+use wordline_trace::options::{Options, number, share, value};
+use wordline_trace::{Problem, RandomStream};
 use wordline_units::Fraction;
 
 /// Shares when none is given.

@@ -1,11 +1,10 @@
 //! Where requests go: the interface between the generator, which decides kind, size and time, and
 //! the patterns, which decide the address.
 
-use crate::error::Problem;
-use crate::random::stream::RandomStream;
-use crate::requests::updates::Classes;
+use crate::updates::Classes;
 use serde_json::Value;
 use std::str::FromStr;
+use wordline_trace::{Problem, RandomStream};
 use wordline_units::{Bytes, Fraction, HostOp, LBA_BYTES};
 
 /// The part of the drive that a workload uses, in blocks of 512 bytes.

@@ -2,7 +2,8 @@
 
 use crate::generators::synthetic::bursts::Bursts;
 use crate::generators::synthetic::patterns::PatternSpec;
-use crate::text::parameter::{Options, Parameter};
+use wordline_trace::Parameter;
+use wordline_trace::options::Options;
 
 /// A built-in workload.
 pub struct Synthetic {

@@ -1,13 +1,11 @@
 //! `sequential`: one stream after another in turn, each through its own share of the space, from
 //! its start again when the end is reached. Reads follow cursors of their own.
 
-use crate::error::{ErrorKind, Problem};
 use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::registry::{Plan, Synthetic};
-use crate::random::stream::RandomStream;
-use crate::text::bounded::number;
-use crate::text::parameter::{Parameter, value};
 use serde_json::{Value, json};
+use wordline_trace::options::{number, value};
+use wordline_trace::{ErrorKind, Parameter, Problem, RandomStream};
 use wordline_units::HostOp;
 
 pub(crate) const STREAMS: Parameter =

@@ -1,7 +1,7 @@
 //! Request sizes: one size, or several with weights (`4KiB@60/16KiB@40`).
 
-use crate::random::stream::RandomStream;
 use std::str::FromStr;
+use wordline_trace::RandomStream;
 use wordline_units::{Bytes, LBA_BYTES};
 
 /// A distribution of sizes in blocks of 512 bytes.

@@ -1,11 +1,10 @@
 //! `uniform`: every aligned address of the span is equally likely.
 
-use crate::error::Problem;
 use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::registry::{Plan, Synthetic};
-use crate::random::stream::RandomStream;
-use crate::requests::updates::Classes;
+use crate::updates::Classes;
 use serde_json::{Value, json};
+use wordline_trace::{Problem, RandomStream};
 
 pub(crate) static UNIFORM: Synthetic = Synthetic {
     name: "uniform",

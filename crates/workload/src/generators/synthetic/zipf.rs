@@ -1,17 +1,15 @@
 //! `zipf`: extents are chosen by Zipf's law, their ranks scattered over the span by a permutation
 //! that stays fixed for the run. Within an extent every aligned address is equally likely.
 
-use crate::error::Problem;
 use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::registry::{Plan, Synthetic};
 use crate::random::permutation::Permutation;
-use crate::random::stream::RandomStream;
 use crate::random::zipf_law::{ZipfLaw, weight};
-use crate::requests::updates::Classes;
-use crate::text::bounded::exponent;
-use crate::text::parameter::{Options, Parameter, value};
+use crate::updates::Classes;
 use serde_json::{Value, json};
 use std::ops::Range;
+use wordline_trace::options::{Options, exponent, value};
+use wordline_trace::{Parameter, Problem, RandomStream};
 use wordline_units::{Bytes, Fraction, LBA_BYTES};
 
 pub(crate) const THETA: Parameter =

@@ -6,9 +6,9 @@
 use crate::generators::twin::description::{HotLies, Side, Straddle, extents};
 use crate::generators::twin::sizes::SizeLaw;
 use crate::random::permutation::Permutation;
-use crate::random::stream::RandomStream;
 use crate::random::zipf_law::ZipfLaw;
 use wordline_hash::splitmix;
+use wordline_trace::RandomStream;
 use wordline_units::LBA_BYTES;
 
 /// Blocks of the page that a stream rewrites, and that footprints and hit rates count: 4 KiB.

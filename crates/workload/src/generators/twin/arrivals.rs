@@ -9,7 +9,7 @@
 //! chance that gives their correlation. Within the shortest window requests come at random.
 
 use super::description::{Arrivals, Envelope, Memory};
-use crate::random::RandomStream;
+use wordline_trace::RandomStream;
 use wordline_units::HostOp;
 
 /// The largest bias of a level: all but a thousandth to one half.

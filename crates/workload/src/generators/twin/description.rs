@@ -1,9 +1,9 @@
 //! What a twin's file says, as types.
 
-use crate::requests::pace::Depth;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use wordline_trace::QueueDepth;
 use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
 
 /// Most requests of one twin.
@@ -53,7 +53,7 @@ pub struct Description {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arrivals {
     /// The closed loop in which requests are asked, where they have no times.
-    pub closed: Option<Depth>,
+    pub closed: Option<QueueDepth>,
     /// Time of all requests; 0 where they come all at one instant.
     pub span: SimDuration,
     /// Share of requests that come at the time of the one before.
@@ -320,7 +320,7 @@ pub(crate) fn extents(side: &Side, scale: u64) -> (u64, u64) {
 
 impl Arrivals {
     /// No times: all at one instant, or in a closed loop.
-    pub fn at_once(closed: Option<Depth>) -> Arrivals {
+    pub fn at_once(closed: Option<QueueDepth>) -> Arrivals {
         Arrivals { closed, span: SimDuration::ZERO, group: Fraction::ZERO, memory: None, envelope: None }
     }
 }

@@ -7,7 +7,7 @@ use crate::generators::twin::bursts::Recent;
 use crate::generators::twin::description::{FileLaw, Rest, Side};
 use crate::generators::twin::sizes::SizeLaw;
 use crate::random::alias::Alias;
-use crate::random::stream::RandomStream;
+use wordline_trace::RandomStream;
 use wordline_units::{Fraction, LBA_BYTES};
 
 /// A file that begins near the one before does so within as many of its requests behind it.

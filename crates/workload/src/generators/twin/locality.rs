@@ -5,12 +5,12 @@
 //! in the cache if it was accessed within the characteristic time, in which the cache fills. Streams
 //! come round to a page at even times; a run of finite length finds every page absent at first.
 
-use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::description::{Description, HotLies, Side, extents};
 use crate::generators::twin::sizes::SizeLaw;
 use crate::generators::twin::statistics::{Depth, Statistics};
 use crate::generators::twin::stream::requests_of;
+use wordline_trace::{ErrorKind, Problem, WorkloadError};
 use wordline_units::{Fraction, LBA_BYTES};
 
 /// The cache whose hit rate `locality` moves: this share of the distinct pages written.

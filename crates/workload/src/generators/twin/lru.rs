@@ -58,7 +58,7 @@ impl PageStack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::stream::RandomStream;
+    use wordline_trace::RandomStream;
 
     #[test]
     fn distances_stay_right_while_the_stack_grows() {

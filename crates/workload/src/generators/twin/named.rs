@@ -1,9 +1,9 @@
 //! A twin by its name, or by its file.
 
-use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
 use crate::generators::twin::catalogue::{Spelled, TWINS, TwinBody, twin_named};
 use crate::generators::twin::description::Description;
 use crate::generators::twin::read::read;
+use wordline_trace::{ErrorKind, Problem, WorkloadError, did_you_mean};
 
 /// What a twin's name begins with.
 pub(crate) const PREFIX: &str = "twin:";

@@ -1,6 +1,5 @@
 //! Reading a twin's file: every problem of it at once, with its line.
 
-use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::twin::description::{
     Arrivals, DRIFT, Description, EXTENT, Envelope, FileLaw, HotLies, Memory, Modulation, REQUESTS_MAX, RUN,
     Rest, Side, Straddle, THETA, Targets, item_in,
@@ -8,8 +7,8 @@ use crate::generators::twin::description::{
 use crate::generators::twin::values::{
     Address, Average, Blocks, Counts, Hit, Lengths, Numbers, Range, Slashed, Spread,
 };
-use crate::requests::pace::Depth;
 use wordline_config::{ConfigErrors, Problems, Section};
+use wordline_trace::{ErrorKind, Problem, QueueDepth, WorkloadError};
 use wordline_units::{Count, Fraction, LBA_BYTES, SimDuration};
 
 fn share(s: &mut Section, key: &'static str, default: Fraction) -> Fraction {
@@ -62,7 +61,7 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
     head.finish();
 
     let mut a = file.section_or_empty("arrivals");
-    let closed = a.take::<Depth>("closed");
+    let closed = a.take::<QueueDepth>("closed");
     if closed.is_some()
         && let Some(timed) = ["span", "group", "windows", "envelope"].into_iter().find(|k| a.has(k))
     {

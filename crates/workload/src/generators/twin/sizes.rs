@@ -3,7 +3,7 @@
 
 use crate::generators::twin::description::{Rest, Side};
 use crate::random::alias::Alias;
-use crate::random::stream::RandomStream;
+use wordline_trace::RandomStream;
 use wordline_units::{Fraction, LBA_BYTES};
 
 /// Sizes to draw from.

@@ -5,8 +5,8 @@ use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::files_found::{Continued, Files};
 use crate::generators::twin::lru::PageStack;
 use crate::generators::twin::updates::{UPDATED_PAGE, Updates};
-use crate::requests::pages::PageSet;
 use rustc_hash::FxHashMap;
+use wordline_trace::PageSet;
 use wordline_units::{HostOp, HostRequest, LBA_BYTES};
 
 /// Requests whose ends are remembered, to see whether one goes on from there.

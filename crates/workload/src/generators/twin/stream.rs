@@ -1,15 +1,13 @@
 //! A twin at work: kind, size, time and address of each request, each from a stream of random
 //! numbers of its own, so that changing one parameter leaves the draws of the others alone.
 
-use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::twin::addresses::{Addresses, Way};
 use crate::generators::twin::arrivals::Clock;
 use crate::generators::twin::bursts::Recent;
 use crate::generators::twin::description::{Description, Side};
 use crate::generators::twin::files::{Files, beside_files, most_of_files};
 use crate::generators::twin::sizes::{Modulated, SizeLaw};
-use crate::random::stream::RandomStream;
-use crate::requests::pace::Ratio;
+use wordline_trace::{ErrorKind, Problem, RandomStream, Ratio, WorkloadError};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 /// How a twin is run.

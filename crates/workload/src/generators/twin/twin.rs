@@ -1,22 +1,20 @@
 //! A twin with its options, as a workload.
 
-use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::synthetic::catalogue::{SyntheticWorkload, synthetic_named};
 use crate::generators::twin::catalogue::Spelled;
 use crate::generators::twin::description::{Description, STRADDLE, Straddle};
 use crate::generators::twin::named::{Named, named, unknown};
 use crate::generators::twin::stream::{Play, TwinStream};
 use crate::generators::twin::{description, locality, sizes};
-use crate::requests::fit::{DriveShape, Fit, Placement};
-use crate::requests::pace::{ByteBound, Depth as QueueDepth, Limit, Pacing, Ratio};
-use crate::requests::pauses::{Pauses, Pausing};
-use crate::requests::stream::{Overrides, RequestStream};
-use crate::requests::updates::UpdateLaw;
-use crate::text::numbers::readable_bytes;
-use crate::text::parameter::{Options, Parameter, choice, value};
+use crate::updates::UpdateLaw;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use wordline_trace::options::{Options, choice, value};
+use wordline_trace::{
+    ByteBound, DriveShape, ErrorKind, Fit, Limit, Overrides, Pacing, Parameter, Pauses, Pausing, Placement,
+    Problem, QueueDepth, Ratio, RequestStream, WorkloadError, readable_bytes,
+};
 use wordline_units::{Count, LBA_BYTES, SimDuration};
 
 /// The options of every twin.
@@ -135,7 +133,7 @@ impl Twin {
         }
         let duration = o.get::<SimDuration>("duration", "a time such as 1h");
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
-        let scale = crate::text::bounded::number(&mut o, "scale", 1, 1..=65_536);
+        let scale = wordline_trace::options::number(&mut o, "scale", 1, 1..=65_536);
         let speedup = o.get::<Ratio>("speedup", "a factor such as 10 or 0.5").unwrap_or(Ratio::ONE);
         let closed = o.get::<QueueDepth>("closed", "a queue depth such as 32 or 32x4");
         let paced = closed.or(description.arrivals.closed);

@@ -1,0 +1,226 @@
+//! Any delimited text, by naming its columns. This is for traces that no other format knows; what
+//! each column is called and measured in is said in the options, nothing is guessed but the
+//! delimiter, and that by the title row.
+
+pub(crate) mod missing;
+pub(crate) mod plan;
+pub(crate) mod proposal;
+pub(crate) mod rows;
+pub(crate) mod table;
+pub(crate) mod write;
+
+use crate::error::did_you_mean;
+use crate::formats::csv::plan::{DELIMITERS, NO_CLOCK, Name, Plan, decoded, tells_time};
+use crate::formats::csv::proposal::proposed;
+use crate::formats::csv::rows::{Csv, split};
+use crate::formats::csv::write::write;
+use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::reading::example::{Body, Example};
+use crate::reading::format::{Extents, Format, Order, Quirks, Timing};
+use crate::reading::lines_of::{LineReader, Tally};
+use crate::reading::units::UNIT;
+use crate::text::parameter::{Parameter, choice};
+
+const fn column(key: &'static str, default: &'static str, about: &'static str) -> Parameter {
+    Parameter { key, unit: "column", default, allowed: "a title, or #N", choices: &[], about }
+}
+
+const fn words(key: &'static str, default: &'static str, about: &'static str) -> Parameter {
+    Parameter { key, unit: "words", default, allowed: "words parted by /", choices: &[], about }
+}
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "csv",
+    title: "any delimited text: name its columns and their units",
+    grammar: "\
+format=csv,time=COLUMN[:UNIT],offset=COLUMN[:UNIT][:hex],size=COLUMN[:UNIT][:hex],op=COLUMN
+
+COLUMN  a title of the title row, or #1, #2, ... where there is none. Write a title that holds a comma
+        in double quotes.
+UNIT    of time: ns, us, ms, s, filetime or 100ns, date (2016-02-21 22:52:25.133, UTC).
+        Of offset and size: byte, sector (512), or a size such as 4KiB that is counted in.
+        Without it, a unit at the end of the title holds, in brackets or behind _ (Init Time (s), ts_ms);
+        of KB, MB and GB there, which are of 1024 or of 1000, one is asked for (Size (KB):KiB or :kB);
+        without that, unit= or byte. A time without one is found by evidence, or asked for; so is unit=
+        where nine of ten requests would be shorter than 512 bytes.
+
+In a table parted by white space, what a row has too much stands in its first column that no option names,
+as the name of a command with spaces does.
+
+latency=COLUMN says that times are those of completion, and how long each request took: it came so much
+before, as in what biosnoop prints.
+
+time=none is for a table without a clock: it is replayed as a closed loop.
+
+size=always:4KiB and op=always:write hold for all rows; end=COLUMN may stand for size. Lines before the
+title row are set aside. Fields may be in double quotes. Rows are sorted by time.
+
+A table is written with the same options, columns by their titles; those that are not told are Time (ns),
+Volume, Op, Offset and Size, and a write with FUA is the word fua. Latency hints and streams are written if
+hint= and stream= say what their columns are called.",
+    parameters: &[
+        column(
+            "time",
+            "none",
+            "when the request came, with its unit: Init Time:us; or none, if no column says it",
+        ),
+        column(
+            "latency",
+            "none",
+            "how long the request took, with its unit, where times are those of completion",
+        ),
+        column("offset", "none", "first byte or unit, perhaps :hex"),
+        column("size", "none", "length, perhaps :hex; always:4KiB for all rows"),
+        column("end", "none", "one past the last byte or unit, in place of size"),
+        Parameter {
+            default: "byte",
+            about: "what offset and size count in where their columns do not say it; a sector is 512 bytes",
+            ..UNIT
+        },
+        column("op", "none", "what is asked; always:write for all rows"),
+        column("device", "one volume", "names the volume"),
+        column("hint", "none", "how short the host wants the latency: short, medium, long, or nothing"),
+        column(
+            "stream",
+            "none",
+            "the stream that a write is part of: 1 to 31, or 0 or nothing; not read for other rows",
+        ),
+        words("read", "r/read/rd", "words of op that are a read, whatever their case"),
+        words("write", "w/write/wr", "words of op that are a write"),
+        words("flush", "f/flush/sync/fsync", "words of op that are a FLUSH; offset and size are not read"),
+        words("trim", "t/trim/d/discard/unmap", "words of op that are a trim"),
+        words("fua", "none", "words of op that are a write with force unit access"),
+        words("ignore", "none", "words of op that are no request, such as completions"),
+        choice(
+            "delimiter",
+            "by the title row",
+            "comma, semicolon, tab, space, bar",
+            &["comma", "semicolon", "tab", "space", "bar"],
+            "what parts the columns; space is any run of white space",
+        ),
+        choice("decimal", "point", "point, comma", &["point", "comma"], "what parts whole and fraction"),
+        choice(
+            "thousands",
+            "nothing",
+            "comma, point, space, apostrophe, underscore",
+            &["comma", "point", "space", "apostrophe", "underscore"],
+            "what parts the digits of long numbers",
+        ),
+        Parameter {
+            key: "preamble",
+            unit: "count",
+            default: "up to the title row",
+            allowed: "0 or more",
+            choices: &[],
+            about: "lines to step over first",
+        },
+        Parameter {
+            key: "comment",
+            unit: "text",
+            default: "none",
+            allowed: "the beginning of a line",
+            choices: &[],
+            about: "lines that begin so are set aside",
+        },
+    ],
+    order: Order::Loose,
+    timing: Timing::Told,
+    quirks: Quirks {
+        must_be_told: true,
+        may_lack_clock: |settings| settings.get("time").is_some_and(|time| time == NO_CLOCK),
+        tells_time,
+        proposal: Some(proposed),
+        ..Quirks::NONE
+    },
+    extents: Extents::Bytes,
+    detect,
+    open: |settings, input| {
+        let csv = Csv::of(settings);
+        let volumes = csv.volumes();
+        LineReader::open(csv, volumes, input)
+    },
+    write,
+    example: Example {
+        options: ",time=T:ms,offset=At:hex,size=Size,op=Op,device=Disk,decimal=comma,thousands=point",
+        body: Body::Lines {
+            title: "T;Op;At;Size;Disk\n",
+            time: |i| format!("0,{:06}", i * 10),
+            line: |r, time| {
+                let op = r.op("Read", "Write");
+                format!("{time};{op};0x{:x};{};a", r.sector * 512, r.sectors * 512)
+            },
+        },
+    },
+};
+
+/// Lines in which a title row is looked for.
+const PREAMBLE_LINES: usize = 1_000;
+
+/// The delimiter with which a line is the title row, or the words nearest to one.
+fn find_delimiter(plan: &Plan, sample: &Sample) -> Result<u8, Miss> {
+    let told = |d: &&(&str, u8)| plan.delimiter.is_none_or(|t| t == d.1);
+    let lines = || sample.lines().skip(plan.preamble as usize).take(PREAMBLE_LINES);
+    let mut fields = Vec::new();
+    if !plan.is_titled() {
+        // Without titles, the delimiter that gives the first row its columns.
+        let most = plan.names().into_iter().flatten().filter_map(|n| match n {
+            Name::Number(n) => Some(*n),
+            Name::Title(_) => None,
+        });
+        let most = most.max().unwrap_or(0);
+        let first = lines().find(|l| !l.trim_ascii().is_empty()).unwrap_or_default();
+        let fits = DELIMITERS
+            .iter()
+            .filter(told)
+            .find(|(_, d)| split(first, *d, &mut fields).is_ok() && fields.len() > most);
+        return fits.map(|(_, d)| *d).ok_or_else(|| {
+            Miss::new(0, format!("no delimiter parts the first row into {} columns", most + 1))
+        });
+    }
+    let mut nearest: (usize, Vec<String>, String) = (usize::MAX, Vec::new(), String::new());
+    for line in lines() {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        for (_, delimiter) in DELIMITERS.iter().filter(told) {
+            if split(line, *delimiter, &mut fields).is_err() {
+                continue;
+            }
+            let titles: Vec<&[u8]> = fields.iter().map(|f| &line[f.0 as usize..f.1 as usize]).collect();
+            match plan.places(&titles) {
+                Ok(_) => return Ok(*delimiter),
+                Err(missing) if missing.len() < nearest.0 => {
+                    let shown = titles
+                        .iter()
+                        .take(24)
+                        .map(|t| decoded(t.trim_ascii()).replace(char::is_control, " "));
+                    nearest = (missing.len(), missing, shown.collect::<Vec<_>>().join(" | "));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    let (_, missing, titles) = nearest;
+    let hints = missing.iter().map(|m| did_you_mean(m, titles.split(" | ")));
+    let hint = hints.filter(|h| !h.is_empty()).collect::<Vec<_>>().join(" ");
+    let reason = format!("no title row has {}; the nearest is: {titles}. {hint}", missing.join(", "));
+    Err(Miss::new(0, reason.trim_end().to_string()))
+}
+
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let plan = Plan::of(told)?;
+    let delimiter = find_delimiter(&plan, sample)?;
+    let mut settings = told.clone();
+    if let Some((name, _)) = DELIMITERS.iter().find(|(_, d)| *d == delimiter) {
+        settings.insert("delimiter", name.to_string());
+    }
+    let csv = Csv::of(&settings);
+    let volumes = csv.volumes();
+    let tally = Tally::of(sample, csv, volumes).at_least_half()?;
+    let titles = plan.names().into_iter().flatten().filter_map(|n| match n {
+        Name::Title(t) => Some(t.as_str()),
+        Name::Number(_) => None,
+    });
+    let titles = titles.collect::<Vec<_>>().join(", ");
+    let what = "have a time, an offset, a size and an operation where the options say";
+    Ok(Detection { settings, ..tally.found(Confidence::Certain, &format!("with {titles}"), what) })
+}

@@ -1,0 +1,335 @@
+//! How a table that no format knows may be read: `csv:` spellings. Columns are guessed by their titles and
+//! by what stands in them, and every guess is read: what is proposed has passed as a trace, of whole sectors,
+//! with sizes and rates that drives have. Of several that pass, none is: what only the user knows is listed.
+
+use crate::formats::csv::plan::{of_either, titled_unit, unit_of};
+use crate::formats::csv::table::{LINES, Role, Table, find, is_number};
+use crate::reading::detection::{Sample, Settings};
+use crate::reading::format::Format;
+use crate::reading::readings::{Reading, settle};
+use crate::reading::record::{Event, Record};
+use crate::text::numbers::{excerpt, time};
+use crate::text::parameter::unquoted_parts;
+use std::io::Cursor;
+use wordline_units::HostOp;
+
+/// Columns that are shown.
+const SHOWN: usize = 24;
+/// The longest request that hosts send.
+const LONGEST: u64 = 64 << 20;
+
+/// A guess at the columns, and the units of two.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Guess {
+    time: Option<usize>,
+    offset: usize,
+    size: usize,
+    op: Option<usize>,
+    device: Option<usize>,
+    /// What offset and size count in: those between which only the user can choose.
+    units: Vec<(Unit, Unit)>,
+}
+
+/// What a column of offsets or sizes counts in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Unit {
+    /// Bytes, or what the title says and the format takes from it.
+    Said,
+    Sector,
+    /// A word that is told with the column, and its bytes.
+    Of(&'static str, u64),
+}
+
+impl Unit {
+    fn suffix(self) -> String {
+        match self {
+            Unit::Said => String::new(),
+            Unit::Sector => ":sector".to_string(),
+            Unit::Of(word, _) => format!(":{word}"),
+        }
+    }
+
+    /// Whether values in bytes have been counted twice, as they are whole units of units.
+    fn is_twice(self, values: &[u64]) -> bool {
+        let bytes = match self {
+            Unit::Said => return false,
+            Unit::Sector => 512,
+            Unit::Of(_, bytes) => bytes,
+        };
+        values.iter().all(|v| v.is_multiple_of(bytes * bytes))
+    }
+}
+
+impl Table<'_> {
+    /// Every way to read the columns that their titles and what stands in them leave.
+    fn guesses(&self) -> Vec<Guess> {
+        let op = self.op();
+        // What is asked stands in words that are not known, and is not left out.
+        if op.is_none() && self.has_role(Role::Op) {
+            return vec![];
+        }
+        let times: Vec<Option<usize>> = {
+            let found = self.of_role(Role::Time, |n| Some(n) != op && self.is_time(n));
+            let has_none = found.is_empty() && !(0..self.width()).any(|n| self.may_be_time(n));
+            if has_none { vec![None] } else { found.into_iter().map(Some).collect() }
+        };
+        let few = |n: usize| {
+            let distinct = self.distinct(n);
+            (distinct <= 8 || distinct * 2 <= self.rows.len())
+                && !self.column(n).any(|c| c.contains(&b'.') && is_number(c))
+        };
+        let is_device =
+            |n: &usize| self.titled(*n) == Some(Role::Device) && self.words(*n).len() <= 2 && few(*n);
+        let device = (0..self.width()).find(is_device);
+        let mut all = vec![];
+        for time in times {
+            let free = |n: usize| Some(n) != time && Some(n) != op && Some(n) != device && self.is_extent(n);
+            for offset in self.of_role(Role::Offset, free) {
+                for size in self.of_role(Role::Size, |n| n != offset && free(n)) {
+                    for units in self.units(offset, size) {
+                        all.push(Guess { time, offset, size, op, device, units });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// What offset and size may count in, as their titles say: each a guess, with what it leaves open.
+    fn units(&self, offset: usize, size: usize) -> Vec<Vec<(Unit, Unit)>> {
+        let same = |units: &[Unit]| units.iter().map(|unit| (*unit, *unit)).collect::<Vec<_>>();
+        match (self.units_said(offset).as_slice(), self.units_said(size).as_slice()) {
+            ([], []) => vec![same(&[Unit::Said]), same(&[Unit::Sector])],
+            // Sizes count what offsets do, or bytes.
+            (said, []) => vec![said.iter().map(|unit| (*unit, Unit::Said)).collect(), same(said)],
+            ([], said) => vec![said.iter().map(|unit| (Unit::Said, *unit)).collect()],
+            (one, other) if one == other => vec![same(one)],
+            (one, other) => vec![one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b))).collect()],
+        }
+    }
+
+    /// The units that a title leaves; none where it says nothing.
+    fn units_said(&self, n: usize) -> Vec<Unit> {
+        if self.counts_sectors(n) {
+            return vec![Unit::Sector];
+        }
+        if self.counts_pages(n) {
+            return [("4KiB", 4 << 10), ("8KiB", 8 << 10), ("16KiB", 16 << 10)].map(of).to_vec();
+        }
+        let title = self.titles.as_ref().and_then(|t| t.get(n)).map(String::as_str).unwrap_or_default();
+        match unit_of(title) {
+            Some(word) if titled_unit(word).is_some() => vec![Unit::Said],
+            Some(word) => of_either(word).map(|units| units.map(of).to_vec()).unwrap_or_default(),
+            None => vec![],
+        }
+    }
+
+    /// Whether a column can hold offsets or sizes: whole numbers, or such of a large unit that its title says.
+    fn is_extent(&self, n: usize) -> bool {
+        self.is_whole(n)
+            || self.all(n, is_number) && !self.is_flag(n) && matches!(self.units_said(n)[..], [_, ..])
+    }
+
+    /// The `csv:` options of a guess; `zero_reads` is what a flag of 0 asks.
+    fn spelling(&self, guess: &Guess, units: (Unit, Unit), zero_reads: bool, always: &str) -> String {
+        let time = match guess.time {
+            Some(n) if self.is_date(n) => format!("{}:date", self.name(n)),
+            Some(n) => self.name(n),
+            None => "none".to_string(),
+        };
+        let extent = |n: usize, unit: Unit| {
+            format!("{}{}{}", self.name(n), unit.suffix(), if self.is_hex(n) { ":hex" } else { "" })
+        };
+        let op = guess.op.map_or(format!("always:{always}"), |n| self.name(n));
+        let (offset, size) = (extent(guess.offset, units.0), extent(guess.size, units.1));
+        let mut out = format!("time={time},offset={offset},size={size},op={op}");
+        if guess.op.is_some_and(|n| self.is_flag(n)) {
+            out += if zero_reads { ",read=0,write=1" } else { ",read=1,write=0" };
+        }
+        if let Some((read, write)) = guess.op.and_then(|n| self.codes(n)) {
+            let words = [("read", read), ("write", write)];
+            let given = words.iter().filter(|(_, words)| !words.is_empty());
+            out += &given.map(|(key, words)| format!(",{key}={}", words.join("/"))).collect::<String>();
+        }
+        if let Some(device) = guess.device {
+            out += &format!(",device={}", self.name(device));
+        }
+        if let Some(latency) = self.latency() {
+            out += &format!(",latency={}", self.name(latency));
+        }
+        if [guess.time, Some(guess.offset), Some(guess.size)]
+            .into_iter()
+            .flatten()
+            .any(|n| self.has_groups(n))
+        {
+            out += ",thousands=comma";
+        }
+        if self.has_commas {
+            out += ",decimal=comma";
+        }
+        if self.titles.is_none() && self.delimiter == b' ' {
+            out += ",delimiter=space";
+        }
+        out
+    }
+
+    /// The options between which only the user can choose: what a flag means, what all rows ask.
+    fn spellings(&self, guess: &Guess, units: (Unit, Unit)) -> Vec<String> {
+        let flag_says = |n: usize| {
+            let words = self.words(n);
+            let has = |word: &str| words.iter().any(|w| w == word);
+            match (has("write"), has("read")) {
+                (true, false) => vec![true],
+                (false, true) => vec![false],
+                _ => vec![false, true],
+            }
+        };
+        match guess.op {
+            Some(n) if self.is_flag(n) => {
+                flag_says(n).into_iter().map(|zero| self.spelling(guess, units, zero, "")).collect()
+            }
+            Some(_) => vec![self.spelling(guess, units, false, "")],
+            None => ["read", "write"].map(|always| self.spelling(guess, units, false, always)).to_vec(),
+        }
+    }
+
+    /// Whether an unread column looks more like addresses than those that are read: all in whole sectors.
+    fn leaves_addresses(&self, guess: &Guess) -> bool {
+        let read = [guess.time, Some(guess.offset), Some(guess.size), guess.op, guess.device];
+        (0..self.width()).filter(|n| !read.contains(&Some(*n)) && self.titled(*n).is_none()).any(|n| {
+            let aligned = |c: &[u8]| time(c, 1).is_ok_and(|x| x.is_multiple_of(4096));
+            self.is_whole(n) && self.distinct(n) > 4 && self.all(n, aligned)
+        })
+    }
+}
+
+fn of((word, bytes): (&'static str, u64)) -> Unit {
+    Unit::Of(word, bytes)
+}
+
+/// The options of a text, as those of a table.
+fn settings_of(format: &Format, options: &str) -> Settings {
+    let known = format.parameters;
+    let pairs = unquoted_parts(options).filter_map(|part| part.split_once('='));
+    let own = |(key, value): (&str, &str)| {
+        known.iter().find(|p| p.key == key).map(|p| (p.key, value.replace('"', "")))
+    };
+    pairs.filter_map(own).collect()
+}
+
+/// The requests of the sample as options read it, if all but a few rows are some.
+fn requests(format: &Format, sample: &Sample, settings: &Settings) -> Option<Vec<Record>> {
+    let mut reader = (format.open)(settings, Box::new(Cursor::new(sample.whole_lines().to_vec())));
+    let (mut all, mut unusable) = (vec![], 0);
+    while let Ok(Some(event)) = reader.next() {
+        match event {
+            Event::Request(r) if matches!(r.op, HostOp::Read | HostOp::Write) => all.push(r),
+            Event::Unusable(_) => unusable += 1,
+            _ => {}
+        }
+        if all.len() + unusable > 20 * LINES {
+            break;
+        }
+    }
+    (!all.is_empty() && unusable * 50 <= all.len()).then_some(all)
+}
+
+/// Whether addresses and sizes are those of requests: whole sectors, no request of many megabytes, and more
+/// addresses, further apart, than sizes.
+fn is_plausible(requests: &[Record], units: (Unit, Unit)) -> bool {
+    let distinct = |of: fn(&Record) -> u64| {
+        let mut values: Vec<u64> = requests.iter().map(of).collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    };
+    let (offsets, sizes) = (distinct(|r| r.offset), distinct(|r| r.bytes));
+    let (Some(largest), Some(highest)) = (sizes.last(), offsets.last()) else { return false };
+    let whole = |r: &&Record| r.bytes > 0 && r.offset.is_multiple_of(512) && r.bytes.is_multiple_of(512);
+    let in_sectors = requests.iter().filter(whole).count() * 100 >= requests.len() * 99;
+    in_sectors
+        && *largest <= LONGEST
+        && highest >= largest
+        && offsets.len() >= sizes.len()
+        && offsets.len() > 1
+        // Numbers that are all whole sectors as bytes do not count sectors.
+        && !(units.0.is_twice(&offsets) || units.1.is_twice(&sizes))
+}
+
+/// The spellings of a guess that read the sample as a trace; those that the units of time leave open, too.
+fn passing(format: &Format, table: &Table, sample: &Sample, guess: &Guess) -> Vec<String> {
+    let mut passed = vec![];
+    let all =
+        guess.units.iter().flat_map(|units| table.spellings(guess, *units).into_iter().map(|s| (*units, s)));
+    for (units, spelling) in all {
+        let settings = settings_of(format, &spelling);
+        let Ok(detection) = (format.detect)(sample, &settings) else { continue };
+        let all = requests(format, sample, &detection.settings);
+        if !all.is_some_and(|all| is_plausible(&all, units)) {
+            continue;
+        }
+        let settled = settle(format, sample, detection, &settings);
+        if settled.readings.is_empty() {
+            passed.push(spelling);
+            continue;
+        }
+        let column = settings.get("time").cloned().unwrap_or_default();
+        // A title may say the unit; it is taken if the times can be in it.
+        let said = guess.time.and_then(|n| table.time_unit(n)).map(|unit| format!("time={column}:{unit}"));
+        let times = || settled.readings.iter().filter(|r| r.against.is_empty());
+        let is_said = |r: &&Reading| said.as_ref().is_some_and(|s| r.options.split(',').any(|o| o == s));
+        if let (Some(_), Some(time)) = (times().find(is_said), &said) {
+            passed.push(spelling.replacen(&format!("time={column}"), time, 1));
+            continue;
+        }
+        for reading in times() {
+            // A reading's options say the column of times with its unit.
+            if let Some(time) = reading.options.split(',').find(|o| o.starts_with("time=")) {
+                passed.push(spelling.replacen(&format!("time={column}"), time, 1));
+            }
+        }
+    }
+    passed
+}
+
+/// How a table that no format knows would be read in `format`, if the content is one.
+pub(crate) fn proposed(format: &Format, sample: &Sample) -> Option<String> {
+    let table = find(sample)?;
+    let columns = match &table.titles {
+        Some(titles) => {
+            let shown = titles.iter().take(SHOWN).map(|t| t.replace(char::is_control, " "));
+            format!("it is a table with the columns {}", shown.collect::<Vec<_>>().join(" | "))
+        }
+        None => {
+            let row = table.rows.first().map(|r| {
+                let cells = r.iter().take(SHOWN).enumerate();
+                cells.map(|(n, c)| format!("#{} {}", n + 1, excerpt(c, 24))).collect::<Vec<_>>().join(" | ")
+            });
+            format!("it is a table without titles, whose columns are {}", row.unwrap_or_default())
+        }
+    };
+    let passed: Vec<Vec<String>> = (table.guesses().iter())
+        .filter(|guess| !table.leaves_addresses(guess))
+        .map(|guess| passing(format, &table, sample, guess))
+        .filter(|spellings| !spellings.is_empty())
+        .collect();
+    let quoted = |spelling: &String| format!("--format 'csv:{}'", spelling.replace('\'', "'\\''"));
+    let explained = "`wordline explain csv` says how columns and units are named";
+    Some(match passed.as_slice() {
+        [only] => match only.as_slice() {
+            [spelling] => format!("{columns}; perhaps {} ({explained})", quoted(spelling)),
+            several => format!(
+                "{columns}; only you know which of these it is: {} ({explained})",
+                several.iter().map(quoted).collect::<Vec<_>>().join(" | ")
+            ),
+        },
+        [] => format!(
+            "{columns}; {}, so none is proposed. If it is a trace, name its columns and their units: {explained}",
+            table.missing()
+        ),
+        _ => format!(
+            "{columns}; they can be read in several ways, so name those of time, offset, size and operation with \
+             their units: {explained}"
+        ),
+    })
+}

@@ -1,0 +1,380 @@
+//! A table that no format knows: its delimiter, titles and rows, and what a column holds by its title and
+//! by what stands in it.
+
+use crate::formats::csv::plan::decoded;
+use crate::formats::csv::rows::split;
+use crate::reading::detection::Sample;
+use crate::text::numbers::{date, hexadecimal, time};
+
+/// Lines that are looked at.
+pub(crate) const LINES: usize = 400;
+
+/// Columns of a line between delimiters; white space of any length is one, and quotes are left off.
+fn cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
+    let mut fields = vec![];
+    match split(line, delimiter, &mut fields) {
+        Ok(()) => fields.iter().map(|(from, to)| line[*from as usize..*to as usize].trim_ascii()).collect(),
+        Err(_) => vec![],
+    }
+}
+
+/// Digits in groups of three with commas between them, as in `4,096`.
+pub(crate) fn is_grouped(cell: &[u8]) -> bool {
+    let whole = cell.split(|c| *c == b'.').next().unwrap_or_default();
+    let groups: Vec<&[u8]> = whole.split(|c| *c == b',').collect();
+    let digits = |g: &[u8]| !g.is_empty() && g.iter().all(u8::is_ascii_digit);
+    groups.len() > 1
+        && groups.iter().all(|g| digits(g))
+        && groups[0].len() <= 3
+        && !groups[0].starts_with(b"0")
+        && groups[1..].iter().all(|g| g.len() == 3)
+        && cell[whole.len()..].iter().skip(1).all(u8::is_ascii_digit)
+}
+
+/// A number whose comma can only be a decimal one, as in `0,25`.
+fn has_comma(cell: &[u8]) -> bool {
+    let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let parts: Vec<&[u8]> = cell.split(|c| *c == b',').collect();
+    matches!(parts[..], [whole, parts] if digits(whole) && digits(parts)) && !is_grouped(cell)
+}
+
+pub(crate) fn is_number(cell: &[u8]) -> bool {
+    if is_grouped(cell) || has_comma(cell) {
+        return true;
+    }
+    let digits = cell.iter().any(u8::is_ascii_digit);
+    digits && cell.iter().all(|c| c.is_ascii_digit() || matches!(c, b'.' | b'-' | b'e' | b'E' | b'+'))
+}
+
+/// A table in the content: its title row, if there is one, and rows.
+pub(crate) struct Table<'a> {
+    pub titles: Option<Vec<String>>,
+    pub rows: Vec<Vec<&'a [u8]>>,
+    pub delimiter: u8,
+    /// Whether a comma parts whole and fraction.
+    pub has_commas: bool,
+}
+
+/// Titles of columns whose cells may have spaces.
+const NAMES: [&str; 5] = ["comm", "process", "task", "program", "name"];
+
+/// Whether a row is one of titles.
+fn is_title(row: &[&[u8]]) -> bool {
+    !row.iter().any(|c| is_number(c) || c.starts_with(b"0x"))
+}
+
+/// Three lines in a row with the same number of columns, three or more.
+pub(crate) fn find<'a>(sample: &Sample<'a>) -> Option<Table<'a>> {
+    let lines: Vec<&[u8]> = sample.lines().take(LINES).filter(|l| !l.trim_ascii().is_empty()).collect();
+    [b';', b'\t', b',', b'|', b' '].into_iter().find_map(|delimiter| {
+        let all: Vec<Vec<&[u8]>> = lines.iter().map(|l| cells(l, delimiter)).collect();
+        let at = all.windows(3).position(|w| {
+            let n = w[0].len();
+            // A name with spaces makes rows longer than their titles.
+            let fits =
+                |row: &Vec<&[u8]>| row.len() == n || delimiter == b' ' && is_title(&w[0]) && row.len() > n;
+            n >= 3 && fits(&w[1]) && fits(&w[2])
+        })?;
+        let width = all[at].len();
+        let is_titled = is_title(&all[at]);
+        let row_has_number = |row: &Vec<&[u8]>| row.iter().any(|c| is_number(c));
+        // Prose has words in columns, too.
+        if !all.get(at + 1).is_some_and(row_has_number) {
+            return None;
+        }
+        let titles: Option<Vec<String>> = is_titled.then(|| {
+            let first = all[at].iter().map(|c| c.strip_prefix(b"\xef\xbb\xbf").unwrap_or(c));
+            first.map(|c| decoded(c).trim_matches('"').to_string()).collect()
+        });
+        let from = at + usize::from(is_titled);
+        let named = |t: &String| NAMES.iter().any(|n| t.to_lowercase().contains(n));
+        let spare = titles.as_ref().and_then(|t| t.iter().position(named));
+        let rows = all[from..].iter().filter_map(|row| match (row.len(), spare) {
+            (n, _) if n == width => Some(row.clone()),
+            (n, Some(spare)) if n > width && delimiter == b' ' => {
+                let mut row = row.clone();
+                row.drain(spare + 1..spare + 1 + n - width);
+                Some(row)
+            }
+            _ => None,
+        });
+        let rows: Vec<Vec<&[u8]>> = rows.collect();
+        let has_commas = delimiter != b',' && rows.iter().flatten().any(|c| has_comma(c));
+        Some(Table { titles, rows, delimiter, has_commas })
+    })
+}
+
+/// What a column's title says that it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Time,
+    Offset,
+    Size,
+    Op,
+    Device,
+    /// Something that no request has: a latency, a rate, a process.
+    Other,
+}
+
+/// Words of titles, those that rule others out first.
+const TITLES: [(Role, &[&str]); 6] = [
+    (
+        Role::Other,
+        &[
+            "lat",
+            "latency",
+            "response",
+            "resp",
+            "service",
+            "elapsed",
+            "duration",
+            "wait",
+            "await",
+            "queue",
+            "que",
+            "qd",
+            "depth",
+            "pid",
+            "tid",
+            "cpu",
+            "util",
+            "iops",
+            "rate",
+            "status",
+            "error",
+            "result",
+            "key",
+            "tier",
+            "phase",
+            "comm",
+            "process",
+            "user",
+            "line",
+            "nr",
+            "id",
+            "seq",
+            "index",
+            "dur",
+            "delay",
+            "finish",
+            "end",
+            "completion",
+            "complete",
+            "thread",
+            "hit",
+            "miss",
+            "score",
+            "percent",
+            "temperature",
+            "version",
+            "cost",
+        ],
+    ),
+    (
+        Role::Time,
+        &["time", "timestamp", "stamp", "ts", "init", "when", "arrival", "arrive", "date", "issue", "start"],
+    ),
+    (
+        Role::Op,
+        &[
+            "op",
+            "type",
+            "kind",
+            "rw",
+            "rwbs",
+            "command",
+            "cmd",
+            "direction",
+            "action",
+            "operation",
+            "t",
+            "opcode",
+            "request",
+        ],
+    ),
+    (
+        Role::Size,
+        &[
+            "size", "length", "len", "bytes", "nblk", "sectors", "nsec", "nlb", "count", "blocks", "pages",
+            "npages",
+        ],
+    ),
+    (
+        Role::Offset,
+        &[
+            "offset", "lba", "lbn", "slba", "address", "addr", "sector", "block", "blk", "blkno", "pos",
+            "position", "lbablock", "page", "pageno", "lpn", "lpa",
+        ],
+    ),
+    (Role::Device, &["disk", "dev", "device", "volume", "vol", "lun", "asu", "diskno", "disknumber"]),
+];
+
+/// Whether a cell says what is asked in a word that all know.
+pub(crate) fn is_word(cell: &[u8]) -> bool {
+    const WORDS: [&str; 10] = ["r", "w", "read", "write", "rd", "wr", "d", "discard", "trim", "flush"];
+    WORDS.iter().any(|w| w.as_bytes().eq_ignore_ascii_case(cell))
+}
+
+/// Units of offsets and sizes at the end of titles.
+const UNITS: [&str; 8] = ["byte", "bytes", "kb", "mb", "gb", "kib", "mib", "gib"];
+
+impl Table<'_> {
+    pub fn width(&self) -> usize {
+        self.rows.first().map_or(0, Vec::len)
+    }
+
+    pub fn column(&self, n: usize) -> impl Iterator<Item = &[u8]> {
+        self.rows.iter().filter_map(move |r| r.get(n).copied())
+    }
+
+    pub fn all(&self, n: usize, is: impl Fn(&[u8]) -> bool) -> bool {
+        let (count, fit) = self.column(n).fold((0, 0), |(all, fit), c| (all + 1, fit + usize::from(is(c))));
+        count > 0 && fit * 20 >= count * 19
+    }
+
+    pub fn numbers(&self, n: usize) -> Vec<u64> {
+        let number = |c: &[u8]| time(&self.plain(c), 1_000_000).ok().or_else(|| hexadecimal(c).ok());
+        self.column(n).filter_map(number).collect()
+    }
+
+    /// A cell with a point for decimals and without the commas of groups.
+    fn plain(&self, cell: &[u8]) -> Vec<u8> {
+        let groups = !self.has_commas && is_grouped(cell);
+        let kept = cell.iter().filter(|c| **c != b',' || !groups);
+        kept.map(|c| if *c == b',' { b'.' } else { *c }).collect()
+    }
+
+    pub fn distinct(&self, n: usize) -> usize {
+        let mut values: Vec<&[u8]> = self.column(n).collect();
+        values.sort_unstable();
+        values.dedup();
+        values.len()
+    }
+
+    /// The words of a title in lower case: `Object_Size_Bytes` and `startTime(us)` have several.
+    pub fn words(&self, n: usize) -> Vec<String> {
+        let title = self.titles.as_ref().and_then(|t| t.get(n)).map_or("", String::as_str);
+        let mut words = vec![String::new()];
+        let mut before = ' ';
+        for c in title.chars() {
+            let parts = !c.is_alphanumeric() || c.is_uppercase() && before.is_lowercase();
+            if parts {
+                words.push(String::new());
+            }
+            if c.is_alphanumeric()
+                && let Some(last) = words.last_mut()
+            {
+                last.extend(c.to_lowercase());
+            }
+            before = c;
+        }
+        words.retain(|w| !w.is_empty());
+        words
+    }
+
+    /// What the title of a column says; nothing where it has no known word, or there are no titles.
+    pub fn titled(&self, n: usize) -> Option<Role> {
+        let mut words = self.words(n);
+        // `t_us` is a time, where `T` alone may be what is asked; and `nr_sectors` counts sectors.
+        if words.first().is_some_and(|w| w == "t") && self.time_unit(n).is_some() {
+            return Some(Role::Time);
+        }
+        if words.len() > 1 {
+            words.retain(|w| w != "nr");
+        }
+        let role = |words: &[String]| {
+            TITLES.iter().find(|(_, known)| words.iter().any(|w| known.contains(&w.as_str()))).map(|t| t.0)
+        };
+        // `Offset (bytes)` is no size.
+        let before =
+            words.split_last().filter(|(last, _)| UNITS.contains(&last.as_str())).map(|(_, before)| before);
+        before.and_then(role).or_else(|| role(&words))
+    }
+
+    /// Columns that a title gives a role; of a table without titles, or where none has it, those without a
+    /// known title.
+    pub fn of_role(&self, role: Role, is: impl Fn(usize) -> bool) -> Vec<usize> {
+        let fit: Vec<usize> = (0..self.width()).filter(|n| is(*n)).collect();
+        let titled: Vec<usize> = fit.iter().copied().filter(|n| self.titled(*n) == Some(role)).collect();
+        if titled.is_empty() {
+            fit.into_iter().filter(|n| self.titled(*n).is_none()).collect()
+        } else {
+            titled
+        }
+    }
+
+    /// Columns of words or of 0 and 1 that say what is asked.
+    pub fn is_op(&self, n: usize) -> bool {
+        self.all(n, is_word) || self.is_flag(n)
+    }
+
+    /// Whether a column has digits in groups.
+    pub fn has_groups(&self, n: usize) -> bool {
+        !self.has_commas && self.column(n).any(is_grouped)
+    }
+
+    /// The column of latencies of a table that bcc's biosnoop printed, whose times are those of completion.
+    pub fn latency(&self) -> Option<usize> {
+        let titles = self.titles.as_ref()?;
+        let has = |title: &str| titles.iter().position(|t| t == title);
+        has("TIME(s)").and(has("COMM")).and(has("SECTOR"))?;
+        has("LAT(ms)")
+    }
+
+    pub fn is_flag(&self, n: usize) -> bool {
+        self.all(n, |c| matches!(c, b"0" | b"1")) && self.distinct(n) == 2
+    }
+
+    pub fn is_date(&self, n: usize) -> bool {
+        self.all(n, |c| date(c, b'.').is_ok())
+    }
+
+    pub fn is_hex(&self, n: usize) -> bool {
+        self.column(n).next().is_some_and(|c| c.starts_with(b"0x"))
+    }
+
+    /// Whether numbers hardly ever fall, and do rise.
+    pub fn rises(&self, n: usize) -> bool {
+        let numbers = self.numbers(n);
+        let falls = numbers.windows(2).filter(|w| w[1] < w[0]).count();
+        falls * 50 <= numbers.len() && numbers.last() > numbers.first() && self.distinct(n) > 2
+    }
+
+    pub fn is_time(&self, n: usize) -> bool {
+        self.is_date(n) || self.all(n, is_number) && self.rises(n)
+    }
+
+    /// Whole numbers that are no flags.
+    pub fn is_whole(&self, n: usize) -> bool {
+        let whole = |c: &[u8]| {
+            let float = c.strip_suffix(b".0").unwrap_or(c);
+            let grouped = !self.has_commas && is_grouped(c) && !c.contains(&b'.');
+            !c.is_empty() && (float.iter().all(u8::is_ascii_digit) || grouped)
+                || hexadecimal(c).is_ok() && c.starts_with(b"0x")
+        };
+        self.all(n, whole) && !self.is_flag(n)
+    }
+
+    /// Whether a column's title says that it counts sectors, and no unit in brackets says otherwise.
+    pub fn counts_sectors(&self, n: usize) -> bool {
+        let title = self.titles.as_ref().and_then(|t| t.get(n)).map_or("", String::as_str);
+        let sectors = |w: &String| matches!(w.as_str(), "sector" | "sectors" | "lba" | "lbn" | "nsec");
+        !title.contains('(') && self.words(n).iter().any(sectors)
+    }
+
+    /// The unit of time at the end of a title: `timestamp_ms`.
+    pub fn time_unit(&self, n: usize) -> Option<String> {
+        let last = self.words(n).pop()?;
+        let long = [("sec", "s"), ("seconds", "s"), ("msec", "ms"), ("usec", "us"), ("nsec", "ns")];
+        let unit = long.iter().find(|(word, _)| *word == last).map_or(last.as_str(), |(_, unit)| unit);
+        ["s", "ms", "us", "ns"].contains(&unit).then(|| unit.to_string())
+    }
+
+    pub fn name(&self, n: usize) -> String {
+        match self.titles.as_ref().and_then(|t| t.get(n)) {
+            Some(title) if title.contains(',') => format!("\"{title}\""),
+            Some(title) => title.clone(),
+            None => format!("#{}", n + 1),
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! A file being read, block by block; what is damaged is noticed and stepped over.
+
+use crate::formats::wordline::layout::{
+    BLOCK, BLOCK_HEADER, COUNTS, END, FUA, GROUP, HINT_SHIFT, KINDS, LARGEST, LONGEST_NAME, MAGIC, MARGIN,
+    MOST, READ, STREAM_SHIFT, VERSION, WIDEST, is_kind, u32_at, u64_at,
+};
+use crate::formats::wordline::packing::{bits, packed_bytes, unpack, unzigzag};
+use crate::reading::record::{Event, Input, Position, Record, RecordReader};
+use crate::reading::records::Window;
+use crate::reading::volumes::Volumes;
+use crate::source::frame::FrameDecoder;
+use crate::text::numbers::{TENS, grouped};
+use std::io;
+use twox_hash::XxHash3_64;
+use wordline_units::{Attributes, LatencyHint};
+
+/// A payload being read; behind it lie [`MARGIN`] bytes.
+pub(crate) struct Payload<'a>(pub(crate) &'a [u8]);
+
+pub(crate) const SHORT: &str = "the payload ends within a column";
+
+impl Payload<'_> {
+    pub(crate) fn take(&mut self, bytes: usize) -> Result<&[u8], &'static str> {
+        if self.0.len() < bytes + MARGIN {
+            return Err(SHORT);
+        }
+        let taken = &self.0[..bytes + MARGIN];
+        self.0 = &self.0[bytes..];
+        Ok(taken)
+    }
+
+    pub(crate) fn byte(&mut self) -> Result<u8, &'static str> {
+        Ok(self.take(1)?[0])
+    }
+
+    pub(crate) fn column(&mut self, values: usize, out: &mut Vec<u64>) -> Result<(), &'static str> {
+        out.clear();
+        match self.byte()? {
+            0 => {
+                while out.len() < values {
+                    let width = self.byte()? as u32;
+                    if width > WIDEST && width != 64 {
+                        return Err("a group of values has a width between 56 and 64 bits, or beyond");
+                    }
+                    let group = GROUP.min(values - out.len());
+                    unpack(self.take(packed_bytes(group, width))?, width, group, out);
+                }
+                Ok(())
+            }
+            1 => {
+                let entries = self.byte()? as usize + 1;
+                let named: Vec<u64> =
+                    self.take(entries * 8)?[..entries * 8].chunks_exact(8).map(|e| u64_at(e, 0)).collect();
+                let width = bits(entries as u64 - 1);
+                unpack(self.take(packed_bytes(values, width))?, width, values, out);
+                for value in out {
+                    *value = *named.get(*value as usize).ok_or("a value is none of its column's entries")?;
+                }
+                Ok(())
+            }
+            _ => Err("a column is packed in a way that is not known"),
+        }
+    }
+}
+
+/// What the header says that a block must keep to.
+#[derive(Clone, Copy)]
+pub(crate) struct Known {
+    pub(crate) version: u32,
+    pub(crate) volumes: usize,
+}
+
+/// The columns of a block.
+#[derive(Default)]
+pub(crate) struct Block {
+    pub(crate) times: Vec<u64>,
+    pub(crate) offsets: Vec<u64>,
+    pub(crate) sizes: Vec<u64>,
+    pub(crate) kinds: Vec<u64>,
+    pub(crate) volumes: Vec<u64>,
+}
+
+impl Block {
+    pub(crate) fn read(
+        &mut self,
+        payload: &[u8],
+        values: usize,
+        first: u64,
+        known: Known,
+    ) -> Result<(), &'static str> {
+        let mut p = Payload(payload);
+        let (exponent, shift, way) = (p.byte()? as usize, p.byte()? as u32, p.byte()?);
+        let unit = *TENS.get(exponent).ok_or("the unit of time is longer than a second")?;
+        p.column(values, &mut self.times)?;
+        p.column(values, &mut self.offsets)?;
+        p.column(values, &mut self.sizes)?;
+        p.column(values, &mut self.kinds)?;
+        p.column(values, &mut self.volumes)?;
+        if p.0.len() != MARGIN {
+            return Err("the payload goes on behind its columns");
+        }
+        if shift > 63 || way > 1 {
+            return Err("the offsets are shifted or counted in a way that is not known");
+        }
+        let mut time = first;
+        for value in &mut self.times {
+            let step = value.checked_mul(unit).and_then(|step| time.checked_add(step));
+            time = step.ok_or("a time is beyond 2^64 ns")?;
+            *value = time;
+        }
+        let mut end = 0u64;
+        let mut lost = 0;
+        for (offset, size) in self.offsets.iter_mut().zip(&mut self.sizes) {
+            let at = if way == 1 { *offset } else { end.wrapping_add(unzigzag(*offset) as u64) };
+            // What is shifted out at the top was no address.
+            lost |= (at << shift >> shift) ^ at | (*size << shift >> shift) ^ *size;
+            end = at.wrapping_add(*size);
+            *offset = at << shift;
+            *size <<= shift;
+        }
+        if lost != 0 {
+            return Err("an offset or a length is beyond 2^64 bytes");
+        }
+        let fits = self.kinds.iter().all(|k| is_kind(*k, known.version));
+        if !fits || !self.volumes.iter().all(|v| *v < known.volumes as u64) {
+            return Err("a request is of a kind or on a volume that there is not");
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn record(&self, n: usize) -> Option<Record> {
+        let kind = *self.kinds.get(n)?;
+        Some(Record {
+            time: *self.times.get(n)?,
+            offset: *self.offsets.get(n)?,
+            bytes: *self.sizes.get(n)?,
+            op: KINDS[kind as usize & 3],
+            attributes: Attributes::NONE
+                .with_fua(kind & FUA != 0)
+                .with_hint(LatencyHint::ALL[(kind >> HINT_SHIFT) as usize & 3])
+                .with_stream((kind >> STREAM_SHIFT) as u8),
+            volume: *self.volumes.get(n)? as u16,
+        })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Header,
+    Blocks,
+    /// Behind the footer, or where reading had to stop.
+    Over,
+}
+
+/// A file being read.
+pub(crate) struct Columns {
+    pub(crate) window: Window,
+    pub(crate) stage: Stage,
+    pub(crate) version: u32,
+    pub(crate) block: Block,
+    /// The next request of the block.
+    pub(crate) next: usize,
+    /// Byte of the file at which the thing last returned begins: its block, for a request.
+    pub(crate) at: u64,
+    pub(crate) blocks: u64,
+    pub(crate) requests: u64,
+    /// Requests of damaged blocks, which have been reported.
+    pub(crate) lost: u64,
+    pub(crate) volumes: Volumes,
+    /// The numbers of the header's volumes, which may repeat a name.
+    pub(crate) numbers: Vec<u16>,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) decoder: FrameDecoder,
+}
+
+impl Columns {
+    pub(crate) fn open(input: Input) -> Columns {
+        Columns {
+            window: Window::new(input),
+            stage: Stage::Header,
+            version: VERSION,
+            block: Block::default(),
+            next: 0,
+            at: 0,
+            blocks: 0,
+            requests: 0,
+            lost: 0,
+            volumes: Volumes::default(),
+            numbers: Vec::new(),
+            payload: Vec::new(),
+            decoder: FrameDecoder::default(),
+        }
+    }
+
+    /// The names, or why the file cannot be read.
+    pub(crate) fn header(&mut self) -> io::Result<Result<(), String>> {
+        let cut = || Ok(Err("the file ends within its header".to_string()));
+        let mut hasher = XxHash3_64::with_seed(0);
+        let mut add = |bytes: &[u8]| std::hash::Hasher::write(&mut hasher, bytes);
+        let head = self.window.at_least(16)?;
+        if head.len() < 16 {
+            return cut();
+        }
+        let (version, volumes) = (u32_at(head, 8), u32_at(head, 12));
+        if head[..8] != MAGIC[..] || !READ.contains(&version) {
+            return Ok(Err(format!(
+                "version {version} of the format is not known, but versions 1 to {VERSION} are"
+            )));
+        }
+        self.version = version;
+        add(&head[..16]);
+        self.window.skip(16);
+        for _ in 0..volumes {
+            let head = self.window.at_least(2 + LONGEST_NAME)?;
+            let length = u32_at(head, 0) as u16 as usize;
+            if head.len() < 2 + length || length > LONGEST_NAME {
+                return cut();
+            }
+            add(&head[..2 + length]);
+            match self.volumes.number_of(&head[2..2 + length]) {
+                Ok(number) => self.numbers.push(number),
+                Err(reason) => return Ok(Err(reason)),
+            }
+            self.window.skip(2 + length);
+        }
+        let sum = self.window.at_least(8)?;
+        if sum.len() < 8 {
+            return cut();
+        }
+        if u64_at(sum, 0) != std::hash::Hasher::finish(&hasher) {
+            return Ok(Err("the header is damaged: its sum differs".to_string()));
+        }
+        self.window.skip(8);
+        Ok(Ok(()))
+    }
+
+    /// Reads the next block or the footer; what is wrong with it, if anything.
+    pub(crate) fn advance(&mut self) -> io::Result<Option<String>> {
+        self.at = self.window.offset();
+        self.next = 0;
+        self.block.kinds.clear();
+        let content = self.window.at_least(BLOCK_HEADER + LARGEST)?;
+        // Whatever is wrong with the bounds of a block, what follows cannot be found.
+        self.stage = Stage::Over;
+        if content.starts_with(END) {
+            return self.footer();
+        }
+        let Some(head) = content.get(..BLOCK_HEADER).filter(|h| h.starts_with(BLOCK)) else {
+            let left = content.len();
+            let tag = &content[..left.min(4)];
+            let is_cut = left < BLOCK_HEADER && (BLOCK.starts_with(tag) || END.starts_with(tag));
+            return Ok(Some(if is_cut {
+                self.truncated("before its footer")
+            } else {
+                self.rest_is_lost("there is neither a block nor the footer here")
+            }));
+        };
+        let (requests, raw, stored) = (u32_at(head, 4), u32_at(head, 8) as usize, u32_at(head, 12) as usize);
+        let first = u64_at(head, 16);
+        let bounds = 1..=MOST;
+        if XxHash3_64::oneshot(&head[..32]) != u64_at(head, 32)
+            || !bounds.contains(&(requests as usize))
+            || raw > LARGEST
+            || stored > raw
+        {
+            return Ok(Some(self.rest_is_lost("the header of a block is damaged")));
+        }
+        let Some(payload) = content.get(BLOCK_HEADER..BLOCK_HEADER + stored) else {
+            return Ok(Some(self.truncated("within a block")));
+        };
+        self.stage = Stage::Blocks;
+        let sound = XxHash3_64::oneshot(payload) == u64_at(head, 24);
+        let outcome = if !sound {
+            Err("its sum differs")
+        } else {
+            self.payload.resize(raw + MARGIN, 0);
+            let unpacked = if stored == raw {
+                self.payload[..raw].copy_from_slice(payload);
+                Some(raw)
+            } else {
+                self.decoder.read(payload, &mut self.payload[..raw])?
+            };
+            match unpacked {
+                Some(bytes) if bytes == raw => {
+                    let known = Known { version: self.version, volumes: self.numbers.len() };
+                    self.block.read(&self.payload, requests as usize, first, known)
+                }
+                _ => Err("its payload is no whole frame"),
+            }
+        };
+        self.window.skip(BLOCK_HEADER + stored);
+        self.blocks += 1;
+        if let Err(reason) = outcome {
+            self.block.kinds.clear();
+            self.lost += requests as u64;
+            let requests = grouped(requests as u64);
+            return Ok(Some(format!("a block of {requests} requests is damaged: {reason}")));
+        }
+        Ok(None)
+    }
+
+    /// Whether the footer says what has been read; what is wrong with it, if anything.
+    pub(crate) fn footer(&mut self) -> io::Result<Option<String>> {
+        let mut hasher = XxHash3_64::with_seed(0);
+        let counted = self.window.at_least(COUNTS)?;
+        let Some(counted) = counted.get(..COUNTS) else {
+            return Ok(Some(self.truncated("within its footer")));
+        };
+        let (volumes, blocks, requests) = (u32_at(counted, 4), u64_at(counted, 8), u64_at(counted, 16));
+        std::hash::Hasher::write(&mut hasher, counted);
+        self.window.skip(COUNTS);
+        for _ in 0..volumes {
+            let volume = self.window.at_least(16)?;
+            let Some(volume) = volume.get(..16) else {
+                return Ok(Some(self.truncated("within its footer")));
+            };
+            std::hash::Hasher::write(&mut hasher, volume);
+            self.window.skip(16);
+        }
+        let sum = self.window.at_least(9)?;
+        if sum.len() < 8 {
+            return Ok(Some(self.truncated("within its footer")));
+        }
+        if u64_at(sum, 0) != std::hash::Hasher::finish(&hasher) {
+            return Ok(Some("the footer is damaged: its sum differs".to_string()));
+        }
+        if sum.len() > 8 {
+            return Ok(Some("the file goes on behind its footer".to_string()));
+        }
+        let read = self.requests + self.lost;
+        if (blocks, requests) != (self.blocks, read) {
+            return Ok(Some(format!(
+                "the footer counts {} requests in {} blocks, and there are {} in {}",
+                grouped(requests),
+                grouped(blocks),
+                grouped(read),
+                grouped(self.blocks)
+            )));
+        }
+        Ok(None)
+    }
+
+    #[cold]
+    pub(crate) fn truncated(&self, within: &str) -> String {
+        format!("the file ends {within}, after {} requests: it is truncated", grouped(self.requests))
+    }
+
+    #[cold]
+    pub(crate) fn rest_is_lost(&self, what: &str) -> String {
+        format!("{what}; what follows the first {} requests cannot be read", grouped(self.requests))
+    }
+}
+
+impl RecordReader for Columns {
+    #[inline]
+    fn next(&mut self) -> io::Result<Option<Event>> {
+        loop {
+            if let Some(mut record) = self.block.record(self.next) {
+                self.next += 1;
+                self.requests += 1;
+                record.volume = self.numbers.get(record.volume as usize).copied().unwrap_or(0);
+                return Ok(Some(record.checked().map_or_else(Event::Unusable, Event::Request)));
+            }
+            let fault = match self.stage {
+                Stage::Over => return Ok(None),
+                Stage::Blocks => self.advance()?,
+                Stage::Header => {
+                    let header = self.header()?;
+                    self.stage = if header.is_ok() { Stage::Blocks } else { Stage::Over };
+                    header.err()
+                }
+            };
+            if let Some(reason) = fault {
+                return Ok(Some(Event::Unusable(reason)));
+            }
+        }
+    }
+
+    fn position(&self) -> Position {
+        Position::Byte(self.at)
+    }
+
+    fn volumes(&self) -> &Volumes {
+        &self.volumes
+    }
+}

@@ -1,0 +1,74 @@
+//! A small file of each format: what its tests read and damage, and the first input of its fuzz target.
+
+/// A small file.
+pub struct Example {
+    /// What stands behind `format=NAME` so that it is read: options, each with a comma before it.
+    pub options: &'static str,
+    /// What is in it.
+    pub body: Body,
+}
+
+/// What is in a small file.
+pub enum Body {
+    /// A line for each request.
+    Lines {
+        /// The lines before them, with their ends.
+        title: &'static str,
+        /// When a request came, by its number.
+        time: fn(u64) -> String,
+        /// The line of a request that came at a time, without its end.
+        line: fn(&Asked, &str) -> String,
+    },
+    /// A record for each request.
+    Records {
+        /// The record of a request.
+        record: fn(&Asked) -> Vec<u8>,
+        /// Places in a record, each with bytes that make it no record.
+        faults: &'static [(usize, &'static [u8])],
+    },
+    /// Requests that share records.
+    Whole(fn(&[Asked]) -> Vec<u8>),
+}
+
+/// A request of a small file.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Its number, from 0.
+    pub number: u64,
+    /// The first sector of 512 bytes.
+    pub sector: u64,
+    /// How many sectors.
+    pub sectors: u64,
+    /// A read, or a write.
+    pub is_read: bool,
+}
+
+impl Asked {
+    /// The word of what is asked.
+    pub fn op(&self, read: &'static str, write: &'static str) -> &'static str {
+        if self.is_read { read } else { write }
+    }
+}
+
+impl Example {
+    /// How many requests there are in it.
+    pub const REQUESTS: u64 = 24;
+
+    /// Its lines or records, or all of it; addresses are below 1 MiB.
+    pub fn pieces(&self) -> Vec<Vec<u8>> {
+        let asked = (0..Example::REQUESTS).map(|number| Asked {
+            number,
+            sector: number * 7 % 200,
+            sectors: 8,
+            is_read: number.is_multiple_of(3),
+        });
+        match &self.body {
+            Body::Lines { title, time, line } => {
+                let lines = asked.map(|r| line(&r, &time(r.number)) + "\n");
+                title.split_inclusive('\n').map(str::to_string).chain(lines).map(String::into_bytes).collect()
+            }
+            Body::Records { record, .. } => asked.map(|r| record(&r)).collect(),
+            Body::Whole(made_of) => vec![made_of(&asked.collect::<Vec<_>>())],
+        }
+    }
+}

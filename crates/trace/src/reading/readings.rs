@@ -1,0 +1,424 @@
+//! Which units a file is read in. Each reading that the grammar leaves, or states, is held against
+//! what hosts and drives do (`plausible`). Told units are never doubted; a stated one is taken if it
+//! is plausible; of an open one the only plausible reading is taken. Everything else is asked, with
+//! the figures of each reading.
+
+use crate::reading::claim::Claim;
+use crate::reading::detection::{Confidence, Detection, Sample, Settings};
+use crate::reading::format::{Extents, Format, Timing};
+use crate::reading::plausible::Evidence;
+use crate::reading::units::{ADDRESS_UNITS, TIME_UNITS, time_ns, unit_bytes};
+use crate::text::numbers::{grouped, readable_bytes};
+
+/// One way to read a file, with what it would be and what speaks against it.
+#[derive(Clone)]
+pub(crate) struct Reading {
+    /// The options that choose it.
+    pub options: String,
+    /// Span, requests/s, requests in the busiest millisecond, MB/s.
+    pub cells: [String; 4],
+    /// Longest request, highest address and bytes touched, where the unit of addresses is open.
+    pub extents: Option<[String; 3]>,
+    pub against: Vec<String>,
+}
+
+/// A file's units: settled, or to be asked for.
+pub(crate) struct Settled {
+    pub detection: Detection,
+    /// Not empty if it is for the user to say.
+    pub readings: Vec<Reading>,
+    /// Requests that have been looked at.
+    pub rows: usize,
+    /// The unit of time that was not told, to be checked against the whole file.
+    pub judged: Option<Judged>,
+}
+
+/// A unit of time that has been taken without being told.
+#[derive(Clone, Copy)]
+pub(crate) struct Judged {
+    pub unit: &'static str,
+    /// Requests on which that rests.
+    pub rows: usize,
+}
+
+/// Finds the units of a file in `format`.
+pub(crate) fn settle(format: &Format, sample: &Sample, mut detection: Detection, told: &Settings) -> Settled {
+    let told_time = match format.timing {
+        Timing::Told => (format.quirks.tells_time)(told).then(String::new),
+        // Of some grammars the content itself says the unit.
+        _ => told.get("time").or(detection.settings.get("time")).cloned(),
+    };
+    let fixed_time =
+        matches!(format.timing, Timing::Exact(_) | Timing::Absent) || told_time.as_deref() == Some("");
+    let told_unit = told.get("unit").map(String::as_str).filter(|_| format.extents != Extents::Fixed);
+    if fixed_time && (format.extents == Extents::Fixed || told_unit.is_some()) {
+        return Settled { detection, readings: Vec::new(), rows: 0, judged: None };
+    }
+    let mut settings = detection.settings.clone();
+    if told_unit.is_none() && matches!(format.extents, Extents::Open | Extents::Sectors) {
+        settings.insert("unit", "byte".to_string());
+    }
+    let evidence = Evidence::of(format, &settings, sample);
+    let stated = match format.timing {
+        Timing::Stated { unit, decimals } => Some((unit, decimals)),
+        _ => None,
+    };
+    let case = Case {
+        format,
+        evidence: &evidence,
+        told,
+        times: match told_time.as_deref() {
+            _ if fixed_time => vec![None],
+            told => {
+                (TIME_UNITS.iter().filter(|u| told.is_none_or(|t| t == u.0))).map(|u| Some(u.0)).collect()
+            }
+        },
+        told_unit,
+        untold: told_time.is_none() && !fixed_time,
+        stated,
+        is_open: format.extents == Extents::Open || stated.is_none() && !fixed_time,
+    };
+    let found = case.readings();
+    let (mut readings, mut judged) = (Vec::new(), None);
+    if let Some(taken) = case.choose(&found) {
+        case.explain(&found, taken, &mut detection);
+        judged = taken.time.filter(|_| case.untold).map(|unit| Judged { unit, rows: evidence.rows() });
+    } else {
+        detection.confidence = Confidence::Possible;
+        readings = case.to_ask(&found);
+    }
+    Settled { detection, readings, rows: evidence.rows(), judged }
+}
+
+/// Whether rates over the whole file are what drives do, if more of it has been read than the
+/// beginning; else each reading with its figures.
+pub(crate) fn judge_whole(
+    judged: Judged,
+    requests: u64,
+    bytes: u64,
+    span_ns: u64,
+    devices: usize,
+) -> Vec<Reading> {
+    let Some(taken) = time_ns(judged.unit).filter(|_| requests > 2 * judged.rows as u64) else {
+        return Vec::new();
+    };
+    let claim = |ns: u64| {
+        let seconds = span_ns as f64 / 1e9 * ns as f64 / taken as f64;
+        let claim = Claim::of(requests, bytes, seconds, None);
+        (claim, claim.too_fast(devices, ns as f64 / 1e9))
+    };
+    if span_ns == 0 || claim(taken).1.is_empty() {
+        return Vec::new();
+    }
+    let mut readings: Vec<Reading> = (TIME_UNITS.iter())
+        .map(|(unit, ns)| {
+            let (claim, against) = claim(*ns);
+            Reading { options: format!("time={unit}"), cells: claim.cells(), extents: None, against }
+        })
+        .collect();
+    readings.sort_by_key(|r| !r.against.is_empty());
+    readings
+}
+
+struct Case<'a> {
+    format: &'a Format,
+    evidence: &'a Evidence,
+    told: &'a Settings,
+    /// Units of time that come into question; none where there is no question.
+    times: Vec<Option<&'static str>>,
+    told_unit: Option<&'a str>,
+    /// Whether the unit of time is neither told nor fixed.
+    untold: bool,
+    /// The unit that the grammar states, and whether it is written with decimals.
+    stated: Option<(&'static str, bool)>,
+    /// Whether the grammar leaves a unit to evidence.
+    is_open: bool,
+}
+
+/// A combination of units.
+struct Found {
+    time: Option<&'static str>,
+    unit: Option<&'static str>,
+    /// Whether it is what the grammar states or, of an open grammar, one of the usual units.
+    usual: bool,
+    claim: Claim,
+    date: Option<String>,
+    /// What neither hosts nor drives do.
+    against: Vec<String>,
+    /// What is merely unusual.
+    unusual: Vec<String>,
+}
+
+impl Found {
+    fn is_plausible(&self) -> bool {
+        self.against.is_empty() && self.unusual.is_empty()
+    }
+}
+
+/// A unit of addresses: its word, its bytes, whether it is usual, and what speaks against it.
+type Unit = (Option<&'static str>, u64, bool, Vec<String>);
+
+impl Case<'_> {
+    /// Every combination of units, the usual ones first.
+    fn readings(&self) -> Vec<Found> {
+        let units = self.units();
+        let mut all: Vec<Found> =
+            units.iter().flat_map(|unit| self.times.iter().map(|time| self.reading(*time, unit))).collect();
+        self.mind_dates(&mut all);
+        all
+    }
+
+    fn reading(&self, time: Option<&'static str>, (unit, unit_bytes, usual, against): &Unit) -> Found {
+        let e = self.evidence;
+        let ns = time.and_then(time_ns).unwrap_or(1);
+        let bytes = e.bytes(*unit_bytes);
+        let is_stated = self.stated.is_some_and(|(stated, _)| Some(stated) == time);
+        let (mut against, mut unusual, mut usual) = (against.clone(), Vec::new(), *usual);
+        if self.is_open && e.rows() == 0 {
+            against.push("no row would be a request".to_string());
+        }
+        if self.untold {
+            // Where the grammar has dates and there are such, rates decide nothing.
+            if !(self.format.quirks.dated && is_stated && e.date(ns).is_some()) {
+                against.extend(e.impossible(ns, bytes));
+            }
+            unusual = e.unusual(ns);
+        }
+        let date = time.filter(|_| against.is_empty()).and_then(|_| e.date(ns));
+        match self.stated {
+            _ if !self.untold => {}
+            None => usual &= time != Some("100ns") || date.is_some(),
+            Some((_, decimals)) => {
+                usual &= is_stated;
+                against.extend(self.misshapen(decimals).filter(|_| is_stated));
+            }
+        }
+        Found { time, unit: *unit, usual, claim: e.claim(ns, bytes), date, against, unusual }
+    }
+
+    /// What in the digits is not as the grammar writes times.
+    fn misshapen(&self, decimals: bool) -> Option<String> {
+        let e = self.evidence;
+        let name = self.format.name;
+        if e.rows() < 20 || e.is_instant() {
+            return None;
+        }
+        if decimals == (e.decimals > 0) {
+            let is_fine = self.stated.and_then(|s| time_ns(s.0)).is_some_and(|ns| ns <= 1_000);
+            let slow = is_fine && !self.format.quirks.dated && e.is_unresolved();
+            return slow.then(|| "requests would come as fast as its clock ticks, on and on".to_string());
+        }
+        Some(if decimals {
+            format!("times are whole numbers, and {name} writes decimals")
+        } else {
+            format!("times have decimals, and {name} writes whole numbers")
+        })
+    }
+
+    /// Units of addresses.
+    fn units(&self) -> Vec<Unit> {
+        let e = self.evidence;
+        let read_in = |word: &str, usual: bool| {
+            let (word, bytes) = *ADDRESS_UNITS.iter().find(|u| u.0 == word).unwrap_or(&ADDRESS_UNITS[0]);
+            (Some(word), bytes, usual, e.unusual_extents(bytes))
+        };
+        match (self.told_unit, self.format.extents) {
+            // The evidence has been read in it.
+            (Some(told), _) => vec![(read_in(told, true).0, 1, true, Vec::new())],
+            (_, Extents::Open) if e.has_addresses_alone() => {
+                ["byte", "sector", "4KiB"].map(|word| read_in(word, true)).to_vec()
+            }
+            (_, Extents::Open) => {
+                let words =
+                    ["sector", "byte", "4KiB"].into_iter().filter(|w| *w != "4KiB" || e.counts_pages());
+                words.map(|word| read_in(word, true)).collect()
+            }
+            (_, Extents::Bytes) if e.below_a_sector() => {
+                let shorter = "nine of ten requests would be shorter than 512 bytes".to_string();
+                vec![(None, 1, true, vec![shorter]), read_in("sector", false), read_in("4KiB", false)]
+            }
+            (_, Extents::Bytes | Extents::Fixed) => vec![(None, 1, true, Vec::new())],
+            (_, Extents::Sectors) => {
+                let against = e.unusual_extents(512);
+                let bytes = (!against.is_empty()).then(|| read_in("byte", false));
+                [(None, 512, true, against)].into_iter().chain(bytes).collect()
+            }
+        }
+    }
+
+    /// Times that are dates in one unit are not times in another, unless the grammar has times from a
+    /// start, which may look like a date by chance.
+    fn mind_dates(&self, all: &mut [Found]) {
+        let Some((unit, date)) = all.iter().find_map(|f| Some((f.time?, f.date.clone()?))) else { return };
+        let against = format!("in {unit} the first request came on {date}");
+        for found in all.iter_mut().filter(|f| f.time != Some(unit)) {
+            if self.stated.is_none() || self.format.quirks.dated {
+                found.against.push(against.clone());
+            } else {
+                found.unusual.push(against.clone());
+            }
+        }
+    }
+
+    fn choose<'f>(&self, found: &'f [Found]) -> Option<&'f Found> {
+        if !self.is_open {
+            // What is merely unusual does not speak against the grammar.
+            return found.iter().find(|f| f.usual && f.against.is_empty());
+        }
+        let mut open = found.iter().filter(|f| f.usual && f.is_plausible());
+        open.next().filter(|_| open.next().is_none())
+    }
+
+    /// Settings, reason and confidence of the reading that is taken.
+    fn explain(&self, found: &[Found], taken: &Found, detection: &mut Detection) {
+        let e = self.evidence;
+        if !self.is_open {
+            self.explain_stated(found, taken, detection);
+            return;
+        }
+        let unit = taken.unit.unwrap_or_default();
+        let told = !self.untold && (self.told_unit.is_some() || self.format.extents != Extents::Open);
+        let mut with = Vec::new();
+        if let Some(time) = taken.time {
+            detection.settings = self.format.with_time(&detection.settings, time);
+            with.push(format!("time={time}"));
+        }
+        if self.format.extents == Extents::Open {
+            detection.settings.insert("unit", unit.to_string());
+            with.push(format!("unit={unit}"));
+        }
+        let with = with.join(" and ");
+        let bytes = if self.told_unit.is_some() { 1 } else { unit_bytes(unit).unwrap_or(1) };
+        let (longest, highest) = e.reach(bytes);
+        let mut reason = format!(
+            "{}; with {with} it is {}, requests up to {}, addresses up to {}, {} touched in the first {} rows",
+            detection.reason,
+            taken.claim.describe(),
+            readable_bytes(longest),
+            readable_bytes(highest),
+            readable_bytes(e.touched(bytes)),
+            grouped(e.rows() as u64)
+        );
+        if let Some(date) = taken.date.as_ref().filter(|_| self.untold) {
+            reason += &format!(", from {date} on");
+        }
+        for other in found.iter().filter(|f| f.usual) {
+            let key = match (other.time == taken.time, other.unit == taken.unit) {
+                (false, true) => format!("time={}", other.time.unwrap_or_default()),
+                (true, false) => format!("unit={}", other.unit.unwrap_or_default()),
+                _ => continue,
+            };
+            if let Some(first) = other.against.iter().chain(&other.unusual).next() {
+                reason += &format!("; not {key}: {first}");
+            }
+        }
+        detection.reason = reason;
+        detection.confidence =
+            if told { Confidence::Certain } else { detection.confidence.min(Confidence::Likely) };
+    }
+
+    fn explain_stated(&self, found: &[Found], taken: &Found, detection: &mut Detection) {
+        let Some((unit, _)) = self.stated.filter(|_| self.untold) else { return };
+        if self.evidence.is_instant() || self.evidence.rows() == 0 {
+            return;
+        }
+        let stated = match (&taken.date, self.format.quirks.dated) {
+            (Some(date), true) => format!("times in {unit} begin on {date}"),
+            _ => format!("times are in {unit}, as the grammar states: {}", taken.claim.describe()),
+        };
+        detection.reason += &format!("; {stated}");
+        if taken.date.is_some() && self.format.quirks.dated {
+            return;
+        }
+        let others: Vec<String> = (found.iter())
+            .filter(|f| {
+                f.unit == taken.unit && f.time != taken.time && f.time != Some("100ns") && f.is_plausible()
+            })
+            .map(|f| format!("time={} would be {}", f.time.unwrap_or_default(), f.claim.describe()))
+            .collect();
+        if !others.is_empty() {
+            detection.reason += &format!(" ({})", others.join("; "));
+        }
+        if !others.is_empty() || self.evidence.rows() < 20 {
+            detection.confidence = detection.confidence.min(Confidence::Likely);
+        }
+    }
+
+    /// The option that says a unit of time.
+    fn option(&self, time: &str) -> String {
+        let settings = self.format.with_time(self.told, time);
+        format!("time={}", settings.get("time").map_or(time, String::as_str))
+    }
+
+    /// What the user is shown: plausible readings first, all of them if there is none.
+    fn to_ask(&self, found: &[Found]) -> Vec<Reading> {
+        let open = |f: &&Found| f.is_plausible();
+        let mut shown: Vec<&Found> = found.iter().collect();
+        shown.sort_by_key(|f| (!open(f), !f.usual));
+        // A unit of addresses in which nothing is plausible is not a question where another is.
+        if shown.first().is_some_and(open) {
+            let units: Vec<_> = shown.iter().filter(|f| open(f)).map(|f| f.unit).collect();
+            shown.retain(|f| units.contains(&f.unit));
+        }
+        let one_unit = shown.iter().all(|f| f.unit == shown[0].unit);
+        let one_time = shown.iter().all(|f| f.time == shown[0].time);
+        let is_open = self.format.extents == Extents::Open || !one_unit;
+        let reading = |f: &Found| {
+            let mut options = Vec::new();
+            if let Some(time) = f.time.filter(|_| !one_time || self.untold) {
+                options.push(self.option(time));
+            }
+            if let Some(unit) = f.unit.filter(|_| !one_unit && self.told_unit.is_none()) {
+                options.push(format!("unit={unit}"));
+            }
+            let bytes = match f.unit.and_then(unit_bytes) {
+                Some(_) if self.told_unit.is_some() => 1,
+                None if self.format.extents == Extents::Sectors => 512,
+                bytes => bytes.unwrap_or(1),
+            };
+            let (longest, highest) = self.evidence.reach(bytes);
+            let touched = self.evidence.touched(bytes);
+            Reading {
+                options: options.join(","),
+                cells: f.claim.cells(),
+                extents: is_open.then(|| [longest, highest, touched].map(readable_bytes)),
+                against: f.against.iter().chain(&f.unusual).cloned().collect(),
+            }
+        };
+        shown.into_iter().map(reading).collect()
+    }
+}
+
+/// The readings as a table, a line each.
+pub(crate) fn table(readings: &[Reading]) -> String {
+    let mut rows: Vec<Vec<String>> =
+        vec![["", "span", "requests/s", "busiest ms", "MB/s"].map(str::to_string).to_vec()];
+    let has_extents = readings.iter().any(|r| r.extents.is_some());
+    if has_extents {
+        rows[0].extend(["longest", "reaches to", "touches"].map(str::to_string));
+    }
+    for r in readings {
+        let mut row = vec![r.options.clone()];
+        row.extend(r.cells.iter().cloned());
+        row.extend(r.extents.iter().flatten().cloned());
+        rows.push(row);
+    }
+    let widths: Vec<usize> = (0..rows[0].len())
+        .map(|c| rows.iter().map(|r| r.get(c).map_or(0, |t| t.chars().count())).max().unwrap_or(0))
+        .collect();
+    let mut out = String::new();
+    for (n, row) in rows.iter().enumerate() {
+        let mut line = format!("    {:1$}", row[0], widths[0]);
+        for (cell, width) in row.iter().zip(&widths).skip(1) {
+            line += &format!("  {cell:>width$}");
+        }
+        if let Some(against) =
+            n.checked_sub(1).and_then(|n| readings.get(n)).filter(|r| !r.against.is_empty())
+        {
+            line += &format!("  but {}", against.against.join("; "));
+        }
+        out += "\n";
+        out += line.trim_end();
+    }
+    out
+}

@@ -1,0 +1,121 @@
+//! One request as a file states it, and the reader that gives them one by one.
+
+use crate::reading::volumes::Volumes;
+use serde::Serialize;
+use std::io::{self, Read};
+use wordline_units::{Attributes, HostOp};
+
+/// The content of a trace file, decompressed.
+pub(crate) type Input = Box<dyn Read + Send>;
+
+/// One request as the file states it, before time zero, volumes, fit and pace are applied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Record {
+    /// Nanoseconds by the file's own clock.
+    pub time: u64,
+    /// First byte on its volume.
+    pub offset: u64,
+    /// Length in bytes.
+    pub bytes: u64,
+    pub op: HostOp,
+    /// What the host said beside it: a latency hint, and of a write FUA and its stream.
+    pub attributes: Attributes,
+    /// Position in the reader's list of volumes.
+    pub volume: u16,
+}
+
+/// Reads and writes longer than this are taken for damage; 512 times what hosts issue.
+pub(crate) const LONGEST_TRANSFER: u64 = 1 << 32;
+/// A trim may be as long as a request can say: 2^32 − 1 blocks of 512 bytes.
+pub(crate) const LONGEST_TRIM: u64 = (u32::MAX as u64) << 9;
+/// Addresses end here, so that sums of addresses never overflow.
+pub(crate) const HIGHEST_ADDRESS: u64 = 1 << 62;
+
+impl Record {
+    /// The record, or why no drive could be asked for it.
+    #[inline]
+    pub fn checked(self) -> Result<Record, String> {
+        if self.op == HostOp::Flush {
+            return Ok(Record { offset: 0, bytes: 0, attributes: Attributes::NONE, ..self });
+        }
+        let longest = if self.op == HostOp::Trim { LONGEST_TRIM } else { LONGEST_TRANSFER };
+        let well = self.bytes > 0 && self.bytes <= longest && self.offset <= HIGHEST_ADDRESS - self.bytes;
+        if well { Ok(self) } else { Err(self.fault(longest)) }
+    }
+
+    /// The FLUSH that the host wants before this request.
+    pub fn flush_before(self) -> Record {
+        Record { offset: 0, bytes: 0, op: HostOp::Flush, attributes: Attributes::NONE, ..self }
+    }
+
+    #[cold]
+    fn fault(self, longest: u64) -> String {
+        if self.bytes == 0 {
+            "the request has length zero".to_string()
+        } else if self.bytes > longest {
+            format!("the length of {} bytes is more than {longest}", self.bytes)
+        } else {
+            format!("the request at byte {} ends beyond 2^62 bytes", self.offset)
+        }
+    }
+}
+
+/// What a reader meets.
+pub(crate) enum Event {
+    Request(Record),
+    /// So many parts of the grammar that are no requests (messages, commands that move no data).
+    Aside(u64),
+    /// Not part of the grammar, or not a possible request; with the reason.
+    Unusable(String),
+}
+
+/// Where a reader is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Position {
+    /// A line of a text, from 1.
+    Line(u64),
+    /// A byte of a binary file, from 0, after decompression.
+    Byte(u64),
+}
+
+impl Position {
+    /// `file:line`, or `file, byte N`.
+    pub fn in_file(self, label: &str) -> String {
+        match self {
+            Position::Line(n) => format!("{label}:{n}"),
+            Position::Byte(n) => format!("{label}, byte {n}"),
+        }
+    }
+}
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Position::Line(n) => write!(f, "line {n}"),
+            Position::Byte(n) => write!(f, "byte {n}"),
+        }
+    }
+}
+
+/// A file being read.
+pub(crate) trait RecordReader: Send {
+    /// The next thing in the file.
+    fn next(&mut self) -> io::Result<Option<Event>>;
+    /// Where the thing last returned begins.
+    fn position(&self) -> Position;
+    /// The part of the trace that it is in, by number.
+    fn part(&self) -> u32 {
+        0
+    }
+    /// Requests so far that were earlier than one before them and have been put in order.
+    fn reordered(&self) -> u64 {
+        0
+    }
+    /// Whether a text ended without a newline, so that its last number may have been cut.
+    fn open_end(&self) -> bool {
+        false
+    }
+    /// The volumes met so far, in order of appearance.
+    fn volumes(&self) -> &Volumes;
+}

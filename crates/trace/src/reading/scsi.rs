@@ -1,0 +1,28 @@
+//! What captures of SCSI commands share, binary or as text.
+
+use crate::reading::writing::{Keeps, Naming};
+use wordline_units::HostOp;
+
+/// Bytes of the sectors in which block numbers count.
+pub(crate) const SECTOR: u64 = 512;
+
+/// What a SCSI command asks of the disk's data, if anything.
+#[inline]
+pub(crate) fn command(code: u64) -> Option<HostOp> {
+    match code {
+        0x2a | 0x8a | 0xaa | 0x0a => Some(HostOp::Write),
+        0x28 | 0x88 | 0xa8 | 0x08 => Some(HostOp::Read),
+        0x35 | 0x91 => Some(HostOp::Flush),
+        _ => None,
+    }
+}
+
+/// What all of them keep.
+pub(crate) const KEEPS: Keeps = Keeps {
+    flush: true,
+    unit: SECTOR,
+    longest: u32::MAX as u64 / SECTOR * SECTOR,
+    tick: 1_000,
+    volumes: Naming::None,
+    ..Keeps::TRANSFERS
+};

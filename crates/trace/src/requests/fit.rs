@@ -1,0 +1,138 @@
+//! How a trace is made to fit a drive that is smaller than the addresses in it. Nothing is done
+//! unasked: the error names what was touched and what there is, and what each way would do.
+
+use crate::requests::pages::RankedPages;
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use wordline_units::{HostOp, LBA_BYTES};
+
+/// What to do with requests beyond the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fit {
+    /// Refuse the workload.
+    #[default]
+    Error,
+    /// Take addresses modulo the drive's size. A request that would cross the end is moved back to
+    /// end with the drive, so the number of requests and their lengths stay the same.
+    Wrap,
+    /// Renumber the logical pages that are touched densely, in order of address. What was
+    /// contiguous stays contiguous; the gaps between vanish.
+    Compact,
+}
+
+impl FromStr for Fit {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Fit, String> {
+        match text {
+            "error" => Ok(Fit::Error),
+            "wrap" => Ok(Fit::Wrap),
+            "compact" => Ok(Fit::Compact),
+            _ => Err(format!("{text:?} is not a way to fit; allowed are error, wrap, compact")),
+        }
+    }
+}
+
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fit::Error => "error",
+            Fit::Wrap => "wrap",
+            Fit::Compact => "compact",
+        })
+    }
+}
+
+/// What a workload must know of the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct DriveShape {
+    /// Bytes the host sees.
+    pub logical_bytes: u64,
+    /// Bytes of the smallest unit that mask, bus and map know.
+    pub sector_bytes: u32,
+    /// Bytes of a logical page, the unit of the map.
+    pub unit_bytes: u32,
+}
+
+impl DriveShape {
+    /// The drive's size in blocks of 512 bytes.
+    pub const fn blocks(&self) -> u64 {
+        self.logical_bytes / LBA_BYTES
+    }
+
+    /// Blocks of 512 bytes in a logical page; at least 1.
+    pub const fn unit_blocks(&self) -> u64 {
+        let blocks = self.unit_bytes as u64 / LBA_BYTES;
+        if blocks == 0 { 1 } else { blocks }
+    }
+}
+
+/// A fit worked out for a drive: where each request goes.
+#[derive(Clone)]
+pub enum Placement {
+    /// Where it is.
+    AsIs,
+    /// Around the end of the drive.
+    Wrap {
+        /// Blocks of the drive.
+        capacity: u64,
+    },
+    /// Closer together: units that nothing touches are left out.
+    Compact {
+        /// The units that are touched.
+        pages: Arc<RankedPages>,
+        /// Blocks of a unit.
+        unit: u64,
+    },
+}
+
+impl Placement {
+    /// Where a request of so many blocks at `lba` goes; nothing for a trim that meets no data.
+    #[inline]
+    pub fn place(&self, lba: u64, blocks: u32, op: HostOp) -> Option<(u64, u32)> {
+        match self {
+            Placement::AsIs => Some((lba, blocks)),
+            Placement::Wrap { capacity } => {
+                let at = lba % capacity;
+                Some((at.min(capacity.saturating_sub(blocks as u64)), blocks))
+            }
+            Placement::Compact { pages, unit } if op == HostOp::Trim => {
+                let first = pages.rank(lba.div_ceil(*unit)) * unit;
+                let past = pages.rank((lba + blocks as u64) / unit) * unit;
+                (past > first).then(|| (first, (past - first) as u32))
+            }
+            Placement::Compact { pages, unit } => Some((pages.rank(lba / unit) * unit + lba % unit, blocks)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::requests::pages::PageSet;
+
+    #[test]
+    fn a_wrapped_request_keeps_its_length_and_ends_with_the_drive() {
+        let wrap = Placement::Wrap { capacity: 100 };
+        assert_eq!(wrap.place(250, 8, HostOp::Write), Some((50, 8)));
+        assert_eq!(wrap.place(199, 8, HostOp::Write), Some((92, 8)));
+        assert_eq!(wrap.place(92, 8, HostOp::Read), Some((92, 8)));
+        assert_eq!(wrap.place(100, 100, HostOp::Read), Some((0, 100)));
+    }
+
+    #[test]
+    fn compaction_closes_gaps_and_keeps_what_is_contiguous() {
+        let mut set = PageSet::default();
+        set.insert(10..14);
+        set.insert(1000..1001);
+        let fit = Placement::Compact { pages: Arc::new(set.ranked()), unit: 8 };
+        assert_eq!(fit.place(83, 20, HostOp::Write), Some((3, 20)));
+        assert_eq!(fit.place(8003, 5, HostOp::Read), Some((35, 5)));
+        assert_eq!(fit.place(80, 8, HostOp::Write), Some((0, 8)));
+        assert_eq!(fit.place(0, 1 << 20, HostOp::Trim), Some((0, 40)));
+        assert_eq!(fit.place(200, 100, HostOp::Trim), None);
+        assert_eq!(fit.place(81, 16, HostOp::Trim), Some((8, 8)));
+    }
+}

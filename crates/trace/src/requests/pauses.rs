@@ -1,0 +1,76 @@
+//! When the client of a closed loop pauses: after each request, or after so many bytes.
+
+use crate::requests::fit::DriveShape;
+use crate::requests::pace::ByteBound;
+use crate::text::parameter::{Options, Parameter, value};
+use serde_json::{Value, json};
+use wordline_units::SimDuration;
+
+/// The pauses of a client that keeps requests outstanding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pauses {
+    /// Between the end of a request and the one that takes its place.
+    pub think: SimDuration,
+    /// After how many bytes written the client lets all that is outstanding end, and how long it then rests.
+    pub burst: Option<(u64, SimDuration)>,
+}
+
+/// Pauses as they are given, on no drive yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pausing {
+    think: SimDuration,
+    burst: Option<(ByteBound, SimDuration)>,
+}
+
+impl Pausing {
+    /// Of each request.
+    pub const THINK: Parameter = value(
+        "think",
+        "time",
+        "0",
+        "such as 5ms, in a closed loop",
+        "time from the end of a request to the one in its place",
+    );
+    /// What a burst is.
+    pub const BURST: Parameter = value(
+        "burst",
+        "size",
+        "none",
+        "such as 64MiB, or 0.05x the drive, in a closed loop",
+        "bytes written after which all that is outstanding ends, and the client rests",
+    );
+    /// Of each burst.
+    pub const REST: Parameter =
+        value("rest", "time", "none", "such as 30s, with burst", "how long the client rests after a burst");
+
+    /// Takes them from the options of a workload, which are of a closed loop or not.
+    pub fn of(o: &mut Options, closed: bool) -> Pausing {
+        const TIME: &str = "a time such as 5ms";
+        let think = o.get::<SimDuration>("think", TIME);
+        let burst = o.get::<ByteBound>("burst", "a size such as 64MiB, or 0.05x the drive");
+        let rest = o.get::<SimDuration>("rest", TIME);
+        if !closed && let Some(key) = ["think", "burst", "rest"].into_iter().find(|k| o.text(k).is_some()) {
+            o.reject(key, "only the client of a closed loop pauses".into(), "with a closed loop", "");
+        }
+        match (o.text("burst").is_some(), o.text("rest").is_some()) {
+            (true, false) => o.reject("burst", "no rest follows it".into(), "burst and rest", ""),
+            (false, true) => o.reject("rest", "no burst comes before it".into(), "burst and rest", ""),
+            _ => {}
+        }
+        Pausing { think: think.unwrap_or_default(), burst: burst.zip(rest) }
+    }
+
+    /// The pauses on a drive; none if there are none.
+    pub fn on(self, drive: DriveShape) -> Option<Pauses> {
+        let burst = self.burst.map(|(bytes, rest)| (bytes.of(drive.logical_bytes), rest));
+        Some(Pauses { think: self.think, burst }).filter(|p| *p != Pauses::default())
+    }
+
+    /// What is written of them into the configuration of a run, if there are any.
+    pub fn resolve(self, resolved: &mut Value) {
+        if self != Pausing::default() {
+            let (burst, rest) = self.burst.map(|(b, r)| (b.to_string(), r)).unzip();
+            resolved["pauses"] = json!({ "think": self.think, "burst": burst, "rest": rest });
+        }
+    }
+}

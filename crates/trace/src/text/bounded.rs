@@ -1,0 +1,38 @@
+//! Numbers within bounds, as options of several workloads.
+
+use crate::text::parameter::Options;
+use wordline_units::Fraction;
+
+/// A fraction from 0 to 1.
+pub fn share(options: &mut Options, key: &str, default: Fraction) -> Fraction {
+    let given = options.get::<Fraction>(key, "0% to 100%").unwrap_or(default);
+    if given > Fraction::ONE {
+        options.reject(
+            key,
+            format!("{given} is more than 100 %{}", given.without_percent()),
+            "0% to 100%",
+            "",
+        );
+    }
+    given
+}
+
+/// A whole number within bounds.
+pub fn number(options: &mut Options, key: &str, default: u64, allowed: std::ops::RangeInclusive<u64>) -> u64 {
+    let range = format!("{} to {}", allowed.start(), allowed.end());
+    let given = options.get::<wordline_units::Count>(key, &range).map_or(default, |c| c.0);
+    if !allowed.contains(&given) {
+        options.reject(key, format!("{given} is out of range"), &range, "");
+    }
+    given
+}
+
+/// The exponent of Zipf's law.
+pub fn exponent(options: &mut Options, default: Fraction) -> Fraction {
+    const ALLOWED: &str = "0 to 5";
+    let given = options.get::<Fraction>("theta", ALLOWED).unwrap_or(default);
+    if given.0 > 5 * Fraction::ONE.0 {
+        options.reject("theta", format!("{} is out of range", given.as_f64()), ALLOWED, "");
+    }
+    given
+}

@@ -1,0 +1,296 @@
+//! Which format a trace is in. Every format looks at a sample of the content and says how sure it
+//! is and why; file names count for nothing. What the content leaves open is asked for, with what
+//! each answer would mean.
+
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::formats::FORMATS;
+use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::reading::format::{Format, Timing};
+use crate::reading::readings::{Judged, Reading, Settled, settle, table};
+use crate::source::source::{Part, STANDARD_INPUT, Source};
+use crate::text::numbers::{excerpt, grouped};
+use std::io::Read;
+use wordline_units::{Listed, Message};
+
+/// Bytes of content that are looked at, and of the further files of a trace.
+const SAMPLE: u64 = 2 << 20;
+const FURTHER_SAMPLE: u64 = 64 << 10;
+
+/// A trace whose format is known.
+#[derive(Clone)]
+pub(crate) struct Identified {
+    pub format: &'static Format,
+    pub confidence: Confidence,
+    pub reason: String,
+    pub settings: Settings,
+    /// Files of a folder or archive that are no traces, with the reason.
+    pub left_out: Vec<(String, String)>,
+    /// Keys of the settings that were told; the others were found.
+    pub told: Vec<&'static str>,
+    /// The unit of time, if it was not told.
+    pub judged: Option<Judged>,
+}
+
+impl Identified {
+    /// Whether the format, or what is told of it, allows for files without a clock.
+    pub fn may_lack_clock(&self) -> bool {
+        (self.format.quirks.may_lack_clock)(&self.settings)
+    }
+}
+
+/// The beginning of a part, decompressed, and whether it is all.
+fn beginning(part: &Part, most: u64) -> Result<(Vec<u8>, bool), WorkloadError> {
+    let mut bytes = Vec::new();
+    let outcome = part.open()?.take(most).read_to_end(&mut bytes);
+    if let Err(e) = outcome
+        && bytes.is_empty()
+    {
+        return Err(part.broken(format!("{}, byte 0", part.label), &e));
+    }
+    let complete = (bytes.len() as u64) < most;
+    Ok((bytes, complete))
+}
+
+/// Finds the format of `source`, or takes the one told. Of several files the largest says it and the
+/// others must agree; a file of a folder or archive of which nothing fits is left out.
+pub(crate) fn identify(
+    source: &mut Source,
+    told_format: Option<&'static Format>,
+    told: &Settings,
+) -> Result<Identified, WorkloadError> {
+    let parts = source.parts();
+    let mut by_size: Vec<usize> = (0..parts.len()).collect();
+    by_size.sort_by_key(|n| (std::cmp::Reverse(parts[*n].bytes), *n));
+    let mut first_fault = None;
+    let mut found = None;
+    for n in &by_size {
+        match identify_part(source, &parts[*n], told_format, told) {
+            Ok(identified) => {
+                found = Some((*n, identified));
+                break;
+            }
+            Err(e) if parts[*n].named || e.kind() != ErrorKind::Format => return Err(e),
+            Err(e) => first_fault = first_fault.or(Some(e)),
+        }
+    }
+    let Some((chosen, mut identified)) = found else {
+        let none = || Problem::new(ErrorKind::Empty, source.label(), "there is nothing to read").into();
+        return Err(first_fault.unwrap_or_else(none));
+    };
+    let mut out = Vec::new();
+    for (n, part) in parts.iter().enumerate().filter(|(n, _)| *n != chosen) {
+        let (bytes, complete) = beginning(part, FURTHER_SAMPLE)?;
+        let sample = Sample { bytes: &bytes, complete };
+        if let Err(miss) = (identified.format.detect)(&sample, &identified.settings) {
+            if part.named || miss.fits > 0 {
+                return Err(not_that_format(&part.label, identified.format, &miss));
+            }
+            identified.left_out.push((part.name.clone(), miss.reason));
+            out.push(n);
+        }
+    }
+    if parts.len() > 1 {
+        let largest = &parts[chosen].name;
+        let all = grouped(parts.len() as u64);
+        identified.reason = format!("of {all} files, in the largest ({largest}) {}", identified.reason);
+    }
+    source.leave_out(&out);
+    Ok(identified)
+}
+
+fn not_that_format(label: &str, format: &Format, miss: &Miss) -> WorkloadError {
+    if let Some(fault) = &miss.option {
+        return Problem::new(ErrorKind::Option, label, miss.reason.clone())
+            .allowed(format!("{}: {}", fault.key, fault.allowed))
+            .hint(format!("`wordline explain {}` has the whole grammar", format.name))
+            .into();
+    }
+    let hint = if format.must_be_told() {
+        format!("`wordline explain {}` has the whole grammar", format.name)
+    } else {
+        "leave format out to have it detected".to_string()
+    };
+    let what = format!("the content is not {}: {}", format.name, miss.reason);
+    Problem::new(ErrorKind::Format, label, what).hint(hint).into()
+}
+
+fn identify_part(
+    source: &Source,
+    part: &Part,
+    told_format: Option<&'static Format>,
+    told: &Settings,
+) -> Result<Identified, WorkloadError> {
+    let (bytes, complete) = beginning(part, SAMPLE)?;
+    let label = part.label.as_str();
+    if bytes.is_empty() {
+        return Err(Problem::new(ErrorKind::Empty, label, "the decompressed content is empty")
+            .allowed("at least one request")
+            .into());
+    }
+    let sample = Sample { complete, bytes: &bytes };
+    let mut hits: Vec<(&'static Format, Detection)> = Vec::new();
+    let mut misses = Vec::new();
+    let candidates = FORMATS.iter().copied().filter(|f| match told_format {
+        Some(told) => told.name == f.name,
+        None => !f.must_be_told(),
+    });
+    for format in candidates {
+        match (format.detect)(&sample, told) {
+            Ok(d) => hits.push((format, d)),
+            Err(miss) => misses.push((format, miss)),
+        }
+    }
+    hits.sort_by_key(|(_, d)| std::cmp::Reverse(d.confidence));
+    if let (Some(format), [], Some((_, miss))) = (told_format, hits.as_slice(), misses.first()) {
+        return Err(not_that_format(label, format, miss));
+    }
+    if hits.is_empty()
+        && let Some(torn) = &source.torn_archive
+    {
+        return Err(Problem::new(ErrorKind::Io, label, torn.clone())
+            .allowed("a complete archive")
+            .hint("fetch it again, or test it with tar -t")
+            .into());
+    }
+    if let [(a, one), (b, other), ..] = hits.as_slice()
+        && one.confidence == other.confidence
+    {
+        return Err(two_formats(label, [(a, one), (b, other)]));
+    }
+    let Some((format, detection)) = hits.into_iter().next() else {
+        return Err(no_format(label, &sample, misses));
+    };
+    let Settled { detection, readings, rows, judged } = settle(format, &sample, detection, told);
+    if !readings.is_empty() {
+        return Err(ambiguous(label, format, &readings, rows, proposal(&sample)));
+    }
+    let confidence = if told_format.is_some() { Confidence::Told } else { detection.confidence };
+    let mut reason = detection.reason;
+    if let Some(torn) = &source.torn_archive {
+        reason += &format!("; {torn}, so it is read as the text that it holds");
+    }
+    Ok(Identified {
+        format,
+        confidence,
+        reason,
+        settings: detection.settings,
+        left_out: Vec::new(),
+        told: told.keys().copied().collect(),
+        judged,
+    })
+}
+
+/// How content that no format fits would be read in one of them.
+fn proposal(sample: &Sample) -> Option<String> {
+    FORMATS.iter().find_map(|format| format.quirks.proposal.and_then(|propose| propose(format, sample)))
+}
+
+fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Miss)>) -> WorkloadError {
+    misses.sort_by_key(|(_, m)| std::cmp::Reverse(m.fits));
+    let nearest = misses.first().filter(|(_, m)| m.fits > 0).map_or(String::new(), |(f, m)| {
+        format!("; nearest is {} ({} % of it fits; {})", f.name, m.fits / 10, m.reason)
+    });
+    let begins = excerpt(sample.bytes, 48);
+    let hint = archive_hint(sample.bytes).or_else(|| unlike_a_trace(sample)).map(str::to_string);
+    let hint = hint.or_else(|| proposal(sample)).map(Message::from);
+    Problem::new(ErrorKind::Format, label, format!("no trace format fits; it begins \"{begins}\"{nearest}"))
+        .hint(hint.unwrap_or_else(|| Listed::Formats.by() + " has the grammar of each"))
+        .into()
+}
+
+/// What a content is that has no requests in any format.
+fn unlike_a_trace(sample: &Sample) -> Option<&'static str> {
+    let mut lines = sample.lines().filter(|line| !line.trim_ascii().is_empty());
+    let first = lines.next()?.trim_ascii();
+    if first.starts_with(b"{") || first.starts_with(b"[{") || first == b"[" {
+        return Some(
+            "it is JSON, which no trace format is: requests in it can be written as a table with jq, which csv \
+             reads (`wordline explain csv`); a result of fio has none, but its job file is a workload",
+        );
+    }
+    let words: Vec<&[u8]> = first.split(|c| b",;\t|".contains(c)).collect();
+    let is_title = |word: &&[u8]| {
+        word.iter().any(u8::is_ascii_alphabetic) && !word.first().is_some_and(u8::is_ascii_digit)
+    };
+    (sample.complete && lines.next().is_none() && words.len() > 2 && words.iter().all(is_title))
+        .then_some("it has a title row, and no request below it")
+}
+
+/// What a user types for the trace that messages call `label`.
+pub(crate) fn typed(label: &str) -> &str {
+    if label == STANDARD_INPUT { "-" } else { label }
+}
+
+fn two_formats(label: &str, found: [(&&'static Format, &Detection); 2]) -> WorkloadError {
+    let [(a, one), (b, other)] = found;
+    let what = format!(
+        "the content could be in two formats:\n    format={}  {}\n    format={}  {}",
+        a.name, one.reason, b.name, other.reason
+    );
+    Problem::new(ErrorKind::Ambiguous, label, what)
+        .allowed(format!("format={} | format={}", a.name, b.name))
+        .hint(format!("say which, for example {}:format={}", typed(label), a.name))
+        .into()
+}
+
+/// The units of `format` are for the user to say.
+pub(crate) fn ambiguous(
+    label: &str,
+    format: &Format,
+    readings: &[Reading],
+    rows: usize,
+    guess: Option<String>,
+) -> WorkloadError {
+    let name = format.name;
+    let plausible: Vec<&Reading> = readings.iter().filter(|r| r.against.is_empty()).collect();
+    let what = match (format.timing, plausible.len()) {
+        (Timing::Stated { unit, .. }, 0) => {
+            format!("{name} has times in {unit}, but no reading of this file is plausible")
+        }
+        (Timing::Stated { unit, .. }, _) => {
+            format!("{name} has times in {unit}, but this file cannot be read so")
+        }
+        (_, 0) => format!("{name} format, but no reading of its columns is plausible"),
+        (_, 1) => format!("{name} format, but its units are not certain"),
+        _ => format!("{name} format, but the file can be read in several ways"),
+    };
+    let what = format!("{what} (from the first {} requests):{}", grouped(rows as u64), table(readings));
+    let shown = if plausible.is_empty() { readings.iter().collect() } else { plausible.clone() };
+    let file = typed(label);
+    // One that is left is proposed; of several none.
+    let hint = match (plausible.as_slice(), guess) {
+        ([], Some(guess)) => format!("the columns may stand in another order: {guess}"),
+        ([], None) => "to insist on a reading, add it behind the name, after a colon".to_string(),
+        ([only], _) if format.must_be_told() => format!("say it: {}{}", only.options, instead(&only.options)),
+        ([only], _) => format!("say it: {file}:{0} or --format '{name}:{0}'", only.options),
+        ([first, ..], _) if format.must_be_told() => {
+            format!("say which of them it is, which only you know{}", instead(&first.options))
+        }
+        (_, _) => "say which of them it is, which only you know: behind the name, after a colon".to_string(),
+    };
+    Problem::new(ErrorKind::Ambiguous, label, what)
+        .allowed(shown.iter().map(|r| r.options.as_str()).collect::<Vec<_>>().join(" | "))
+        .hint(hint)
+        .into()
+}
+
+/// Where options of a table go whose columns are told.
+fn instead(options: &str) -> &'static str {
+    if options.contains("time=") {
+        ", in place of the time= that is there"
+    } else {
+        ", beside the columns that are there"
+    }
+}
+
+fn archive_hint(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [b'P', b'K', 3, 4, ..] => Some("this is a zip archive: unpack it and give its files"),
+        [b'P', b'A', b'R', b'1', ..] => Some("this is a Parquet file; convert it to CSV"),
+        [0x7f, b'E', b'L', b'F', ..] => Some("this is a program, not a trace"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            Some("this is text in UTF-16: convert it with iconv -f UTF-16 -t UTF-8")
+        }
+        _ => None,
+    }
+}

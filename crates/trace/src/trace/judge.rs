@@ -1,0 +1,69 @@
+//! Whether a trace that has been looked through may be run as it is.
+
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::text::numbers::grouped;
+use crate::trace::detect::typed;
+use crate::trace::scan::{Scan, place, place_in};
+
+/// What is wrong with a trace of this format: no request, lines that cannot be used and are not to be skipped, or a time that
+/// runs backwards where all must be in order.
+pub(crate) fn judge(
+    scan: &Scan,
+    label: &str,
+    format: &str,
+    skip_bad: bool,
+    in_order: bool,
+) -> Result<(), WorkloadError> {
+    let mut problems = Vec::new();
+    let bad = scan.unusable.count;
+    if bad > 0 && !skip_bad {
+        let mut lines = scan.unusable.first.iter().take(5).peekable();
+        let first = lines.peek().map_or(label.to_string(), |u| place_in(label, u.file.as_deref(), u.at));
+        let mut what = format!("{} of {} lines cannot be used:", grouped(bad), grouped(bad + scan.requests));
+        for u in lines {
+            what += &format!("\n    {}: {}", place(u.file.as_deref(), u.at), u.reason);
+        }
+        if bad > 5 {
+            what += &format!("\n    and {} more", grouped(bad - 5));
+        }
+        problems.push(
+            Problem::new(ErrorKind::Content, first, what)
+                .allowed(format!("lines in {} format", format))
+                .hint(format!(
+                    "{0}:skip=bad leaves them out; `wordline trace inspect {0}` shows them",
+                    typed(label)
+                )),
+        );
+    } else if bad > scan.requests {
+        let what = format!("{} lines cannot be used and only {} can", grouped(bad), grouped(scan.requests));
+        problems.push(
+            Problem::new(ErrorKind::Content, label, what)
+                .allowed("with skip=bad, fewer unusable lines than usable ones")
+                .hint("the format may be another, or the file damaged"),
+        );
+    }
+    if let Some(first) = scan.backwards.first.as_ref().filter(|_| in_order) {
+        let what = format!(
+            "time runs backwards: {} ns after {} ns ({} such requests, by up to {} s)",
+            grouped(first.time_ns),
+            grouped(first.after_ns),
+            grouped(scan.backwards.count),
+            scan.backwards.largest_ns as f64 / 1e9
+        );
+        problems.push(
+            Problem::new(ErrorKind::Content, place_in(label, first.file.as_deref(), first.at), what)
+                .allowed("times that never decrease")
+                .hint(format!(
+                    "{}:backwards=sort sorts by time, backwards=clamp gives such requests the time before",
+                    typed(label)
+                )),
+        );
+    }
+    if scan.requests == 0 && problems.is_empty() {
+        problems.push(
+            Problem::new(ErrorKind::Empty, label, "there is no request in the file")
+                .allowed("at least one request"),
+        );
+    }
+    WorkloadError::of_all(problems)
+}

@@ -1,0 +1,14 @@
+//! A trace: found, recognised, put in order of time, looked through once, and then opened any number of times.
+
+pub(crate) mod cursor;
+pub(crate) mod detect;
+pub(crate) mod joined;
+pub(crate) mod judge;
+pub(crate) mod open;
+pub(crate) mod options;
+pub(crate) mod placement;
+pub(crate) mod replay;
+pub(crate) mod scan;
+pub(crate) mod sorted;
+pub(crate) mod spelling;
+pub(crate) mod trace;

@@ -1,0 +1,266 @@
+//! The first look at a trace: how many requests, how long, how far they reach, what could not be
+//! used. A run needs it before it starts, because volumes are laid side by side by their sizes and
+//! because a fault in line nine million should be found before the simulation, not during it.
+
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::reading::record::Position;
+use crate::requests::pages::PageSet;
+use crate::trace::cursor::{Cursor, Found, Step};
+use serde::Serialize;
+use wordline_units::{HostOp, LBA_BYTES};
+
+/// Unusable lines that are kept with number and reason; beyond that they are only counted.
+pub(crate) const KEPT: usize = 20;
+
+/// A place in a trace that gives no request.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct UnusableLine {
+    /// The file it is in, if the trace is several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Its line or byte.
+    pub at: Position,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Places in a trace that give no request.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
+pub struct Unusable {
+    /// How many.
+    pub count: u64,
+    /// The first of them.
+    pub first: Vec<UnusableLine>,
+}
+
+/// A request that is earlier than the one before it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct StepBack {
+    /// The file it is in, if the trace is several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Its line or byte.
+    pub at: Position,
+    /// Its time, in nanoseconds of the file's clock.
+    pub time_ns: u64,
+    /// The latest time before it.
+    pub after_ns: u64,
+}
+
+/// Requests that are earlier than one before them.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
+pub struct Backwards {
+    /// How many.
+    pub count: u64,
+    /// The first.
+    pub first: Option<StepBack>,
+    /// The largest step, in nanoseconds.
+    pub largest_ns: u64,
+}
+
+/// One volume's part of a trace.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VolumeScan {
+    pub label: String,
+    pub requests: u64,
+    /// One past the highest block touched.
+    pub end: u64,
+    pub pages: PageSetPair,
+}
+
+/// Pages of 4 KiB that were touched at all, and that were written.
+#[derive(Clone, Default)]
+pub(crate) struct PageSetPair {
+    pub all: PageSet,
+    pub written: PageSet,
+}
+
+impl std::fmt::Debug for PageSetPair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} pages", self.all.count())
+    }
+}
+
+/// What the look found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scan {
+    pub requests: u64,
+    /// By `HostOp`.
+    pub count: [u64; 4],
+    /// Bytes by `HostOp`, as the drive sees them (whole blocks).
+    pub bytes: [u64; 4],
+    pub first_time: u64,
+    pub last_time: u64,
+    pub largest_gap_ns: u64,
+    pub largest_gap_at: Option<Position>,
+    /// The file that it is in, if there are several.
+    pub largest_gap_in: Option<String>,
+    pub backwards: Backwards,
+    pub rounded: u64,
+    /// Writes with force unit access.
+    pub fua: u64,
+    /// Writes that are part of a stream.
+    pub in_streams: u64,
+    /// Requests that were out of order and have been sorted.
+    pub reordered: u64,
+    /// A text ended without a newline.
+    pub open_end: bool,
+    pub unusable: Unusable,
+    pub asides: u64,
+    pub volumes: Vec<VolumeScan>,
+    /// Longest read, write or trim in blocks.
+    pub longest: u32,
+    /// Reads and writes by size class: class `n` holds sizes above 2^(n−1) and up to 2^n blocks.
+    pub sizes: [[u64; 32]; 2],
+}
+
+/// What to look at.
+pub(crate) struct Ask {
+    /// Stop after so many requests.
+    pub requests: Option<u64>,
+    /// Stop at this time after the first request.
+    pub until_ns: Option<u64>,
+    /// Whether to collect the pages.
+    pub pages: bool,
+}
+
+/// Blocks of the page in which footprints are stated.
+pub(crate) const PAGE_BLOCKS: u64 = 4096 / LBA_BYTES;
+
+/// `line 7`, or `a.csv, line 7` in a trace of several files.
+pub(crate) fn place(file: Option<&str>, at: Position) -> String {
+    file.map_or_else(|| at.to_string(), |f| format!("{f}, {at}"))
+}
+
+/// `a.csv:7`: a place in the trace called `label`, or in one of its files.
+pub(crate) fn place_in(label: &str, file: Option<&str>, at: Position) -> String {
+    at.in_file(&file.map_or_else(|| label.to_string(), |f| format!("{label}, {f}")))
+}
+
+impl Scan {
+    /// Reads the trace through, or as far as asked.
+    pub fn of(cursor: &mut Cursor, ask: &Ask) -> Result<Scan, WorkloadError> {
+        let mut scan = Scan::default();
+        while scan.requests < ask.requests.unwrap_or(u64::MAX) {
+            match cursor.next()? {
+                None => break,
+                Some(Step::Unusable(reason)) => {
+                    scan.unusable.count += 1;
+                    if scan.unusable.first.len() < KEPT {
+                        let (file, at) = (cursor.part(), cursor.position());
+                        scan.unusable.first.push(UnusableLine { file, at, reason });
+                    }
+                }
+                Some(Step::Request(found)) => {
+                    let first = scan.requests == 0;
+                    let arrival = if first { 0 } else { found.time.saturating_sub(scan.first_time) };
+                    if ask.until_ns.is_some_and(|until| arrival >= until) {
+                        break;
+                    }
+                    scan.add(found, cursor, ask.pages)?;
+                }
+            }
+        }
+        scan.asides = cursor.asides();
+        scan.reordered = cursor.reordered();
+        scan.open_end = cursor.open_end();
+        for (volume, label) in scan.volumes.iter_mut().zip(cursor.volumes()) {
+            volume.label.clone_from(label);
+        }
+        Ok(scan)
+    }
+
+    #[inline]
+    fn add(&mut self, found: Found, cursor: &Cursor, pages: bool) -> Result<(), WorkloadError> {
+        if self.requests == 0 {
+            self.first_time = found.time;
+            self.last_time = found.time;
+        }
+        if found.time < self.last_time {
+            self.step_back(found.time, cursor);
+        } else {
+            let gap = found.time - self.last_time;
+            if gap > self.largest_gap_ns {
+                self.largest_gap_ns = gap;
+                self.largest_gap_at = Some(cursor.position());
+                self.largest_gap_in = cursor.part();
+            }
+            self.last_time = found.time;
+        }
+        self.requests += 1;
+        let op = found.op as usize;
+        self.count[op] += 1;
+        self.bytes[op] = self.bytes[op]
+            .checked_add(found.blocks as u64 * LBA_BYTES)
+            .ok_or_else(|| too_much(cursor, "the bytes moved add up to more than 64 bits hold"))?;
+        self.rounded += u64::from(found.rounded);
+        self.fua += u64::from(found.attributes.is_fua());
+        self.in_streams += u64::from(found.attributes.stream() != 0);
+        let volume = found.volume as usize;
+        if volume >= self.volumes.len() {
+            self.volumes.resize_with(volume + 1, VolumeScan::default);
+        }
+        let volume = &mut self.volumes[volume];
+        volume.requests += 1;
+        if found.op == HostOp::Flush {
+            return Ok(());
+        }
+        self.longest = self.longest.max(found.blocks);
+        let end = found.lba + found.blocks as u64;
+        volume.end = volume.end.max(end);
+        if matches!(found.op, HostOp::Read | HostOp::Write) {
+            self.sizes[op][found.blocks.next_power_of_two().trailing_zeros() as usize] += 1;
+            if pages {
+                let touched = found.lba / PAGE_BLOCKS..end.div_ceil(PAGE_BLOCKS);
+                if found.op == HostOp::Write {
+                    volume.pages.written.insert(touched.clone());
+                }
+                volume.pages.all.insert(touched);
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn step_back(&mut self, time: u64, cursor: &Cursor) {
+        let b = &mut self.backwards;
+        b.count += 1;
+        b.largest_ns = b.largest_ns.max(self.last_time - time);
+        if b.first.is_none() {
+            let (file, at) = (cursor.part(), cursor.position());
+            b.first = Some(StepBack { file, at, time_ns: time, after_ns: self.last_time });
+        }
+    }
+
+    /// Where each volume begins when they are laid side by side in order of appearance, in blocks,
+    /// and where the last one ends. Sizes are rounded up to 1 MiB so that alignments survive.
+    pub fn side_by_side(&self, label: &str) -> Result<(Vec<u64>, u64), WorkloadError> {
+        const STEP: u64 = (1 << 20) / LBA_BYTES;
+        let mut bases = Vec::with_capacity(self.volumes.len());
+        let (mut next, mut end) = (0u64, 0u64);
+        for volume in &self.volumes {
+            bases.push(next);
+            if volume.requests > 0 {
+                end = end.max(next + volume.end);
+            }
+            next += volume.end.next_multiple_of(STEP);
+            if next > 1 << 54 {
+                let what = format!("{} volumes side by side reach beyond 2^63 bytes", self.volumes.len());
+                return Err(Problem::new(ErrorKind::Content, label, what)
+                    .hint("choose one with volume=LABEL")
+                    .into());
+            }
+        }
+        Ok((bases, end))
+    }
+
+    /// Time from the first request to the last.
+    pub fn span_ns(&self) -> u64 {
+        self.last_time - self.first_time
+    }
+}
+
+#[cold]
+fn too_much(cursor: &Cursor, what: &str) -> WorkloadError {
+    Problem::new(ErrorKind::Content, cursor.place(), what).into()
+}

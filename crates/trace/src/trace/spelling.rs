@@ -1,0 +1,90 @@
+//! A trace's text taken apart: a name, and the options behind it.
+
+use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
+use crate::source::source::is_there;
+use std::path::Path;
+use wordline_units::Message;
+
+/// The text of a trace, or of another workload, taken apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    /// The file, or a name.
+    pub head: &'a str,
+    /// `key=value,key=value`, or nothing.
+    pub options: &'a str,
+}
+
+/// Whether the text begins with `key=`.
+fn begins_with_key(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(key, _)| {
+        !key.is_empty() && key.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'-')
+    })
+}
+
+impl Parts<'_> {
+    /// Splits at the colon before the options. A file's name may itself contain colons: the whole text
+    /// is taken for a name if it is known, then the longest that is.
+    pub fn of(text: &str, known: impl Fn(&str) -> bool) -> Parts<'_> {
+        let whole = Parts { head: text, options: "" };
+        if known(text) {
+            return whole;
+        }
+        let colons = || text.char_indices().filter(|(_, c)| *c == ':').map(|(i, _)| i);
+        let cut = |i: usize| Parts { head: &text[..i], options: &text[i + 1..] };
+        let candidates: Vec<usize> = colons().filter(|i| begins_with_key(&text[i + 1..])).collect();
+        if let Some(i) = candidates.iter().rev().find(|i| known(&text[..**i])) {
+            return cut(*i);
+        }
+        // Options that are no key=value, after a name that is known: let the parser say so.
+        if let Some(i) = colons().find(|i| known(&text[..*i])) {
+            return cut(i);
+        }
+        candidates.first().map_or(whole, |i| cut(*i))
+    }
+}
+
+/// The text of a trace taken apart, of which only the names of files are known.
+pub(crate) fn parts(text: &str) -> Parts<'_> {
+    Parts::of(text, is_there)
+}
+
+/// A trace's text with a format insisted on: `NAME`, or `NAME:key=value,...` with the format's own
+/// options, as `--format` takes it.
+pub fn with_format(text: &str, format: &str) -> String {
+    let separator = if parts(text).options.is_empty() { ':' } else { ',' };
+    let (name, options) = format.split_once(':').unwrap_or((format, ""));
+    let comma = if options.is_empty() { "" } else { "," };
+    format!("{text}{separator}format={name}{comma}{options}")
+}
+
+/// What is read as a trace.
+pub const TRACES: &str = "a trace file, a folder of them, several joined by +, - for standard input";
+
+/// Refuse a name of no file, where some other words would do, too.
+///
+/// # Errors
+///
+/// There is no such file, or of files joined by `+` some are missing.
+pub fn check_is_there(head: &str, built_in: &[&str]) -> Result<(), WorkloadError> {
+    if is_there(head) {
+        return Ok(());
+    }
+    if head.contains('+') && head.split('+').any(|n| Path::new(n).exists()) {
+        let missing: Vec<&str> = head.split('+').filter(|n| !Path::new(n).exists()).collect();
+        let what = format!("of the files joined by +, there is no {}", missing.join(", "));
+        return Err(Problem::new(ErrorKind::Io, head, what)
+            .allowed("names of files, relative to the working directory")
+            .into());
+    }
+    let (what, allowed) = match built_in {
+        [] => ("there is no such file", TRACES.to_string()),
+        names => (
+            "there is no such file, and no built-in workload of that name",
+            format!("{TRACES}, or {}", names.join(", ")),
+        ),
+    };
+    let near = did_you_mean(head, built_in.iter().copied());
+    let hint =
+        if near.is_empty() { "names of files are relative to the working directory".into() } else { near };
+    Err(Problem::new(ErrorKind::Io, head, what).allowed(allowed).hint(Message::from(hint)).into())
+}

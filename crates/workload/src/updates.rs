@@ -1,0 +1,150 @@
+//! What a drive is written with in the long run under a workload: a law, where each write is drawn
+//! independently of those before it, else the writes themselves, without end. A drive is put into its
+//! steady state by it.
+
+use std::ops::Range;
+use wordline_trace::{DriveShape, ErrorKind, Problem, RequestStream, WorkloadError};
+use wordline_units::{HostOp, HostRequest, Message, Opt};
+
+/// The class of pages that are never written.
+pub const UNTOUCHED: u8 = u8::MAX;
+
+/// Which logical pages are written how often, each write independent of the others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct UpdateLaw {
+    /// The class of each logical page of the drive, or [`UNTOUCHED`].
+    pub class_of: Vec<u8>,
+    /// Share of the writes that each class gets; neighbours have like rates a page.
+    pub shares: Vec<f64>,
+    /// Pages that a write covers, with how often it does.
+    pub lengths: Vec<(u32, f64)>,
+    /// Whether each write begins at a multiple of its length.
+    pub aligned: bool,
+}
+
+/// What a drive is written with.
+pub enum Updates {
+    /// Independent writes.
+    Law(UpdateLaw),
+    /// Writes in an order that matters.
+    Stream(UpdateStream),
+}
+
+/// Opens a workload once more, for its requests from the first on.
+type Opened = dyn Fn() -> Result<RequestStream, WorkloadError> + Send;
+
+/// The logical pages of the writes of a workload, over and over where it ends; an empty run stands where
+/// it begins again.
+pub struct UpdateStream {
+    name: String,
+    unit: u64,
+    open: Box<Opened>,
+    requests: RequestStream,
+    /// Whether the requests since the workload was opened hold a write.
+    writes: bool,
+    /// Requests since the last write.
+    idle: u64,
+}
+
+/// A workload without bounds that does not write for so many requests is taken not to write at all.
+const IDLE_MAX: u64 = 10_000_000;
+
+impl UpdateStream {
+    pub(crate) fn new(
+        name: &str,
+        drive: DriveShape,
+        open: Box<Opened>,
+    ) -> Result<UpdateStream, WorkloadError> {
+        let requests = open()?;
+        Ok(UpdateStream {
+            name: name.to_string(),
+            unit: drive.unit_blocks(),
+            open,
+            requests,
+            writes: false,
+            idle: 0,
+        })
+    }
+
+    fn pages(&self, r: &HostRequest) -> Range<u32> {
+        let end = (r.lba.0 + r.blocks as u64).div_ceil(self.unit);
+        // A drive has fewer pages than 32 bits can number, and requests fit it.
+        (r.lba.0 / self.unit) as u32..end.min(u32::MAX as u64) as u32
+    }
+}
+
+impl Iterator for UpdateStream {
+    type Item = Result<Range<u32>, WorkloadError>;
+
+    /// The pages of the next write; a workload without writes, and one that trims, is an error.
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.requests.next() {
+                Some(Ok(r)) if r.op == HostOp::Write => {
+                    (self.writes, self.idle) = (true, 0);
+                    return Some(Ok(self.pages(&r)));
+                }
+                Some(Ok(r)) if r.op == HostOp::Trim => return Some(Err(trims(&self.name))),
+                Some(Ok(_)) if self.idle == IDLE_MAX => return Some(Err(no_writes(&self.name))),
+                Some(Ok(_)) => self.idle += 1,
+                Some(Err(e)) => return Some(Err(e)),
+                None if !std::mem::take(&mut self.writes) => return Some(Err(no_writes(&self.name))),
+                None => match (self.open)() {
+                    Ok(requests) => {
+                        self.requests = requests;
+                        return Some(Ok(0..0));
+                    }
+                    Err(e) => return Some(Err(e)),
+                },
+            }
+        }
+    }
+}
+
+pub(crate) fn trims(name: &str) -> WorkloadError {
+    let what = "it trims, and how full a drive is in the long run under trims is not known beforehand";
+    Problem::new(ErrorKind::Option, name, what)
+        .allowed("workloads that write and do not trim, for a steady state")
+        .hint(
+            Message::from("warm the drive up once with ")
+                + Opt::SaveState.of("FILE")
+                + ", and begin with "
+                + Opt::FromState.of("FILE"),
+        )
+        .into()
+}
+
+pub(crate) fn no_writes(name: &str) -> WorkloadError {
+    let what = "it writes nothing, so no state of the drive is steady under it rather than another";
+    Problem::new(ErrorKind::Option, name, what)
+        .allowed("workloads that write, for a steady state")
+        .hint(Opt::Initial.of("fill:100%") + " fills the drive")
+        .into()
+}
+
+/// The classes of the pages of a drive, as a pattern marks them.
+pub(crate) struct Classes {
+    pub class_of: Vec<u8>,
+    first: u64,
+    unit: u64,
+    /// Whether a mark was smaller than a page, so that a page has parts of several rates.
+    pub mixed: bool,
+}
+
+impl Classes {
+    /// For a pattern whose space begins at block `first`.
+    pub fn new(drive: DriveShape, first: u64) -> Classes {
+        let unit = drive.unit_blocks();
+        let pages = (drive.blocks() / unit).min(u32::MAX as u64) as usize;
+        Classes { class_of: vec![UNTOUCHED; pages], first, unit, mixed: false }
+    }
+
+    /// Put the pages of some blocks of the space into a class.
+    #[inline]
+    pub fn mark(&mut self, class: u8, blocks: Range<u64>) {
+        let (from, to) = (self.first + blocks.start, self.first + blocks.end);
+        self.mixed |= to - from < self.unit;
+        let pages = (from / self.unit) as usize..(to.div_ceil(self.unit) as usize).min(self.class_of.len());
+        self.class_of[pages].fill(class);
+    }
+}
