@@ -1,4 +1,4 @@
-//! Do the crates stand as ARCHITECTURE.md says, and the files of each: in rooms, each of which imports only from those
+//! Do the crates stand as ARCHITECTURE.md and crates/README.md say, and the files of each: in rooms, each of which imports only from those
 //! above it, with no circle of files, and none too long to be read at once?
 //!
 //! Document and test have one list of crates, its table, and one of each crate's rooms: a fence ` ```rooms
@@ -326,7 +326,14 @@ fn rooms_of(line: &str) -> Vec<String> {
     rooms
 }
 
-/// The crates whose rooms ARCHITECTURE.md lists, by their folder.
+/// The order of the crates and of their rooms, as it is written down.
+fn written_down() -> String {
+    ["ARCHITECTURE.md", "crates/README.md"]
+        .map(|page| fs::read_to_string(root().join(page)).unwrap())
+        .concat()
+}
+
+/// The crates whose rooms are listed, by their folder.
 fn listed(document: &str) -> BTreeMap<&str, Vec<String>> {
     let fences = document.split("\n```rooms ").skip(1);
     let fences = fences.map(|fence| fence.split("\n```").next().unwrap_or(""));
@@ -395,7 +402,7 @@ fn benches() -> Vec<String> {
 
 #[test]
 fn a_crate_uses_only_crates_above_it() {
-    let document = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let document = written_down();
     let manifest =
         |name: &String| fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
     let crates = crates().into_iter().map(|name| (name.clone(), manifest(&name))).collect();
@@ -431,7 +438,7 @@ fn what_is_not_built_for_tests_has_none() {
 
 #[test]
 fn files_import_only_from_rooms_above_them_and_none_in_a_circle() {
-    let document = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let document = written_down();
     let listed = listed(&document);
     assert!(listed.contains_key("crates/ftl/src"), "no list of rooms was found");
     let mut folders: Vec<String> = crates().iter().map(|name| format!("crates/{name}/src")).collect();
@@ -481,7 +488,7 @@ fn of_calls(files: &BTreeMap<String, String>, rooms: &[String]) -> Vec<String> {
 
 #[test]
 fn a_room_of_the_flow_calls_only_rooms_above_it() {
-    let document = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let document = written_down();
     let mut files = BTreeMap::new();
     sources(&root().join(FLOW), "", &mut files);
     let rooms = listed(&document).get(FLOW).cloned().unwrap_or_default();
