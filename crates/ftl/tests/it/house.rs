@@ -379,7 +379,8 @@ fn of_crates(table: &[&str], crates: &BTreeMap<String, String>) -> Vec<String> {
 
 /// The folders of all crates, by name.
 fn crates() -> Vec<String> {
-    let folders = fs::read_dir(root().join("crates")).unwrap().map(Result::unwrap);
+    let folders =
+        fs::read_dir(root().join("crates")).unwrap().map(Result::unwrap).filter(|f| f.path().is_dir());
     folders.map(|folder| folder.file_name().into_string().unwrap()).collect()
 }
 
