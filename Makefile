@@ -107,12 +107,13 @@ release-check: wheel sdist $(TOOLS) #: Build wheel and source distribution, and 
 test: check rust-test python-test lab-test count-test ## Every check and every test
 	@echo "== all tests passed"
 
+PYTHONS := python lab tests crates/sim/benches
+RUFF = $(BIN)/ruff format --check --quiet $(PYTHONS) && $(BIN)/ruff check --quiet $(PYTHONS)
 check: $(TOOLS) ## Formatting, lints, types and spelling, of Rust and Python
 	@echo "== cargo fmt, cargo clippy, ruff, mypy, typos"
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --features wordline-cli/parquet --quiet -- -D warnings
-	@$(BIN)/ruff format --check --quiet python lab tests crates/sim/benches
-	@$(BIN)/ruff check --quiet python lab tests crates/sim/benches
+	@$(RUFF)
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/typos
 	@$(MAKE) --no-print-directory wasm
@@ -121,8 +122,7 @@ check: $(TOOLS) ## Formatting, lints, types and spelling, of Rust and Python
 CHANGED = $(sort $(shell git status --porcelain -- crates | sed -nE 's|^.. crates/([^/]+)/.*|wordline-\1|p'))
 quick: $(TOOLS) ## Before each commit: formatting, lints and unit tests of the crates that changed, the order of all, ten golden rows
 	@cargo fmt --all --check
-	@$(BIN)/ruff format --check --quiet python lab tests crates/sim/benches
-	@$(BIN)/ruff check --quiet python lab tests crates/sim/benches
+	@$(RUFF)
 	@$(if $(CHANGED),cargo clippy --quiet $(CHANGED:%=--package %) -- -D warnings)
 	@$(if $(CHANGED),cargo test --quiet $(CHANGED:%=--package %) --lib)
 	@cargo test --quiet --package wordline-ftl --test it house

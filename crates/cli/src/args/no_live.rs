@@ -9,8 +9,5 @@ pub(crate) struct ServeArgs {
     pub(crate) given: Vec<OsString>,
 }
 
-#[derive(Args, Debug)]
-pub(crate) struct CtlArgs {
-    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) given: Vec<OsString>,
-}
+/// As for `serve`.
+pub(crate) type CtlArgs = ServeArgs;

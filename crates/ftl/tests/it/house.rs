@@ -302,7 +302,7 @@ fn root() -> PathBuf {
 }
 
 /// All Rust files of a folder, by their path below it.
-fn sources(folder: &Path, below: &str, into: &mut BTreeMap<String, String>) {
+pub fn sources(folder: &Path, below: &str, into: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
         let file = format!("{below}{name}");

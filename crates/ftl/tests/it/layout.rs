@@ -1,7 +1,8 @@
 //! Does the format of state files follow from what is written into them? `file/layout.txt` lists the declarations of all
 //! that is, as the sources have them, and the format's number is its hash.
 
-use std::collections::BTreeSet;
+use crate::house::sources;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -51,23 +52,12 @@ fn declarations(text: &str) -> Vec<String> {
     derives.chain(by_hand).chain(counters).map(one_line).collect()
 }
 
-fn sources(folder: &Path, found: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            found.push(fs::read_to_string(path).unwrap());
-        }
-    }
-}
-
 #[test]
 fn format_follows_from_the_layout() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut texts = vec![];
-    CRATES.iter().for_each(|name| sources(&crates.join(name).join("src"), &mut texts));
-    let all: BTreeSet<String> = texts.iter().flat_map(|text| declarations(text)).collect();
+    let mut texts = BTreeMap::new();
+    CRATES.iter().for_each(|name| sources(&crates.join(name).join("src"), &format!("{name}/"), &mut texts));
+    let all: BTreeSet<String> = texts.values().flat_map(|text| declarations(text)).collect();
     let layout = all.into_iter().fold(String::new(), |text, line| text + &line + "\n");
     let path = crates.join("ftl/src/file/layout.txt");
     if std::env::var_os("BLESS").is_some() {
