@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python" / "tests"))
 
+from exits import pytest_sessionfinish
 from helpers import advice_is_known, binary, small, trace, wordline
 
-__all__ = ["advice_is_known", "binary", "small", "trace", "wordline"]
+__all__ = ["advice_is_known", "binary", "pytest_sessionfinish", "small", "trace", "wordline"]

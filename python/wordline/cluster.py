@@ -118,7 +118,11 @@ class Cluster(Executor):
                 "starts one, and dask worker HOST:PORT a worker of it"
             ) from e
         found = Cluster(on, client)
-        found._check()
+        try:
+            found._check()
+        except BaseException:
+            found.shutdown()
+            raise
         return found
 
     def _check(self) -> None:
