@@ -20,9 +20,14 @@ def read(path: Path) -> dict[str, Any]:
     Raises `UserError`: it cannot be read, or is no TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as e:
         raise UserError(f"{path}: {e}") from e
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Read a text."""
+    return tomllib.loads(text)
 
 
 def builtin(name: str) -> str | None:

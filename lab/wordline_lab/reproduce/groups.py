@@ -77,7 +77,7 @@ def expand(
         spelled = _otherwise(spelled, change.get("workloads", {}), {})
     found = {}
     for workload, spelling in spelled.items():
-        spelling = _with(spelling.replace("{folder}", str(folder)), *options)
+        spelling = with_options(spelling.replace("{folder}", str(folder)), *options)
         spelling = _divided_in(spelling, scale)
         more = dict(settings)
         if scale > 1 and (spelling.startswith("twin:") or spelling.endswith(".toml")):
@@ -116,11 +116,11 @@ def _otherwise(
     found = {}
     for name, spelling in spellings.items():
         behind = [o for pattern, o in options.items() if fnmatchcase(name, pattern)]
-        found[name] = _with(others.get(name, spelling), *behind)
+        found[name] = with_options(others.get(name, spelling), *behind)
     return found
 
 
-def _with(spelling: str, *options: str) -> str:
+def with_options(spelling: str, *options: str) -> str:
     """Return a spelling with options behind it: ``twin:fin`` becomes ``twin:fin:speedup=2``."""
     for option in options:
         has_some = ":" in spelling.removeprefix("twin:")

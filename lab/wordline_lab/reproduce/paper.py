@@ -114,6 +114,7 @@ class Paper:
     causes: Sequence[str]
     pieces: Sequence[pieces.Piece]
     module: ModuleType
+    printed_of_pieces: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     readings: Readings = field(default_factory=Readings)
     choice: Choice = field(default_factory=lambda: Choice({}))
     seeds: Mapping[str, int] = field(default_factory=dict)
@@ -190,22 +191,10 @@ def read(
         if group["name"] not in missing:
             runs.update(groups.expand(group, text, folder, scale, turned))
     found: list[pieces.Piece] = []
-    if traces and "pieces" in text:
-        table = text["pieces"]
-        by_name = {g["name"]: g for g in reversed(text["runs"])}
-        if table["beside"] not in by_name:
-            raise UserError(
-                f"{folder / 'experiment.toml'}: pieces.beside: there is no group "
-                f"{table['beside']!r}; there are {', '.join(by_name)}"
-            )
-        group = by_name[table["beside"]]
-        found = pieces.find(table, groups.workloads(group, text), traces)
-        own = {piece.label: piece.spelling for piece in found}
-        # A trace is the same with every seed.
-        alone = {"name": pieces.GROUP, "workloads": list(own), "own_workloads": own, "seeds": 1}
-        group = {**group, **alone}
-        if found:
-            runs.update(groups.expand(group, text, folder, scale, turned))
+    for group in _beside(text, folder) if traces and "pieces" in text else ():
+        own, its = _pieces(group, text, folder, str(traces), turned)
+        found += own
+        runs.update(its)
     return Paper(
         name=name,
         folder=folder,
@@ -218,6 +207,7 @@ def read(
         missing=missing,
         causes=[g["name"] for g in text["runs"] if g.get("cause", False)],
         pieces=found,
+        printed_of_pieces=text.get("pieces", {}).get("printed", {}),
         readings=known_readings,
         choice=choice,
         seeds={
@@ -228,12 +218,57 @@ def read(
     )
 
 
+def _beside(text: Mapping[str, Any], folder: Path) -> list[Mapping[str, Any]]:
+    """Return the groups beside which real traces are run."""
+    by_name = {g["name"]: g for g in reversed(text["runs"])}
+    names = pieces.groups_of(text["pieces"])
+    for name in names:
+        if name not in by_name:
+            raise UserError(
+                f"{folder / 'experiment.toml'}: pieces.beside: there is no group {name!r}; "
+                f"there are {', '.join(by_name)}"
+            )
+    return [by_name[name] for name in names]
+
+
+def _pieces(
+    group: Mapping[str, Any],
+    text: Mapping[str, Any],
+    folder: Path,
+    traces: str,
+    turned: Sequence[readings.Alternative],
+) -> tuple[list[pieces.Piece], dict[str, Run]]:
+    """Return the real traces beside a group, and the runs of those that are run."""
+    device = group.get("device", text["device"])
+    changes = {**text.get("set", {}), **group.get("set", {})}
+    its = pieces.Group(group["name"], device, changes, groups.workloads(group, text))
+    found = pieces.find(text["pieces"], its, traces)
+    runs: dict[str, Run] = {}
+    for piece in found:
+        if piece.is_run:
+            own = {
+                **{"name": pieces.GROUP, "workloads": [piece.label]},
+                "own_workloads": {piece.label: piece.spelling},
+                # A trace is the same with every seed.
+                "seeds": 1,
+                "set": {**group.get("set", {}), **(piece.drive.settings if piece.drive else {})},
+            }
+            runs.update(groups.expand({**group, **own}, text, folder, 1, turned))
+    return found, runs
+
+
 def _pieces_table(read: Paper) -> Figure:
     return Figure(
         pieces.TABLE,
         "real traces beside their twins, over the baseline",
         [f"{pieces.GROUP}/*"],
-        lambda study: pieces.rows(read.pieces, read.schemes, study.found),
+        lambda study: pieces.rows(
+            read.pieces,
+            read.schemes,
+            study.found,
+            getattr(read.module, "PIECES", {}),
+            read.printed_of_pieces,
+        ),
         beside=f"`--traces DIR` adds this table, where DIR has {pieces.files(read.pieces)}.",
     )
 

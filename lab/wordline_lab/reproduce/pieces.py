@@ -2,21 +2,29 @@
 
 ``experiment.toml`` may have a table ``[pieces]``:
 
-- ``beside``: the group of runs whose drive, schemes and initial state real traces get.
+- ``beside``: the group of runs whose drive, schemes and initial state real traces get, or several.
 - ``over``: the scheme over which figures are shown, the first of the group if not given.
 - ``[pieces.of]``: by workload, patterns of the names of files that are pieces of the paper's own
   trace, such as slices and heads, each with options of a trace behind a colon.
 - ``[pieces.kin]``: the same for traces of the workload's class that are not the paper's own.
+- ``[pieces.others]``: the same for traces of other classes.
+- ``[pieces.same]``: patterns of the names of files that are not run, and why: a second copy.
+- ``[pieces.options]``: by group and pattern of ``WORKLOAD (FILE)``, further options of the trace.
+- ``[pieces.shrink]``: the least ``blocks`` of the cache in a plane and the least ``channels`` of a
+  drive that is shrunk to what each piece writes; `wordline_lab.reproduce.shrunk` has the rule.
+- ``[pieces.printed]``: by column of the table and scheme what the paper prints.
 
 Files are looked for in the folder and those in it. A whole original that lies in the folder itself
 under a name that its twin lists is a piece, too. Each is run under every scheme, as
-``pieces/WORKLOAD (FILE)/SCHEME``, and never takes the place of the twin.
+``pieces/WORKLOAD (FILE)/SCHEME``, with ``, GROUP`` behind the file where there are several groups,
+and never takes the place of the twin. One that the rule of ``[pieces.shrink]`` keeps out is not
+run, and its row in the table says why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -24,9 +32,18 @@ from typing import Any
 import wordline
 from wordline import Report, UserError
 from wordline_lab import traces as traces_of
+from wordline_lab.reproduce import shrunk
+from wordline_lab.reproduce.groups import with_options
+from wordline_lab.reproduce.shrunk import Shrunk
 
 #: Options of a twin that its original takes, too; others make the twin.
 OF_TRACES = {"speedup", "closed", "think", "burst", "rest", "requests", "duration", "bytes", "fit"}
+#: Tables of patterns, and what a row says of their files.
+NOTES = {
+    "of": "",
+    "kin": "kin, not the paper's trace",
+    "others": "of another class than the paper's traces",
+}
 #: The group of the runs of pieces.
 GROUP = "pieces"
 #: Their table on the page.
@@ -43,22 +60,46 @@ class Piece:
     beside: str
     over: str | None = None
     note: str = ""
+    drive: Shrunk | None = None
+    is_one_of_groups: bool = False
 
     @property
     def label(self) -> str:
         """The name of its workload among runs."""
-        return f"{self.workload} ({self.file})"
+        group = f", {self.beside}" if self.is_one_of_groups else ""
+        return f"{self.workload} ({self.file}{group})"
+
+    @property
+    def is_run(self) -> bool:
+        """Whether a drive was found for it."""
+        return self.drive is None or not self.drive.why_not
 
 
-def find(table: Mapping[str, Any], twins: Mapping[str, str], traces: str) -> list[Piece]:
-    """Find the real traces of a folder that belong to a paper.
+@dataclass(frozen=True)
+class Group:
+    """What pieces run beside: a group's drive, and spellings of its workloads by name."""
+
+    name: str
+    device: str
+    changes: Mapping[str, str]
+    twins: Mapping[str, str]
+
+
+def groups_of(table: Mapping[str, Any]) -> list[str]:
+    """Return the names of the groups that pieces run beside."""
+    beside = table["beside"]
+    return [beside] if isinstance(beside, str) else list(beside)
+
+
+def find(table: Mapping[str, Any], group: Group, traces: str) -> list[Piece]:
+    """Find the real traces of a folder that belong to a paper, beside a group of its runs.
 
     Parameters
     ----------
     table
         ``[pieces]``.
-    twins
-        Spellings of the workloads of the group that it names, by the paper's names.
+    group
+        One that it names.
     traces
         The folder.
 
@@ -68,26 +109,60 @@ def find(table: Mapping[str, Any], twins: Mapping[str, str], traces: str) -> lis
         There is no such folder, or a workload is none of the group.
     """
     there = traces_of.files(traces)
-    place = (table["beside"], table.get("over"))
-    found: list[Piece] = []
-    for kind, note in (("of", ""), ("kin", "kin, not the paper's trace")):
-        for workload, patterns in table.get(kind, {}).items():
-            if workload not in twins:
-                raise UserError(
-                    f"pieces.{kind}: {workload!r} is no workload of group {table['beside']}; "
-                    f"there are {', '.join(twins)}"
-                )
-            for name, _, options in (pattern.partition(":") for pattern in patterns):
-                found += [
-                    Piece(workload, f.name, f"{f}:{options}".rstrip(":"), *place, note)
-                    for f in there
-                    if fnmatchcase(f.name, name)
-                ]
+    found = [
+        piece
+        for kind, note in NOTES.items()
+        for workload, patterns in table.get(kind, {}).items()
+        for piece in _named(table, group, there, kind, workload, patterns, note)
+    ]
     taken = {piece.file for piece in found}
-    for workload, (path, spelling) in _whole(twins, traces).items():
+    for workload, (path, spelling) in _whole(group.twins, traces).items():
         if path.name not in taken:
-            found.append(Piece(workload, path.name, spelling, *place, "the whole trace"))
+            found.append(_piece(table, group, workload, path.name, spelling, "the whole trace"))
     return found
+
+
+def _named(
+    table: Mapping[str, Any],
+    group: Group,
+    there: Sequence[Path],
+    kind: str,
+    workload: str,
+    patterns: Sequence[str],
+    note: str,
+) -> Iterator[Piece]:
+    """Yield the files that stand beside a workload."""
+    if workload not in group.twins:
+        raise UserError(
+            f"pieces.{kind}: {workload!r} is no workload of group {group.name}; "
+            f"there are {', '.join(group.twins)}"
+        )
+    for name, _, options in (pattern.partition(":") for pattern in patterns):
+        for path in there:
+            if fnmatchcase(path.name, name):
+                spelling = f"{path}:{options}".rstrip(":")
+                yield _piece(table, group, workload, path.name, spelling, note)
+
+
+def _piece(
+    table: Mapping[str, Any], group: Group, workload: str, file: str, spelling: str, note: str
+) -> Piece:
+    """Return a piece with the drive that it is run on, where drives are shrunk."""
+    several = len(groups_of(table)) > 1
+    piece = Piece(workload, file, spelling, group.name, table.get("over"), note, None, several)
+    same = (why for name, why in table.get("same", {}).items() if fnmatchcase(file, name))
+    shrink = table.get("shrink")
+    if why := next(same, None):
+        return replace(piece, drive=Shrunk.left_out(f"not run: {why}"))
+    if shrink:
+        written = shrunk.written_by(workload, group.twins[workload], shrink.get("written", {}))
+        drive = shrunk.shrink(group.device, group.changes, written, spelling, shrink)
+        piece = replace(piece, drive=drive)
+    options = table.get("options", {}).get(group.name, {})
+    for pattern, more in options.items():
+        if fnmatchcase(f"{workload} ({file})", pattern):
+            piece = replace(piece, spelling=with_options(piece.spelling, more))
+    return piece
 
 
 def _whole(twins: Mapping[str, str], traces: str) -> dict[str, tuple[Path, str]]:
@@ -112,7 +187,11 @@ def _whole(twins: Mapping[str, str], traces: str) -> dict[str, tuple[Path, str]]
 
 
 def rows(
-    pieces: Sequence[Piece], schemes: Iterable[str], found: Callable[[str, str, str], Report | None]
+    pieces: Sequence[Piece],
+    schemes: Iterable[str],
+    found: Callable[[str, str, str], Report | None],
+    figures: Mapping[str, Callable[[Report], float]] | None = None,
+    printed: Mapping[str, Mapping[str, float]] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the table: of each scheme its figures over the baseline's, of twin and piece.
 
@@ -122,9 +201,21 @@ def rows(
         Those of the paper.
     found
         Returns the report of a workload under a scheme in a group, if there is one.
+    figures
+        Figures of a report that the paper has besides latencies and WAF.
+    printed
+        What the paper prints, by column and scheme.
     """
-    table = []
+    table: list[dict[str, Any]] = []
+    left_out: dict[str, dict[str, Any]] = {}
     for piece in pieces:
+        if not piece.is_run:
+            why = piece.drive.why_not if piece.drive else ""
+            # Once, whatever it stands beside.
+            left_out.setdefault(
+                f"{piece.workload} {piece.file}", {**_row(piece, why=why), "runs": None}
+            )
+            continue
         done = {s: own for s in schemes if (own := found(piece.label, s, GROUP))}
         baseline = piece.over or next(iter(done), "")
         base = done.get(baseline)
@@ -135,23 +226,47 @@ def rows(
         # Whoever reads the row sees how far the drive was aged by it.
         written = f"writes {share:.2%} of the drive".replace("%", " %")
         for scheme, own in done.items():
-            of_twin = _over(found(piece.workload, scheme, piece.beside), twin)
-            of_piece = _over(own, base)
-            row: dict[str, Any] = {
-                "workload": piece.workload,
-                "trace": piece.file,
-                "requests": own.host.requests,
-                "twin_requests": twin.host.requests if twin else None,
-                "scheme": scheme,
-            }
-            for what in ("write", "read", "waf"):
+            of_twin = _over(found(piece.workload, scheme, piece.beside), twin, figures)
+            of_piece = _over(own, base, figures)
+            row = _row(piece, own, twin, scheme, why=written)
+            note = row.pop("note")
+            for what in ("write", "read", "waf", *(figures or {})):
                 row |= {f"{what}_twin": of_twin.get(what), what: of_piece.get(what)}
-            table.append({**row, "note": "; ".join(filter(None, [piece.note, written]))})
-    return table
+                if printed and what in printed:
+                    row[f"{what}_paper"] = printed[what].get(scheme)
+            table.append({**row, "note": note})
+    columns = max(table, key=len, default={})
+    return [{column: row.get(column) for column in columns} for row in [*table, *left_out.values()]]
 
 
-def _over(own: Report | None, base: Report | None) -> Mapping[str, float]:
-    """Return mean latencies of writes and reads, and the WAF, over the baseline's; none over 0."""
+def _row(
+    piece: Piece,
+    own: Report | None = None,
+    twin: Report | None = None,
+    scheme: str = "",
+    *,
+    why: str,
+) -> dict[str, Any]:
+    """Return what a row begins with, and its note."""
+    row: dict[str, Any] = {"workload": piece.workload, "trace": piece.file}
+    if piece.is_one_of_groups:
+        row["runs"] = piece.beside
+    if piece.drive:
+        row |= piece.drive.columns()
+    return row | {
+        "requests": own.host.requests if own else None,
+        "twin_requests": twin.host.requests if twin else None,
+        "scheme": scheme,
+        "note": "; ".join(filter(None, [piece.note, why])),
+    }
+
+
+def _over(
+    own: Report | None,
+    base: Report | None,
+    figures: Mapping[str, Callable[[Report], float]] | None,
+) -> Mapping[str, float]:
+    """Return mean latencies, the WAF and further figures over the baseline's; none over 0."""
     if own is None or base is None:
         return {}
     found = {}
@@ -160,6 +275,9 @@ def _over(own: Report | None, base: Report | None) -> Mapping[str, float]:
             found[kind] = own.latency_us[kind].mean / base.latency_us[kind].mean
     if base.waf.total:
         found["waf"] = own.waf.total / base.waf.total
+    for name, figure in (figures or {}).items():
+        if of_base := figure(base):
+            found[name] = figure(own) / of_base
     return found
 
 

@@ -7,12 +7,14 @@ from wordline_lab.experiments.hierarchy.measures import (
     division_differs,
     found_over,
     further_tables,
+    gc_reads,
     greatest_owned,
     greatest_quota,
     greatest_step,
     longest_read_over_one_page,
     mean_over,
     mean_reduction,
+    migrated,
     migrated_share,
     most_places,
     over_fixed_division,
@@ -34,8 +36,12 @@ from wordline_lab.experiments.hierarchy.measures import (
     windows_over_bound,
 )
 
+#: Figures of real traces beside their twins, besides latencies and WAF.
+PIECES = {"gc_reads": gc_reads, "migrated": migrated}
+
 __all__ = [
     "FIGURES",
+    "PIECES",
     "configured",
     "division_differs",
     "findings",
