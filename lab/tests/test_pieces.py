@@ -123,11 +123,8 @@ def test_a_piece_is_run_on_a_drive_of_its_own(wordline, tmp_path):
         ("lun2", "cloudPhysicsIO_us.csv", "", ""),
         ("hm_0", "cloudPhysicsIO.vscsi", "", ""),
     ]
-    assert (rows[0]["written_mib"], rows[0]["cache_mib"], rows[0]["planes"]) == (
-        "80.0",
-        "80.0",
-        "2",
-    )
+    assert (rows[0]["written_mib"], rows[0]["cache"]) == ("80.0", "2 planes x 20 blocks")
+    assert float(rows[0]["cache_over_written"]) == 1.0
     assert (rows[1]["write"], rows[1]["write_paper"]) != ("", "")
     assert rows[-2]["note"].endswith(
         "not run: the capture of cloudPhysicsIO.vscsi once more, as text"

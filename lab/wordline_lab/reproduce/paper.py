@@ -269,7 +269,12 @@ def _pieces_table(read: Paper) -> Figure:
             getattr(read.module, "PIECES", {}),
             read.printed_of_pieces,
         ),
-        beside=f"`--traces DIR` adds this table, where DIR has {pieces.files(read.pieces)}.",
+        beside=" ".join(
+            [
+                f"`--traces DIR` adds this table, where DIR has {pieces.files(read.pieces)}.",
+                *getattr(read.module, "OF_PIECES", ()),
+            ]
+        ),
     )
 
 

@@ -14,6 +14,9 @@
   drive that is shrunk to what each piece writes; `wordline_lab.reproduce.shrunk` has the rule.
 - ``[pieces.printed]``: by column of the table and scheme what the paper prints.
 
+The paper's package may have ``PIECES``, further figures of a report by column, and ``OF_PIECES``,
+sentences below the table.
+
 Files are looked for in the folder and those in it. A whole original that lies in the folder itself
 under a name that its twin lists is a piece, too. Each is run under every scheme, as
 ``pieces/WORKLOAD (FILE)/SCHEME``, with ``, GROUP`` behind the file where there are several groups,
@@ -153,7 +156,7 @@ def _piece(
     same = (why for name, why in table.get("same", {}).items() if fnmatchcase(file, name))
     shrink = table.get("shrink")
     if why := next(same, None):
-        return replace(piece, drive=Shrunk.left_out(f"not run: {why}"))
+        return replace(piece, drive=Shrunk.of_copy(why))
     if shrink:
         written = shrunk.written_by(workload, group.twins[workload], shrink.get("written", {}))
         drive = shrunk.shrink(group.device, group.changes, written, spelling, shrink)

@@ -52,6 +52,8 @@ class Shrunk:
         What makes the drive of the paper's.
     why_not
         Why there is none.
+    is_copy
+        Whether that is because another file has the same trace.
     """
 
     written_bytes: int
@@ -61,20 +63,19 @@ class Shrunk:
     blocks: int = 0
     settings: Mapping[str, str] = field(default_factory=dict, hash=False)
     why_not: str = ""
+    is_copy: bool = False
 
     @staticmethod
-    def left_out(why: str) -> Shrunk:
-        """Return that of a piece that is not run for another reason."""
-        return Shrunk(0, 0, 0, why_not=why)
+    def of_copy(why: str) -> Shrunk:
+        """Return that of a file that is another's copy."""
+        return Shrunk(0, 0, 0, why_not=f"not run: {why}", is_copy=True)
 
     def columns(self) -> dict[str, Any]:
         """Return what a row of the table says of it."""
         return {
             "written_mib": self.written_bytes / 2**20 or None,
             "cache_over_written": None if self.why_not else self.cache_bytes / self.written_bytes,
-            "cache_mib": self.cache_bytes / 2**20 or None,
-            "planes": self.planes or None,
-            "cache_blocks_a_plane": self.blocks or None,
+            "cache": f"{self.planes} planes x {self.blocks} blocks" if self.planes else None,
         }
 
 

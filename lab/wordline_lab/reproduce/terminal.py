@@ -37,6 +37,8 @@ COLOURS = {
 }
 #: Rows of a figure's table that are printed; all are in the file beside it.
 ROWS = 40
+#: Characters that a column of it needs at least.
+COLUMN = 11
 
 
 def show(study: Study, written: Written, judged: Sequence[Judged], folder: Path, hint: str) -> None:
@@ -80,7 +82,9 @@ def _figures(
 ) -> None:
     for figure, rows in shown:
         _say(console, f"\n{figure.label}: {figure.title}", "bold")
-        console.print(_rows(rows), highlight=False)
+        # A table of many columns is wider than the terminal rather than a letter wide.
+        wide = max(console.width, COLUMN * max((len(row) for row in rows), default=0))
+        console.print(_rows(rows), highlight=False, width=wide, crop=False, soft_wrap=True)
         if len(rows) > ROWS:
             _say(console, f"and {len(rows) - ROWS} rows more")
         if figure.beside:

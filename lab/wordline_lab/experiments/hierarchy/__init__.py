@@ -1,6 +1,6 @@
 """Hierarchy: its figures and tables, what its claims are measured by, what came out."""
 
-from wordline_lab.experiments.hierarchy.figures import FIGURES
+from wordline_lab.experiments.hierarchy.figures import FIGURES, OF_PIECES
 from wordline_lab.experiments.hierarchy.findings import findings
 from wordline_lab.experiments.hierarchy.measures import (
     configured,
@@ -41,6 +41,7 @@ PIECES = {"gc_reads": gc_reads, "migrated": migrated}
 
 __all__ = [
     "FIGURES",
+    "OF_PIECES",
     "PIECES",
     "configured",
     "division_differs",
