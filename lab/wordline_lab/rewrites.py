@@ -45,6 +45,8 @@ OTHERS = (
     "systor17-traces-sample*",
 )
 TWINS = ("hm_0", "usr_0", "web_0", "web_1", "lun1", "lun2", "lun3", "lun4")
+#: Those of MSR Cambridge.
+OF_CLASS = TWINS[:4]
 #: Keys of ``[write]`` that are shares or numbers, and make the law together with `HOT`.
 LAW = ("sequential", "hot", "uniform", "rewrite", "theta", "stable")
 #: The hot part, in bytes, and how far a stream goes.
@@ -197,12 +199,12 @@ def _row(name: str, what: str, workload: str) -> list[list[str]]:
     lba, blocks = writes(workload)
     mib = f"{int(blocks.sum()) * 512 / MIB:,.0f}"
     return [
-        [name, what, mib, of, *(page_cell(share) for share in shares(lba, blocks, unit))]
+        [name, what, mib, of, *(_per_cent(share) for share in shares(lba, blocks, unit))]
         for of, unit in (("sectors", SECTOR), ("pages", PAGE))
     ]
 
 
-def page_cell(share: float | None) -> str:
+def _per_cent(share: float | None) -> str:
     """Return a share in per cent, or nothing."""
     return "" if share is None else f"{share * 100:.1f}"
 
@@ -227,36 +229,38 @@ def main() -> None:
         of_class = law(fitted)
         own, judged = [], []
         for piece in files([*FITTED, *JUDGED, *OTHERS]):
-            name, twin = piece.name.partition(".")[0], _fitted(piece, into)
-            rows = [*_row(name, "piece", _spelled(piece)), *_row(name, "its twin", str(twin))]
+            name, its = piece.name.partition(".")[0], _fitted(piece, into)
+            rows = [*_row(name, "piece", _spelled(piece)), *_row(name, "its twin", str(its))]
             own += rows
             if piece in files(JUDGED):
                 other = into / f"{name}-judged.toml"
-                text = with_law(twin.read_text(encoding="utf-8"), of_class)
+                text = with_law(its.read_text(encoding="utf-8"), of_class)
                 other.write_text(text, encoding="utf-8")
                 judged += [*rows[:2], *_row(name, "the class's law", str(other))]
         twins = [row for twin in TWINS for row in _row(twin, "twin", f"twin:{twin}")]
-        for twin in TWINS[:4]:
-            other = into / f"{twin}-rewritten.toml"
+        for twin in OF_CLASS:
+            changed = into / f"{twin}-rewritten.toml"
             text = with_law(toml.builtin(f"twins/{twin}.toml") or "", of_class)
-            other.write_text(text, encoding="utf-8")
-            twins += _row(twin, "with the class's law", str(other))
+            changed.write_text(text, encoding="utf-8")
+            twins += _row(twin, "with the class's law", str(changed))
         lines = "".join(f'{key} = "{value}"\n' for key, value in of_class.items())
     print(PAGE_TEXT.format(own=_table(own), law=lines, judged=_table(judged), twins=_table(twins)))
 
 
 PAGE_TEXT = """# How soon what is written is written again
 
-Written by `make rewrites`. The share, in per cent, of the sectors of 4 KiB and of the pages of 16 KiB written that were
-written before within the last so many MiB of writing; no figure where a workload writes less than twice as much. Reads
-have no part in it.
+Written by `make rewrites`; [what it says](../../docs/twins.md#how-soon-writes-are-written-again).
+The share, in per cent, of the sectors of 4 KiB and of the pages of 16 KiB written that were
+written before within the last so many MiB of writing; no figure where a workload writes less than
+twice as much.
 
 ## Pieces, and twins fitted to them
 
 {own}
 ## A law fitted to some pieces, judged on others
 
-Means, by writes, of what is fitted to a slice of hm_0, to rsrch_1 and to wdev_3, the hot part in bytes:
+Means, by writes, of what is fitted to a slice of hm_0, to rsrch_1 and to wdev_3, the hot part in
+bytes:
 
 ```
 {law}```

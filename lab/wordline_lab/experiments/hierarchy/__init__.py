@@ -1,7 +1,7 @@
 """Hierarchy: its figures and tables, what its claims are measured by, what came out."""
 
-from wordline_lab.experiments.hierarchy.figures import FIGURES, OF_PIECES
-from wordline_lab.experiments.hierarchy.findings import findings
+from wordline_lab.experiments.hierarchy.figures import FIGURES
+from wordline_lab.experiments.hierarchy.findings import OF_PIECES, findings
 from wordline_lab.experiments.hierarchy.measures import (
     configured,
     division_differs,

@@ -305,6 +305,16 @@ def _causes(study: Study) -> Rows:
                 f"hot writes to {hot}"
             )
             rows.append(row("2", what, value))
+    laws = (("hm_0", m.MAIN, "itself"), ("slice", "rewritten", "its slice"))
+    for workload, group, law in (*laws, ("rsrch", "rewritten", "rsrch_1")):
+        for claims, figure, what in (
+            ("2", "whole reads", "pages read in the cache for whole pages"),
+            ("6a", "gc reads", "pages read by collections"),
+        ):
+            for scheme in m.SCHEMES[1:]:
+                value = m.ratio(study, workload, group, scheme, figure)
+                said = f"{what} over the Baseline, {scheme}, hm_0, written again as in {law}"
+                rows.append(row(claims, said, value))
     for step in ("down", "up"):
         what = f"windows over the bound, every window with the mix itself, {step}"
         rows.append(row("7-follows", what, m.windows_over_bound(study, step, "steps-even")))
@@ -351,18 +361,6 @@ def _causes(study: Study) -> Rows:
     return rows
 
 
-#: What explains figures of real traces.
-OF_PIECES = (
-    "CloudPhysics beside lun2 hardly fills the cache. L2 collects all the same, since it has half "
-    "of the cache at first, and a slot changes sides with each write request, of 35 KiB. "
-    "Where one does with each page (`slot=page`), Hierarchy's collections read 1.52 times as much "
-    "as the Baseline's in `merge`, in place of 3.57.",
-    "IOzone overwrites a file that fits into the cache, in whole pages. Collections move at most "
-    ".6 % of what it writes, so 4 times as much is little.",
-    "The requests of tencent come at two instants, a second apart, so its latencies are of one "
-    "queue. Under Hierarchy, with 1,024 requests outstanding, TLC is collected though it is nearly "
-    "empty, which is most of its programs over the Baseline's; with four (`closed=4`) it is not.",
-)
 ALL = tuple(MODES)
 COUNTS = ("flushed", "flushed-fresh", "merge", "buffer")
 TWO = (m.BASELINE, "Sector")
@@ -481,6 +479,7 @@ FIGURES = (
             "updates-collected/*/*",
             "steps-even/*/*",
             "any/*/*",
+            "rewritten/*/*",
             "unbounded/*/*",
             "suspended/*/*",
             "all-hot/*/*",
