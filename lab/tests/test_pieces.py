@@ -5,6 +5,7 @@ import csv
 import pytest
 
 import wordline as wl
+from helpers import ROOT
 from wordline_lab.reproduce import paper, shrunk
 
 MIB = 2**20
@@ -92,6 +93,25 @@ def test_what_the_papers_trace_writes_is_its_twins_table():
     assert shrunk.written_by("hm_0", "twin:hm_0", {"hm_0": "20GiB"}) == WRITTEN
     with pytest.raises(wl.UserError, match=r"zipf \(zipf\).* add it to \[pieces.shrink.written\]"):
         shrunk.written_by("zipf", "zipf", {})
+
+
+def test_the_rule_says_which_real_traces_are_run():
+    folder = ROOT.parent / "shared" / "traces"
+    if not folder.is_dir():
+        pytest.skip("no folder ../shared/traces: these traces may not be passed on")
+    pieces = [p for p in paper.read("hierarchy", traces=str(folder)).pieces if p.beside == "merge"]
+    run = {(p.workload, p.file.partition(".")[0]): p.drive for p in pieces if p.is_run}
+    assert {name: (d.planes, d.blocks) for name, d in run.items()} == {
+        ("lun2", "cloudPhysicsIO"): (16, 72),
+        ("hm_0", "cloudPhysicsIO"): (4, 28),
+        ("hm_0", "DTRS1K"): (2, 18),
+        ("hm_0", "ssd-iozone-aligned2-100K"): (16, 107),
+        ("hm_0", "tencent_cbs_raw_sample50000"): (2, 20),
+    }
+    for (workload, _), drive in run.items():
+        share = 1.005 if workload == "lun2" else 0.0978
+        assert drive.cache_bytes / drive.written_bytes == pytest.approx(share, rel=0.02)
+    assert len({p.file for p in pieces if not p.is_run}) == 13
 
 
 def test_a_piece_is_run_on_a_drive_of_its_own(wordline, tmp_path):

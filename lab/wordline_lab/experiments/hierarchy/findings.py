@@ -8,6 +8,8 @@ from wordline_lab.reproduce.pieces import GROUP
 
 #: What explains figures of real traces.
 OF_PIECES = (
+    "Table I's cache is .098, .154 and .172 of what hm_0, usr_0 and web_0 write (Table II), .51 to "
+    "1.0 of what the LUNs do, and three times what web_1 does: hence the share of each piece.",
     "CloudPhysics beside lun2 hardly fills the cache. L2 collects all the same, since it has half "
     "of the cache at first, and a slot changes sides with each write request, of 35 KiB. "
     "Where one does with each page (`slot=page`), Hierarchy's collections read 1.52 times as much "
