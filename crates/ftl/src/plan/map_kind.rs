@@ -1,10 +1,11 @@
 //! The kinds of map that a scheme may ask for, and what each needs beside a page map.
 
 use crate::plan::region::RegionId;
+use serde::{Deserialize, Serialize};
 use wordline_flash::Geometry;
 
 /// Regions, by their positions in the layout.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct RegionSet(u16);
 
 impl RegionSet {
@@ -21,6 +22,16 @@ impl RegionSet {
     /// Whether a region is one of them.
     pub const fn contains(self, region: RegionId) -> bool {
         self.0 >> region.0 & 1 == 1
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Those in it.
+    pub fn iter(self) -> impl Iterator<Item = RegionId> {
+        (0..16).map(RegionId).filter(move |region| self.contains(*region))
     }
 }
 

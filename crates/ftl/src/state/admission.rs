@@ -59,6 +59,13 @@ impl State {
         has && self.grants_slot(region, plane, claim)
     }
 
+    /// Whether a region owns all the blocks of a plane that it may, where its pool has more to give.
+    pub(crate) fn is_full_beside_free_blocks(&self, region: RegionId, plane: PlaneId) -> bool {
+        let pool = self.pool_of(region);
+        let free = pool.free[self.local(region, plane)].len() as u32;
+        free > pool.reserve && self.at(region, plane).owned >= self.regions[region.index()].quota
+    }
+
     /// Whether a block may be emptied that gives nothing back: its pages take a block before it gives its own, so one more
     /// than the reserve must be there, and the home region must not be short itself.
     pub(crate) fn grants_refresh(&self, region: RegionId, plane: PlaneId) -> bool {

@@ -8,7 +8,7 @@ use crate::file::table::Table;
 use crate::image::stripe::Stripe;
 use crate::map::Map;
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
-use crate::plan::map_kind::MapKind;
+use crate::plan::map_kind::{MapKind, RegionSet};
 use crate::plan::region::{FreeOrder, Pool, PoolId, Region, RegionId};
 use crate::state::aging::Aging;
 use crate::state::backlog::Backlog;
@@ -59,8 +59,8 @@ pub struct State {
     pub(crate) shrunk: u64,
     pub(crate) most_shrunk: u64,
     pub(crate) backlog: Backlog,
-    /// Planes where a program waits for a slot.
-    pub(crate) programs_blocked: Vec<bool>,
+    /// The regions of each plane for a slot of which programs wait.
+    pub(crate) programs_blocked: Vec<RegionSet>,
     /// Planes where a moved page waits for a slot.
     pub(crate) gc_blocked: Vec<bool>,
     pub(crate) outstanding: u32,
@@ -218,7 +218,7 @@ impl State {
             most_shrunk: 0,
             backlog: Backlog::new(&geometry, drive.spec.parallel_unit),
             gc_blocked: vec![false; geometry.planes as usize],
-            programs_blocked: vec![false; geometry.planes as usize],
+            programs_blocked: vec![RegionSet::default(); geometry.planes as usize],
             outstanding: 0,
             buffered: 0,
             incomplete_units: 0,
@@ -234,6 +234,11 @@ impl State {
         };
         state.recount();
         Ok(state)
+    }
+
+    /// Whether blocks go from one region to the other.
+    pub(crate) fn share_pool(&self, a: RegionId, b: RegionId) -> bool {
+        self.regions[a.index()].region.pool == self.regions[b.index()].region.pool
     }
 
     /// The stripe over the planes of a region's medium.

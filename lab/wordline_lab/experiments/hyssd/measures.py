@@ -322,7 +322,7 @@ def moved_reads(study: Study, workload: str, figure: str) -> float:
         ``response``: the mean response time; ``wear``: bytes programmed in TLC.
     """
     moved = study.report(workload, "60%, reads move", "ST-reads")
-    stayed = study.report(workload, "60%", "ST")
+    stayed = study.report(workload, "60%", "ST-reads")
     if figure == "response":
         return response_ms(moved) / response_ms(stayed)
     in_tlc = [

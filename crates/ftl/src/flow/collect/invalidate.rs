@@ -47,7 +47,7 @@ impl<M: Media> Ftl<M> {
                     (self.state.position(region, plane, block), self.state.relocation_cost(block));
                 self.state.at_mut(region, plane).victims.lower(position, relocation_cost);
             }
-            return self.state.programs_blocked[plane.index()];
+            return !self.state.programs_blocked[plane.index()].is_empty();
         }
         false
     }
@@ -58,8 +58,8 @@ impl<M: Media> Ftl<M> {
             let block = self.state.geometry.block_of(invalidated.ppn);
             let info = &self.state.blocks[block.index()];
             let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
-            if info.is_listed() && self.state.programs_blocked[plane.index()] {
-                self.collect_for(region, plane);
+            if info.is_listed() && !self.state.programs_blocked[plane.index()].is_empty() {
+                self.collect_for_waiting(region, plane);
             }
         }
     }

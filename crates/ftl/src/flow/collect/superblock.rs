@@ -3,6 +3,7 @@
 
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
+use crate::plan::map_kind::RegionSet;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::request::Effect;
@@ -39,7 +40,7 @@ impl<M: Media> Ftl<M> {
             if self.state.blocks[block.index()].phase == Phase::Erasing {
                 self.state.open(region, plane, block);
             }
-            self.state.programs_blocked[plane.index()] = false;
+            self.state.programs_blocked[plane.index()] = RegionSet::default();
             self.out.effects.push(Effect::Wake(plane)); // what waits there may go to a plane that has slots now
         }
     }

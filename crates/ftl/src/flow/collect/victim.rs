@@ -38,15 +38,25 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// A program waits for a slot of a region: any region that shares the pool may give a block back.
+    /// A program waits for a slot of a region: any region that shares the pool may give a block back. Where the pool has
+    /// blocks, and the region all that it may own, only its own collection helps.
     pub(crate) fn collect_for(&mut self, region: RegionId, plane: PlaneId) {
-        let pool = self.state.regions[region.index()].region.pool;
-        for other in 0..self.state.regions.len() {
-            let other = RegionId(other as u8);
-            if self.state.regions[other.index()].region.pool == pool {
+        let is_full = self.state.is_full_beside_free_blocks(region, plane);
+        for other in (0..self.state.regions.len() as u8).map(RegionId) {
+            if other == region || (!is_full && self.state.share_pool(other, region)) {
                 self.collect_now(other, plane);
             }
         }
+    }
+
+    /// A block of a region in a plane where programs wait may be a victim now, or a better one.
+    pub(crate) fn collect_for_waiting(&mut self, region: RegionId, plane: PlaneId) {
+        for waited in self.state.programs_blocked[plane.index()].iter() {
+            if self.state.share_pool(waited, region) {
+                self.collect_for(waited, plane);
+            }
+        }
+        self.collect_if_short(region, plane);
     }
 
     /// Begin the collection of a plane of a region, if there is a block worth it.

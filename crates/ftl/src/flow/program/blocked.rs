@@ -52,7 +52,8 @@ impl<M: Media> Ftl<M> {
                 continue;
             }
             for p in self.state.superblock_planes(target.region, plane) {
-                self.state.programs_blocked[p as usize] = true;
+                let waited = &mut self.state.programs_blocked[p as usize];
+                *waited = waited.and(target.region);
                 self.state.gc_blocked[p as usize] |= blocks_gc;
             }
             self.collect_for(target.region, plane);

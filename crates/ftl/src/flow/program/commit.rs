@@ -3,6 +3,7 @@
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
+use crate::plan::map_kind::RegionSet;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::op::{OpId, Owner};
@@ -80,11 +81,7 @@ impl<M: Media> Ftl<M> {
         if info.is_listed() {
             let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
             self.state.list(region, plane, block);
-            if self.state.programs_blocked[plane.index()] {
-                self.collect_for(region, plane);
-            } else {
-                self.collect_if_short(region, plane);
-            }
+            self.collect_for_waiting(region, plane);
         }
     }
 
@@ -254,7 +251,7 @@ impl<M: Media> Ftl<M> {
             state.regions[region.index()].planes[local].owned -= 1;
         });
         self.state.gc_blocked[plane.index()] = false;
-        self.state.programs_blocked[plane.index()] = false; // until one of those that wake now is blocked again
+        self.state.programs_blocked[plane.index()] = RegionSet::default(); // until one of those that wake now is blocked again
         self.out.effects.push(Effect::Wake(plane));
         for other in (0..self.state.regions.len() as u8).map(RegionId) {
             let again = self.state.gc.recheck == Recheck::Erase;
