@@ -390,3 +390,21 @@ fn a_column_of_latency_hints_guides_the_types_of_pages_under_hgs() {
     assert_eq!(dominated("", ",hint=urgent"), [30, 0]);
     assert_eq!(dominated("medium", ""), [30, 0]);
 }
+
+#[test]
+fn a_full_cache_collects_nothing_of_the_region_behind_it_while_that_is_nearly_empty() {
+    let small =
+        ["channels=2", "chips_per_channel=1", "dies_per_chip=1", "planes_per_die=1", "blocks_per_plane=200"];
+    let small = small.map(|s| format!("medium.flash.{s}"));
+    let others = ["slc_cache.static_blocks=20", "gc.class=foreground", "capacity.logical=256MiB"];
+    let set = small.iter().map(String::as_str).chain(others);
+    let set = set.map(|s| s.split_once('=').unwrap()).map(|(k, v)| (k.to_string(), v.to_string()));
+    let spec = RunSpec {
+        requests: Some(15_000),
+        set: set.collect(),
+        ..RunSpec::new("hierarchy-44gb", "hierarchy:merged_to=next", "uniform:read=0%,bs=8KiB,qd=1024")
+    };
+    let flash = report(&spec).flash;
+    assert!(flash.reads["migration"] > 10_000, "{:?}", flash.reads);
+    assert_eq!(flash.reads["gc"], 0);
+}
