@@ -249,7 +249,7 @@ def main() -> None:
 
 PAGE_TEXT = """# How soon what is written is written again
 
-Written by `make rewrites`; [what it says](../../docs/twins.md#how-soon-writes-are-written-again).
+Written by `make rewrites`; [what it says](rewrites-read.md).
 The share, in per cent, of the sectors of 4 KiB and of the pages of 16 KiB written that were
 written before within the last so many MiB of writing; no figure where a workload writes less than
 twice as much.
