@@ -17,4 +17,5 @@ mod program;
 mod reach;
 mod refused;
 mod saved;
+mod sources;
 mod wear;
