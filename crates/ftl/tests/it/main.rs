@@ -18,4 +18,5 @@ mod reach;
 mod refused;
 mod saved;
 mod sources;
+mod walls;
 mod wear;
