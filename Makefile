@@ -29,7 +29,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 .DEFAULT_GOAL := help
 # What the Makefile of lab/ does.
 LAB := validate papers register twins twin-classes twin-fits rewrites steady verdicts errors lifetime atlas tuning
-.PHONY: help help-all $(LAB) demo portable quick kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms fio golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
+.PHONY: help help-all $(LAB) demo portable quick kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms fio golden-32 mutants ftl-mutants explore explore-mutants bless trip swarm fuzz clean
 
 # Those for everybody stand after `##`, the others after `#:`.
 targets = grep -hE '^[a-z0-9-]+:.*$(1) ' $(firstword $(MAKEFILE_LIST)) \
@@ -125,7 +125,7 @@ quick: $(TOOLS) ## Before each commit: formatting, lints and unit tests of the c
 	@$(RUFF)
 	@$(if $(CHANGED),cargo clippy --quiet $(CHANGED:%=--package %) -- -D warnings)
 	@$(if $(CHANGED),cargo test --quiet $(CHANGED:%=--package %) --lib)
-	@cargo test --quiet --package wordline-ftl --test it house
+	@cargo test --quiet --package wordline-ftl --test it -- house walls
 	@cargo test --quiet --package wordline-run --test it golden::ten_rows
 
 # What runs in a browser: a line a build, with the packages and features that belong together.
@@ -242,8 +242,8 @@ soak: $(INSTALLED) $(TOOLS) #: Cut the power of a served drive and kill it, 1,00
 	@WORDLINE_ENDS=10000 cargo test -q -p wordline-live --lib -- exhaustive::a_database
 	@$(BIN)/python python/tests/soak.py --wordline $(BIN)/wordline $(SOAK)
 
-walk: #: Count functions and changes of file on the way of a write through the engine; COMMIT=... for an older tree
-	@$(PYTHON) tests/walk.py $(if $(COMMIT),--commit $(COMMIT))
+trip: #: Count the functions and files that reads and writes pass through in the engine (some minutes); COMMIT=... for an older tree, LIST=write shows them
+	@$(PYTHON) tests/trip.py $(if $(COMMIT),--commit "$(COMMIT)") $(if $(LIST),--list "$(LIST)")
 
 N ?= 1000
 SEED ?= 1

@@ -1,9 +1,10 @@
 //! Is a new figure three edits: its counter, the line that counts, its row? The sources are read, and a fourth place that
 //! names a counter fails.
 
+#[path = "../../../ftl/tests/it/sources.rs"]
+mod shared;
+
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 /// Counters from which `run` computes figures of another name: shares, bytes of units, outcomes by name.
 const COMPUTED: [&str; 6] =
@@ -12,25 +13,12 @@ const COMPUTED: [&str; 6] =
 /// Counters whose names many other things have.
 const COMMON: [&str; 3] = ["blocks", "bytes", "ended"];
 
-fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// The sources below a folder by their path, without comments.
-fn sources(folder: &str) -> BTreeMap<PathBuf, String> {
-    let mut found = BTreeMap::new();
-    let mut open = vec![crates().join(folder)];
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
-            found.insert(path, code.collect::<Vec<_>>().join("\n"));
-        }
-    }
-    assert!(!found.is_empty(), "{folder} has no sources");
-    found
+/// The sources below a folder of `crates` by their path there, without comments.
+fn sources(folder: &str) -> BTreeMap<String, String> {
+    let all = shared::sources(&shared::root().join("crates").join(folder));
+    all.into_iter()
+        .map(|(file, text)| (format!("{folder}/{file}"), shared::without_comments(&text)))
+        .collect()
 }
 
 /// The body of what begins so.
@@ -86,18 +74,18 @@ fn names(code: &str, field: &str) -> bool {
 /// What names a counter where figures are put together or declared, in a sentence each.
 fn copies(
     counters: &[String],
-    filling: &BTreeMap<PathBuf, String>,
-    schema: &BTreeMap<PathBuf, String>,
+    filling: &BTreeMap<String, String>,
+    schema: &BTreeMap<String, String>,
 ) -> Vec<String> {
     let mut found = vec![];
     for (path, code) in filling {
         let named = counters.iter().filter(|name| names(code, name));
-        found.extend(named.map(|name| format!("{}: {name} is copied", path.display())));
+        found.extend(named.map(|name| format!("{path}: {name} is copied")));
     }
     for (path, code) in schema {
         let plain = fields(code).into_iter().filter(|(_, kind)| ["u64", "u32"].contains(kind));
         let again = plain.filter(|(name, _)| counters.iter().any(|counter| counter == name));
-        found.extend(again.map(|(name, _)| format!("{}: {name} is declared again", path.display())));
+        found.extend(again.map(|(name, _)| format!("{path}: {name} is declared again")));
     }
     found
 }
@@ -113,9 +101,9 @@ fn kept_apart() -> Vec<String> {
     all.filter(|name| !arrays(name) && ![&COMPUTED[..], &COMMON].concat().contains(&name.as_str())).collect()
 }
 
-fn filling() -> BTreeMap<PathBuf, String> {
+fn filling() -> BTreeMap<String, String> {
     let mut all = sources("run/src/fill");
-    all.retain(|path, _| !path.ends_with("hints.rs")); // advice reads figures, and is none
+    all.retain(|path, _| !path.ends_with("/hints.rs")); // advice reads figures, and is none
     all
 }
 
@@ -129,7 +117,7 @@ fn report_copies_no_counter() {
 fn a_fourth_place_is_found() {
     let counters = kept_apart();
     assert!(["reads_from_ram", "reads_unmapped", "delays"].iter().all(|n| counters.iter().any(|c| c == n)));
-    let file = |text: &str| BTreeMap::from([(PathBuf::from("x.rs"), text.to_string())]);
+    let file = |text: &str| BTreeMap::from([("x.rs".to_string(), text.to_string())]);
     let none = BTreeMap::new();
     for copy in [
         "reads_from_ram: c.flash.reads_from_ram,",

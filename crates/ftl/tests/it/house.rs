@@ -7,9 +7,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
+use crate::sources::{code_of, crates, root, sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
 
 /// The most lines of a file.
 const LONGEST: usize = 500;
@@ -21,68 +21,6 @@ const FLAT_TABLES: [&str; 0] = [];
 struct Crate {
     sources: BTreeMap<String, String>,
     rooms: Vec<String>,
-}
-
-/// What stands in a source where code does: comments, strings and letters are left out.
-fn code_of(source: &str) -> String {
-    let mut code = String::new();
-    let mut rest = source;
-    while let Some(first) = rest.chars().next() {
-        let length = skipped(rest);
-        if length > 0 {
-            code.push(' ');
-        } else {
-            code.push(first);
-        }
-        rest = &rest[length.max(first.len_utf8())..];
-        // An `r` within a word begins no raw string.
-        if first.is_alphanumeric() || first == '_' {
-            let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-            if length == 0 {
-                code.push_str(&rest[..word]);
-                rest = &rest[word..];
-            }
-        }
-    }
-    code
-}
-
-/// How long the comment, string or letter is with which a text begins; 0 for none.
-fn skipped(text: &str) -> usize {
-    let to = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
-    if text.starts_with("//") {
-        return text.find('\n').unwrap_or(text.len());
-    }
-    if text.starts_with("/*") {
-        return to("*/", 2);
-    }
-    let raw = text.strip_prefix('r').map(|rest| rest.len() - rest.trim_start_matches('#').len());
-    if let Some(marks) = raw.filter(|marks| text[1 + marks..].starts_with('"')) {
-        return to(&format!("\"{}", "#".repeat(marks)), marks + 2);
-    }
-    if text.starts_with('"') {
-        return closed(text, '"');
-    }
-    let mut letters = text.chars();
-    match (letters.next(), letters.next(), letters.next()) {
-        (Some('\''), Some('\\'), _) => closed(text, '\''),
-        (Some('\''), Some(letter), Some('\'')) => 2 + letter.len_utf8(),
-        _ => 0,
-    }
-}
-
-/// Where a string ends that begins with a mark, and may hold it behind a backslash.
-fn closed(text: &str, mark: char) -> usize {
-    let mut escaped = false;
-    for (at, letter) in text.char_indices().skip(1) {
-        match letter {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            _ if letter == mark => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 /// The words of code, with `::` as one, and every other mark by itself.
@@ -139,7 +77,7 @@ fn is_root(file: &str) -> bool {
 }
 
 /// The path of the module that a file is.
-fn module_of(file: &str) -> Vec<String> {
+pub fn module_of(file: &str) -> Vec<String> {
     if is_root(file) {
         return vec![];
     }
@@ -297,23 +235,6 @@ fn circle_from(
     found
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_path_buf()
-}
-
-/// All Rust files of a folder, by their path below it.
-pub fn sources(folder: &Path, below: &str, into: &mut BTreeMap<String, String>) {
-    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
-        let file = format!("{below}{name}");
-        if path.is_dir() {
-            sources(&path, &format!("{file}/"), into);
-        } else if name.ends_with(".rs") {
-            into.insert(file, fs::read_to_string(&path).unwrap());
-        }
-    }
-}
-
 /// The rooms that a line of a list names: its first word, and what follows a comma.
 fn rooms_of(line: &str) -> Vec<String> {
     let mut rooms = vec![];
@@ -377,13 +298,6 @@ fn of_crates(table: &[&str], crates: &BTreeMap<String, String>) -> Vec<String> {
     complaints
 }
 
-/// The folders of all crates, by name.
-fn crates() -> Vec<String> {
-    let folders =
-        fs::read_dir(root().join("crates")).unwrap().map(Result::unwrap).filter(|f| f.path().is_dir());
-    folders.map(|folder| folder.file_name().into_string().unwrap()).collect()
-}
-
 /// The folders of benches that are programs of several files.
 fn benches() -> Vec<String> {
     let mut found = vec![];
@@ -391,9 +305,7 @@ fn benches() -> Vec<String> {
         let folder = format!("crates/{name}/benches");
         let Ok(entries) = fs::read_dir(root().join(&folder)) else { continue };
         for program in entries.map(Result::unwrap).filter(|entry| entry.path().join("main.rs").is_file()) {
-            let mut files = BTreeMap::new();
-            sources(&program.path(), "", &mut files);
-            if files.len() > 1 {
+            if sources(&program.path()).len() > 1 {
                 found.push(format!("{folder}/{}", program.file_name().into_string().unwrap()));
             }
         }
@@ -426,8 +338,7 @@ fn never_run<'a>(manifest: &str, sources: &'a BTreeMap<String, String>) -> Vec<&
 fn what_is_not_built_for_tests_has_none() {
     for name in crates() {
         let folder = root().join("crates").join(&name);
-        let mut files = BTreeMap::new();
-        sources(&folder.join("src"), "", &mut files);
+        let files = sources(&folder.join("src"));
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
         assert_eq!(never_run(&manifest, &files), Vec::<&str>::new(), "{name}: take away its `test = false`");
     }
@@ -449,8 +360,7 @@ fn files_import_only_from_rooms_above_them_and_none_in_a_circle() {
     }
     let mut all = vec![];
     for folder in &folders {
-        let mut files = BTreeMap::new();
-        sources(&root().join(folder), "", &mut files);
+        let files = sources(&root().join(folder));
         let rooms = listed.get(folder.as_str()).cloned().unwrap_or_default();
         let complaints = Crate { sources: files, rooms }.complaints(folder);
         all.extend(complaints.into_iter().map(|what| format!("{folder}: {what}")));
@@ -490,8 +400,7 @@ fn of_calls(files: &BTreeMap<String, String>, rooms: &[String]) -> Vec<String> {
 #[test]
 fn a_room_of_the_flow_calls_only_rooms_above_it() {
     let document = written_down();
-    let mut files = BTreeMap::new();
-    sources(&root().join(FLOW), "", &mut files);
+    let files = sources(&root().join(FLOW));
     let rooms = listed(&document).get(FLOW).cloned().unwrap_or_default();
     assert!(rooms.len() > 5, "no list of rooms was found");
     let complaints = of_calls(&files, &rooms);

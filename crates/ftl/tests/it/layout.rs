@@ -1,19 +1,12 @@
 //! Does the format of state files follow from what is written into them? `file/layout.txt` lists the declarations of all
 //! that is, as the sources have them, and the format's number is its hash.
 
-use crate::house::sources;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sources::{root, sources, without_comments};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 /// The crates whose types stand in states: what is counted and remembered, and the values that it is made of.
 const CRATES: [&str; 7] = ["units", "flash", "device", "counters", "ftl", "schemes", "sim"];
-
-/// Code without comments and without the tests of its file.
-fn code_of(text: &str) -> String {
-    let code = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
-}
 
 /// An item up to its end, which is a semicolon or the brace that closes its first one.
 fn item(code: &str) -> &str {
@@ -33,7 +26,7 @@ fn item(code: &str) -> &str {
 
 /// What of a source says how something is written: structs and enums that are read back, and what does so by hand.
 fn declarations(text: &str) -> Vec<String> {
-    let code = code_of(text);
+    let code = without_comments(text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default());
     let derives = code.match_indices("#[derive(").filter_map(|(at, _)| {
         let rest = &code[at..];
         let end = rest.find(")]")? + 2;
@@ -54,10 +47,9 @@ fn declarations(text: &str) -> Vec<String> {
 
 #[test]
 fn format_follows_from_the_layout() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut texts = BTreeMap::new();
-    CRATES.iter().for_each(|name| sources(&crates.join(name).join("src"), &format!("{name}/"), &mut texts));
-    let all: BTreeSet<String> = texts.values().flat_map(|text| declarations(text)).collect();
+    let crates = root().join("crates");
+    let texts = CRATES.iter().flat_map(|name| sources(&crates.join(name).join("src")).into_values());
+    let all: BTreeSet<String> = texts.flat_map(|text| declarations(&text)).collect();
     let layout = all.into_iter().fold(String::new(), |text, line| text + &line + "\n");
     let path = crates.join("ftl/src/file/layout.txt");
     if std::env::var_os("BLESS").is_some() {

@@ -17,4 +17,6 @@ mod program;
 mod reach;
 mod refused;
 mod saved;
+mod sources;
+mod walls;
 mod wear;

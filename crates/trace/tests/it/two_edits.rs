@@ -1,8 +1,9 @@
 //! A new format is two edits: its file, and its place in the list. No other source names it, as a module or by its word.
 
+#[path = "../../../ftl/tests/it/sources.rs"]
+mod shared;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
 use wordline_trace::FORMATS;
 
 const FOLDER: &str = "crates/trace/src/formats/";
@@ -16,19 +17,14 @@ const OTHERWISE: [(&str, &str, &str); 4] = [
     ("wordline", "", "the program itself"),
 ];
 
-/// All sources of a folder by their path in the repository, without their tests.
-fn sources(root: &Path, folder: &str, into: &mut BTreeMap<String, String>) {
-    for entry in fs::read_dir(root.join(folder)).into_iter().flatten().map(Result::unwrap) {
-        let path = format!("{folder}/{}", entry.file_name().into_string().unwrap());
-        if entry.path().is_dir() {
-            sources(root, &path, into);
-        } else if path.ends_with(".rs") {
-            let text = fs::read_to_string(entry.path()).unwrap();
-            let code = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
-            let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-            into.insert(path, lines.collect::<Vec<_>>().join("\n"));
-        }
-    }
+/// The sources below a folder by their path in the repository, without comments and tests.
+fn sources(folder: &str) -> BTreeMap<String, String> {
+    let code = |text: &str| {
+        let code = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
+        shared::without_comments(code)
+    };
+    let all = shared::sources(&shared::root().join(folder)).into_iter();
+    all.map(|(file, text)| (format!("{folder}/{file}"), code(&text))).collect()
 }
 
 /// Whether a text has `word` with nothing before it that would make it part of another.
@@ -55,12 +51,9 @@ fn edits(sources: &BTreeMap<String, String>, module: &str, names: &[&str]) -> BT
 
 #[test]
 fn a_format_is_its_file_and_its_place_in_the_list() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut all = BTreeMap::new();
-    for entry in fs::read_dir(root.join("crates")).unwrap().map(Result::unwrap) {
-        sources(&root, &format!("crates/{}/src", entry.file_name().into_string().unwrap()), &mut all);
-    }
-    sources(&root, "fuzz/src", &mut all);
+    let crates = shared::crates().into_iter().map(|name| format!("crates/{name}/src"));
+    let all: BTreeMap<String, String> =
+        crates.chain(["fuzz/src".to_string()]).flat_map(|folder| sources(&folder)).collect();
     let list = all[LIST].clone();
     let modules: Vec<&str> = list.lines().filter_map(|l| l.strip_prefix("mod ")?.strip_suffix(';')).collect();
     let mut names = 0;
