@@ -363,7 +363,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.settle();
         self.ask_all_idle();
         loop {
-            self.last_resorts.changed_nothing_at = None; // what has been padded may wait for space now
+            self.last_resorts.try_again(); // what has been padded may wait for space now
             while self.go_on(SimTime::NEVER)? {}
             // A collection that ended meanwhile may have left a group that nothing else pads.
             self.ftl.drain();

@@ -240,7 +240,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         // Nothing has come since the last one that changed nothing: another would draw lots once more for nothing, and who
         // asks when would count.
         let come = self.clock.events_set() + self.submitted;
-        if self.last_resorts.changed_nothing_at == Some(come) {
+        if self.last_resorts.have_changed_nothing(come) {
             return Ok(false);
         }
         let ended = self.submitted - u64::from(self.outstanding());
@@ -251,7 +251,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             || self.ftl.join_pieces()
             || (awaited && self.give_up());
         if !changes && !awaited {
-            self.last_resorts.changed_nothing_at = Some(come);
+            self.last_resorts.note_nothing_changed(come);
             return Ok(false);
         }
         self.settle();

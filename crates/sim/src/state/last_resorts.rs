@@ -13,7 +13,7 @@ pub(crate) struct LastResorts {
     seen: u64,
     count: u32,
     /// How much had come to the drive when one last changed nothing, with no request outstanding.
-    pub changed_nothing_at: Option<u64>,
+    changed_nothing_at: Option<u64>,
 }
 
 impl LastResorts {
@@ -24,6 +24,21 @@ impl LastResorts {
         }
         self.count += 1;
         self.count > MOST
+    }
+
+    /// One has changed nothing, when so much had come to the drive.
+    pub fn note_nothing_changed(&mut self, come: u64) {
+        self.changed_nothing_at = Some(come);
+    }
+
+    /// Whether the last one changed nothing, and nothing has come since.
+    pub fn have_changed_nothing(&self, come: u64) -> bool {
+        self.changed_nothing_at == Some(come)
+    }
+
+    /// What waits is no longer the same, so that another may change something.
+    pub fn try_again(&mut self) {
+        self.changed_nothing_at = None;
     }
 }
 
@@ -38,5 +53,15 @@ mod tests {
         assert!(!watch.are_in_vain(8));
         assert!((1..MOST).all(|_| !watch.are_in_vain(8)));
         assert!(watch.are_in_vain(8));
+    }
+
+    #[test]
+    fn one_that_changed_nothing_is_known_until_something_comes() {
+        let mut watch = LastResorts::default();
+        assert!(!watch.have_changed_nothing(0));
+        watch.note_nothing_changed(7);
+        assert!(watch.have_changed_nothing(7) && !watch.have_changed_nothing(8));
+        watch.try_again();
+        assert!(!watch.have_changed_nothing(7));
     }
 }
