@@ -63,7 +63,7 @@ pub struct Frame {
 pub(crate) struct Frames {
     every: u64,
     next: u64,
-    pub taken: Vec<Frame>,
+    taken: Vec<Frame>,
 }
 
 impl Default for Frames {
@@ -73,6 +73,11 @@ impl Default for Frames {
 }
 
 impl Frames {
+    /// Those so far.
+    pub fn taken(&self) -> &[Frame] {
+        &self.taken
+    }
+
     pub fn is_due(&self, ended: u64) -> bool {
         ended >= self.next
     }

@@ -321,7 +321,7 @@ impl Metrics {
 
     /// How the blocks of the map were along the run, from before its first request until its last had ended.
     pub fn frames(&self) -> &[Frame] {
-        &self.frames.taken
+        self.frames.taken()
     }
 
     /// Add what came since the last sample to the bin of that, since one is taken as a bin begins.
