@@ -67,7 +67,7 @@ impl QueueDelays {
         let Some(delay) = self.delays.get_mut(id.0 as usize) else { return };
         if delay.blocked == SimTime::NEVER {
             delay.blocked = now;
-            delay.busy_before = since(busy, delay.busy_before);
+            delay.busy_before = busy.since(delay.busy_before);
         }
     }
 
@@ -140,12 +140,12 @@ impl QueueDelays {
         };
         if register.began > delay.queued {
             let (queued_until, busy_before) = if delay.blocked == SimTime::NEVER {
-                (register.began, since(busy, delay.busy_before))
+                (register.began, busy.since(delay.busy_before))
             } else {
                 (delay.blocked, delay.busy_before)
             };
             parts[LatencyPart::Space] = register.began.since(queued_until).0;
-            let [host, gc, migration] = busy_before.0;
+            let [host, gc, migration] = busy_before.nanoseconds();
             parts[LatencyPart::BehindHost] = host;
             parts[LatencyPart::BehindGc] = gc;
             parts[LatencyPart::BehindMigration] = migration;
@@ -155,8 +155,4 @@ impl QueueDelays {
         }
         LatencyBreakdown { queued: delay.queued, parts }
     }
-}
-
-fn since(busy: BusyTime, then: BusyTime) -> BusyTime {
-    BusyTime(std::array::from_fn(|i| busy.0[i] - then.0[i]))
 }

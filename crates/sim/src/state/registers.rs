@@ -30,7 +30,7 @@ impl RegisterUse {
         sensed: SimTime(0),
         again: SimDuration::ZERO,
         waits: false,
-        busy_before: BusyTime([0; 3]),
+        busy_before: BusyTime::NOTHING,
     };
 }
 
