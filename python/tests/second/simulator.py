@@ -235,7 +235,7 @@ class Plane:
     jobs: dict = field(default_factory=dict)  # region
     past: list = field(default_factory=list)  # (begin, end, for whom) of what has ended
     backlog: list = field(default_factory=list)  # operations that wait or are under way
-    programs_blocked: bool = False
+    waited_for: set = field(default_factory=set)  # regions that programs wait for a slot of
     gc_blocked: bool = False
 
 
@@ -1364,7 +1364,7 @@ class Simulator:
     def blocked(self, op: Op) -> None:
         plane = op.plane
         op.blocked = self.now if op.blocked is None else op.blocked
-        plane.programs_blocked = True
+        plane.waited_for |= set(op.route)
         lead = op.parts[0]
         plane.gc_blocked = plane.gc_blocked or (lead.job is not None and lead.in_window)
         for region in op.route:
@@ -1374,8 +1374,8 @@ class Simulator:
     # --- committed late ----------------------------------------------------------------------
 
     def page_died(self, block: Block) -> None:
-        if block.phase == "full" and block.writers == 0 and block.plane.programs_blocked:
-            self.collect_for(block.region, block.plane)
+        if block.phase == "full" and block.writers == 0 and block.plane.waited_for:
+            self.collect_for_waiting(block.region, block.plane)
 
     def read_done(self, op: Op) -> None:
         if op.why == "request":
@@ -1405,10 +1405,7 @@ class Simulator:
         block.writers -= 1
         if block.phase == "full" and block.writers == 0:
             self.close(block)
-            if block.plane.programs_blocked:
-                self.collect_for(region, block.plane)
-            else:
-                self.collect_if_short(region, block.plane)
+            self.collect_for_waiting(region, block.plane)
 
     def commit(self, part: Part, block: Block, slot: int) -> None:
         block.holds[slot] = part.lpn
@@ -1455,7 +1452,8 @@ class Simulator:
         block.erases += 1
         plane.free[region.pool].append(block)
         plane.jobs[region] = None
-        plane.gc_blocked = plane.programs_blocked = False
+        plane.gc_blocked = False
+        plane.waited_for.clear()
         self.todo.append(lambda: self.wake(plane))
         for other in self.regions:
             self.collect_if_short(other, plane)
@@ -1467,9 +1465,18 @@ class Simulator:
             self.collect(region, plane)
 
     def collect_for(self, region: Region, plane: Plane) -> None:
-        for other in self.regions:
+        # With blocks left in the pool, a region that has all it may own is helped by its own alone.
+        has_blocks = len(plane.free[region.pool]) > region.pool.reserve
+        is_full = has_blocks and self.owned(region, plane) >= region.quota
+        for other in [region] if is_full else self.regions:
             if other.pool is region.pool and plane.jobs[other] is None:
                 self.collect(other, plane)
+
+    def collect_for_waiting(self, region: Region, plane: Plane) -> None:
+        for waited in self.regions:
+            if waited in plane.waited_for and waited.pool is region.pool:
+                self.collect_for(waited, plane)
+        self.collect_if_short(region, plane)
 
     def collect(self, region: Region, plane: Plane) -> None:
         block = self.best_victim(region, plane)
