@@ -397,7 +397,12 @@ def _causes(paper: Paper) -> list[tuple[str, str]]:
     path = paper.folder / "causes.toml"
     if not path.exists():
         return []
-    return [(e["claims"], " ".join(e["why"].split())) for e in toml.read(path).get("cause", [])]
+    found = []
+    for entry in toml.read(path).get("cause", []):
+        named = entry["claims"]  # a pattern, or several
+        patterns = [named] if isinstance(named, str) else named
+        found += [(pattern, " ".join(entry["why"].split())) for pattern in patterns]
+    return found
 
 
 def _cause(claim: Claim, causes: Sequence[tuple[str, str]]) -> str:
