@@ -252,6 +252,7 @@ def _command(paper: str, scope: Scope, more: More) -> str:
     words += ["--causes"] if more.causes else []
     words += ["--readings"] if more.readings else []
     words += ["--seeds"] if more.seeds else []
+    words += ["--traces DIR"] if more.traces else []  # where they are is this machine's
     return " ".join(words)
 
 
