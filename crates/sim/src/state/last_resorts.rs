@@ -26,7 +26,7 @@ impl LastResorts {
         self.count > MOST
     }
 
-    /// One has changed nothing, when so much had come to the drive.
+    /// Note that a last resort changed nothing, and how much had come to the drive by then.
     pub fn note_nothing_changed(&mut self, come: u64) {
         self.changed_nothing_at = Some(come);
     }

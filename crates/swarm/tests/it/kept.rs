@@ -95,7 +95,7 @@ fn groups_of_moves_are_padded_where_others_wait_for_their_places() {
 
 /// Open: these stop, or are full with room left, where reads move pages into an SLC that is full.
 #[test]
-#[ignore = "not mended: hyssd with reads=move and place=level on small, full drives (docs/progress.md)"]
+#[ignore = "issue 49, open: hyssd with reads=move and place=level on small, full drives (docs/progress.md)"]
 fn reads_that_move_pages_into_a_full_cache_come_to_an_end() {
     goes_on(include_str!("../cases/hyssd-conventional-31003286.txt"));
     goes_on(include_str!("../cases/hyssd-ips-cooperative-61000863.txt"));

@@ -30,10 +30,9 @@ impl<M: Media> Ftl<M> {
 
     /// A slot, or a block, of a region has been taken: whoever shares its pool may be short now.
     pub(crate) fn collect_after_taking(&mut self, region: RegionId, plane: PlaneId) {
-        let pool = self.state.regions[region.index()].region.pool;
-        for other in 0..self.state.regions.len() {
-            if self.state.regions[other].region.pool == pool {
-                self.collect_if_short(RegionId(other as u8), plane);
+        for other in (0..self.state.regions.len() as u8).map(RegionId) {
+            if self.state.share_pool(other, region) {
+                self.collect_if_short(other, plane);
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::ftl::Ftl;
 use crate::media::seam::Media;
 use crate::plan::decision::{PlanePick, Route, Target};
-use crate::plan::region::{PoolId, RegionId};
+use crate::plan::region::RegionId;
 use crate::state::admission::Claim;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::Effect;
@@ -125,7 +125,7 @@ impl<M: Media> Ftl<M> {
     /// Whether a program is of data that lie in another pool.
     fn leaves_its_pool(&self, op: &Op) -> bool {
         let source = self.state.region_of(self.state.geometry.block_of(op.from));
-        self.pool_of(source) != self.pool_of(op.route.region())
+        !self.state.share_pool(source, op.route.region())
     }
 
     /// The plane with most room, other than its own, that has a slot for a program.
@@ -161,8 +161,9 @@ impl<M: Media> Ftl<M> {
             return None; // maps by sectors know of some regions that they hold parts of pages
         }
         let op = &self.state.ops[id];
-        let (pool, as_much) = (self.pool_of(op.route.region()), self.at_once(op.route.region()));
-        let in_pool = |r: &RegionId| self.pool_of(*r) == pool;
+        let wanted = op.route.region();
+        let as_much = self.at_once(wanted);
+        let in_pool = |r: &RegionId| self.state.share_pool(*r, wanted);
         let regions = || (0..self.state.regions.len() as u8).map(RegionId).filter(in_pool);
         let alike = regions().filter(|r| self.at_once(*r) == as_much);
         let lesser = regions().filter(|r| self.at_once(*r).0 < as_much.0);
@@ -173,10 +174,6 @@ impl<M: Media> Ftl<M> {
         targets.find(|target| {
             !op.route.targets().any(|t| t == *target) && self.state.has_room(*target, op.plane, Claim::Data)
         })
-    }
-
-    fn pool_of(&self, region: RegionId) -> PoolId {
-        self.state.regions[region.index()].region.pool
     }
 
     /// Units that a region programs at once, and how many of them share a page.
