@@ -4,8 +4,8 @@ use crate::drive::Drive;
 use crate::media::Versions;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{
-    Binding, Blocked, Class, Effect, Ftl, MapKind, OpId, OpKind, Outcome, RequestId, Saved, Saver, Scheme,
-    StateFile, Timer, saved_fields,
+    Binding, Blocked, Class, Effect, Ftl, GiveUp, MapKind, OpId, OpKind, Outcome, RequestId, Saved, Saver,
+    Scheme, StateFile, Timer, saved_fields,
 };
 use wordline_units::{DieId, HostOp, HostRequest, Lpn, PlaneId, Ppn, SimTime};
 
@@ -426,22 +426,23 @@ impl World {
             self.pending.waiting = waits;
             helps = !going.is_empty();
         }
-        if !helps && self.is_asked() {
-            helps = self.ftl.complete_groups() || self.give_up();
-        }
+        let asked = self.is_asked();
+        helps = helps || (asked && self.ftl.complete_groups()) || self.give_up(GiveUp::Moves);
+        helps = helps || (asked && self.give_up(GiveUp::Writes));
         self.act();
         helps
     }
 
-    fn give_up(&mut self) -> bool {
-        let (fail, waits): (Vec<OpId>, Vec<OpId>) =
-            std::mem::take(&mut self.pending.waiting).into_iter().partition(|id| self.ftl.can_fail(*id));
+    fn give_up(&mut self, what: GiveUp) -> bool {
+        let (fail, waits): (Vec<OpId>, Vec<OpId>) = std::mem::take(&mut self.pending.waiting)
+            .into_iter()
+            .partition(|id| self.ftl.can_fail(*id, what));
         self.pending.waiting = waits;
         fail.iter().for_each(|id| self.ftl.fail(*id));
-        let gave_up = !fail.is_empty()
-            || self.ftl.fail_held_moves()
-            || self.ftl.end_joined_moves()
-            || self.ftl.fail_flushes();
+        if !fail.is_empty() || what == GiveUp::Moves {
+            return !fail.is_empty();
+        }
+        let gave_up = self.ftl.fail_held_moves() || self.ftl.end_joined_moves() || self.ftl.fail_flushes();
         if !gave_up && !self.pending.held_up.is_empty() {
             let asked = self.pending.held_up.remove(0);
             self.ftl.refuse(asked.request, u64::from(asked.number));

@@ -30,7 +30,7 @@ pub use flow::inspect::blocks::{BlockLife, BlockStatus};
 pub use flow::inspect::check::Broken;
 pub use flow::power::power_loss_image::{PowerLossImage, Protected, ProtectedWrite, Worn};
 pub use flow::program::bind::Binding;
-pub use flow::program::blocked::Blocked;
+pub use flow::program::blocked::{Blocked, GiveUp};
 pub use ftl::Ftl;
 pub use image::base::Mapped;
 pub use initial::initial::{Initial, InitialError, Order};

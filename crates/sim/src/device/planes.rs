@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::error::DeviceError;
 use crate::probe::{Moment, Probe};
 use crate::state::plane::Want;
-use wordline_ftl::{Blocked, BusyTime, Class, Media, OpId, OpKind};
+use wordline_ftl::{Blocked, BusyTime, Class, GiveUp, Media, OpId, OpKind};
 use wordline_units::{DieId, PlaneId};
 
 impl<P: Probe, M: Media> Device<P, M> {
@@ -249,7 +249,8 @@ impl<P: Probe, M: Media> Device<P, M> {
             || self.send_elsewhere()
             || (awaited && self.ftl.complete_groups())
             || self.ftl.join_pieces()
-            || (awaited && self.give_up());
+            || self.give_up(GiveUp::Moves)
+            || (awaited && self.give_up(GiveUp::Writes));
         if !changes && !awaited {
             self.last_resorts.note_nothing_changed(come);
             return Ok(false);
@@ -280,21 +281,25 @@ impl<P: Probe, M: Media> Device<P, M> {
         !going.is_empty()
     }
 
-    /// Nothing is pending and requests wait: what waits for space never will have it. Writes that
-    /// are not acknowledged yet are given up. Those that are stay in the buffer; then it is the flushes
+    /// Nothing is pending: what waits for space never will have it. Moves are given up, or, where requests wait, writes
+    /// that are not acknowledged yet. Those that are stay in the buffer; then it is the flushes
     /// that end without what they promise, and else the first request that the full buffer holds up.
     #[cold]
-    pub(crate) fn give_up(&mut self) -> bool {
+    pub(crate) fn give_up(&mut self, what: GiveUp) -> bool {
         let mut gave_up = false;
         for plane in 0..self.planes.len() {
             for id in std::mem::take(&mut self.waiting[plane]) {
-                if self.ftl.can_fail(id) {
+                if self.ftl.can_fail(id, what) {
                     self.ftl.fail(id);
                     gave_up = true;
                 } else {
                     self.waiting[plane].push_back(id);
                 }
             }
+        }
+        if what == GiveUp::Moves {
+            self.settle();
+            return gave_up;
         }
         if !gave_up {
             gave_up = self.ftl.fail_held_moves() || self.ftl.end_joined_moves() || self.ftl.fail_flushes();

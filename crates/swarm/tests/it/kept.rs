@@ -93,9 +93,10 @@ fn groups_of_moves_are_padded_where_others_wait_for_their_places() {
     goes_on(include_str!("../cases/hyssd-conventional-51000723.txt"));
 }
 
-/// Open: these stop, or are full with room left, where reads move pages into an SLC that is full.
+/// Moves from the dense medium waited for room in the fast one, whose collection waited for room in the dense one, whose
+/// collections waited for those moves to leave their blocks; and writes ended as out of space for it. Rule: moves without
+/// room are given up before anything else is (step 3).
 #[test]
-#[ignore = "issue 49, open: hyssd with reads=move and place=level on small, full drives (docs/progress.md)"]
 fn reads_that_move_pages_into_a_full_cache_come_to_an_end() {
     goes_on(include_str!("../cases/hyssd-conventional-31003286.txt"));
     goes_on(include_str!("../cases/hyssd-ips-cooperative-61000863.txt"));

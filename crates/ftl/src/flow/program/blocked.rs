@@ -22,6 +22,15 @@ pub enum Blocked {
     Dropped,
 }
 
+/// What is given up where nothing else goes on, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GiveUp {
+    /// Programs of moves alone: the data stay where they are, and no longer keep a collection from emptying their block.
+    Moves,
+    /// All that can be, writes included.
+    Writes,
+}
+
 impl<M: Media> Ftl<M> {
     /// What a program does that found no slot in its plane.
     pub(crate) fn find_space(&mut self, id: OpId) -> Blocked {
@@ -247,7 +256,10 @@ impl<M: Media> Ftl<M> {
     /// Whether a program may be given up: one of the host whose data are not acknowledged yet, so that
     /// its end can be reported, a move that was to make room for one, or where blocks have worn out a page
     /// whose collection counted on them.
-    pub fn can_fail(&self, id: OpId) -> bool {
+    pub fn can_fail(&self, id: OpId, what: GiveUp) -> bool {
+        if what == GiveUp::Moves {
+            return self.chain_of(id).all(|part| matches!(self.state.ops[part].owner, Owner::Move(_)));
+        }
         match self.state.ops[id].owner {
             Owner::Request(_) | Owner::Answered => !self.ack.answers_from_ram(),
             Owner::Move(_) => true,

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::MutexGuard;
 use truth::Truth;
 use wordline_ftl::{
-    Binding, Blocked, Bytes, Cause, Class, Effect, Ftl, OpId, OpKind, Outcome, Part, PowerLossImage,
+    Binding, Blocked, Bytes, Cause, Class, Effect, Ftl, GiveUp, OpId, OpKind, Outcome, Part, PowerLossImage,
     RequestId, Timer,
 };
 use wordline_units::{Attributes, DieId, HostOp, HostRequest, PlaneId, SimDuration, SimTime};
@@ -447,21 +447,22 @@ impl Bench {
         }
         let awaited = self.outstanding() > 0 && self.kept.is_empty();
         helps = helps || (awaited && self.ftl.complete_groups());
-        helps = helps || self.ftl.join_pieces() || (awaited && self.give_up());
+        helps = helps || self.ftl.join_pieces() || self.give_up(GiveUp::Moves);
+        helps = helps || (awaited && self.give_up(GiveUp::Writes));
         self.act();
         helps
     }
 
-    fn give_up(&mut self) -> bool {
+    fn give_up(&mut self, what: GiveUp) -> bool {
         let (fail, waits) = std::mem::take(&mut self.waiting)
             .into_iter()
-            .partition::<Vec<OpId>, _>(|id| self.ftl.can_fail(*id));
+            .partition::<Vec<OpId>, _>(|id| self.ftl.can_fail(*id, what));
         self.waiting = waits;
         fail.iter().for_each(|id| self.ftl.fail(*id));
-        let gave_up = !fail.is_empty()
-            || self.ftl.fail_held_moves()
-            || self.ftl.end_joined_moves()
-            || self.ftl.fail_flushes();
+        if !fail.is_empty() || what == GiveUp::Moves {
+            return !fail.is_empty();
+        }
+        let gave_up = self.ftl.fail_held_moves() || self.ftl.end_joined_moves() || self.ftl.fail_flushes();
         if !gave_up && let Some((request, number)) = self.admission.pop_front() {
             let at = self.truth.asked(&request, number + 1);
             self.asked.insert(number, Asked { request, at, expected: Expected::Newest(vec![]) });
