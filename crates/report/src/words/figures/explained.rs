@@ -1,8 +1,12 @@
-//! What `explain` says of a figure or a term.
+//! What `explain` says of a figure or a term, and the schema of reports of every figure.
 
+use crate::schema::report::Report;
 use crate::words::figures::figure::Section;
 use crate::words::figures::table::SECTIONS;
 use crate::words::figures::terms::{Term, terms};
+use schemars::Schema;
+use serde_json::json;
+use std::collections::BTreeMap;
 
 /// A figure or a term, explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +61,22 @@ pub fn explainable() -> Vec<&'static str> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// The JSON schema of a report: that of its types, and under `figures`, by the path of each, what tables and pages call it,
+/// how it is measured, and the sentence that explains it.
+pub fn report_schema() -> Schema {
+    let mut figures = BTreeMap::<&str, String>::new();
+    for section in SECTIONS {
+        for figure in section.figures() {
+            let (name, measured, about) = (figure.under(section.title), figure.measured(), figure.about);
+            let text = figures.entry(figure.path).or_default();
+            *text = format!("{text} {name} ({measured}). {about}").trim_start().to_string();
+        }
+    }
+    let mut schema = schemars::schema_for!(Report);
+    schema.insert("figures".to_string(), json!(figures));
+    schema
 }
 
 fn plain(name: &str) -> String {
