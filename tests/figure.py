@@ -28,7 +28,9 @@ RUN += ["--workload", "uniform:read=0%,bs=4KiB,requests=2k"]
 
 def cargo(*words: str) -> str:
     """Call cargo in the copy, where tests accept what they generate; return what it prints."""
-    command, environment = ["cargo", *words], {**os.environ, "BLESS": "1"}
+    # In a folder of its own: cargo would take what it builds there for what it builds here.
+    own = {"BLESS": "1", "CARGO_TARGET_DIR": str(COPY / "target")}
+    command, environment = ["cargo", *words], {**os.environ, **own}
     done = subprocess.run(
         command, cwd=COPY, capture_output=True, text=True, check=False, env=environment
     )
