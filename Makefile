@@ -29,7 +29,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 .DEFAULT_GOAL := help
 # What the Makefile of lab/ does.
 LAB := validate papers register twins twin-classes twin-fits rewrites steady verdicts errors lifetime atlas tuning
-.PHONY: help help-all $(LAB) demo portable quick kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms fio golden-32 mutants ftl-mutants explore explore-mutants bless trip swarm fuzz clean
+.PHONY: help help-all $(LAB) demo portable quick kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms figure fio golden-32 mutants ftl-mutants explore explore-mutants bless trip swarm fuzz clean
 
 # Those for everybody stand after `##`, the others after `#:`.
 targets = grep -hE '^[a-z0-9-]+:.*$(1) ' $(firstword $(MAKEFILE_LIST)) \
@@ -223,6 +223,9 @@ mutants: $(TOOLS) #: Plant ten faults in a copy of the engine, one at a time: th
 
 ftl-mutants: $(TOOLS) #: Plant ten faults in the translation layer: its own tests must catch seven
 	@$(BIN)/python tests/mutants.py --alone --out target/ftl-mutations.md
+
+figure: $(INSTALLED) $(TOOLS) #: Add a figure to a copy by its three edits, and look for it in JSON, schema, types, table and explanations
+	@$(BIN)/python tests/figure.py
 
 explore: #: Every order of events on drives of a few blocks, for every scheme (some minutes); a row each, and faults with the way there
 	@cargo run --quiet --release --package wordline-explore --example explore

@@ -31,7 +31,7 @@ EXPLORE = [["wordline-explore"]]
 SECONDS = 1500
 
 
-def copy() -> None:
+def copy(to: Path = COPY) -> None:
     """Copy what the engine is built from.
 
     A file is written only where it differs, and then anew, so that cargo builds again what had a
@@ -40,15 +40,15 @@ def copy() -> None:
     for name in COPIED:
         top = ROOT / name
         for source in [top] if top.is_file() else filter(Path.is_file, top.rglob("*")):
-            target = COPY / source.relative_to(ROOT)
+            target = to / source.relative_to(ROOT)
             if not target.exists() or not filecmp.cmp(source, target, shallow=False):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)
 
 
-def plant(mutant: dict) -> None:
+def plant(mutant: dict, to: Path = COPY) -> None:
     """Put one fault into the copy."""
-    path = COPY / mutant["file"]
+    path = to / mutant["file"]
     text = (ROOT / mutant["file"]).read_text()
     if text.count(mutant["find"]) != 1:
         times = text.count(mutant["find"])

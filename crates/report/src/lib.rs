@@ -57,6 +57,6 @@ pub use terminal::why::why_text;
 pub use wordline_counters::{EnergyOf, IdleTime};
 pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
-pub use words::figures::explained::{Explained, explainable, explained};
+pub use words::figures::explained::{Explained, explainable, explained, report_schema};
 pub use words::number::significant;
 pub use words::settled::{End, JobEnd, needed, two_digits};

@@ -1,30 +1,29 @@
 //! The rows of a comparison, once for the terminal and the page: the table of figures with the value of every run.
 
 use crate::schema::report::Report;
-use crate::words::figures::figure::{Entry, Figure, Section, Shown};
+use crate::words::figures::figure::{Figure, Section, Shown};
+use crate::words::figures::reading::Trees;
 use crate::words::figures::table::SECTIONS;
 use crate::words::row::{Group, Row};
 
 /// Every row that says something about at least one of the runs.
 pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
-    let group = |section: &Section| Group { title: section.title, rows: rows(section, reports) };
+    let trees = Trees::of(reports);
+    let group =
+        |section: &'static Section| Group { title: section.title, rows: rows(section, reports, &trees) };
     SECTIONS.iter().map(group).filter(|group| !group.rows.is_empty()).collect()
 }
 
-fn rows(section: &Section, reports: &[Report]) -> Vec<Row> {
+/// Figures of everything that has a name stand together, name by name.
+fn rows(section: &'static Section, reports: &[Report], trees: &Trees) -> Vec<Row> {
+    let each = |figure: &Figure| figure.names.map(|names| names.each);
     let mut rows = vec![];
-    for entry in section.entries {
-        match entry {
-            Entry::One(figure, value) => rows.extend(row(figure, "", reports, value)),
-            Entry::Each(names, figures) => {
-                for name in (names.of)(reports) {
-                    let title = (names.title)(&name);
-                    let of_name = figures.iter();
-                    rows.extend(
-                        of_name.filter_map(|(f, value)| row(f, &title, reports, |r| value(r, &name))),
-                    );
-                }
-            }
+    for figures in section.figures.chunk_by(|a, b| each(a) == each(b)) {
+        let named =
+            figures[0].names.map(|names| (names.of)(reports).into_iter().map(|n| ((names.title)(&n), n)));
+        let names = named.map_or_else(|| vec![Default::default()], Iterator::collect);
+        for (title, name) in names {
+            rows.extend(figures.iter().filter_map(|figure| row(figure, (&title, &name), reports, trees)));
         }
     }
     rows
@@ -33,11 +32,11 @@ fn rows(section: &Section, reports: &[Report]) -> Vec<Row> {
 /// The row of a figure, where it has one.
 fn row(
     figure: &'static Figure,
-    name: &str,
+    (title, name): (&str, &str),
     reports: &[Report],
-    value: impl Fn(&Report) -> Option<f64>,
+    trees: &Trees,
 ) -> Option<Row> {
-    let row = Row::of(figure, name, reports, value);
+    let row = Row::of(figure, title, reports, |report| trees.value(report, figure, name));
     let is_shown = match figure.shown {
         Shown::Always => true,
         Shown::IfAny => row.any(),

@@ -1,8 +1,12 @@
-//! What `explain` says of a figure or a term.
+//! What `explain` says of a figure or a term, and the schema of reports of every figure.
 
+use crate::schema::report::Report;
 use crate::words::figures::figure::Section;
 use crate::words::figures::table::SECTIONS;
 use crate::words::figures::terms::{Term, terms};
+use schemars::Schema;
+use serde_json::json;
+use std::collections::BTreeMap;
 
 /// A figure or a term, explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +23,7 @@ pub struct Explained {
 /// the JSON (`waf.total`), and terms (`GC`, `region S`, `not steady`). Case, `-` and `_` do not matter.
 pub fn explained(name: &str) -> Vec<Explained> {
     let wanted = plain(name);
-    let under = |section: &'static Section| section.figures().map(move |figure| (section.title, figure));
+    let under = |section: &'static Section| section.figures.iter().map(move |figure| (section.title, figure));
     let named = SECTIONS.iter().flat_map(under).filter(|(title, figure)| {
         let label = figure.label.trim_start_matches("* ");
         let first = title.split(' ').next().unwrap_or_default();
@@ -40,7 +44,7 @@ pub fn explained(name: &str) -> Vec<Explained> {
             facts: vec![("JSON", figure.path.to_string()), ("unit", figure.measured())],
         })
         .collect();
-    let same = |term: &Term| [term.name].iter().chain(term.also).any(|n| plain(n) == wanted);
+    let same = |term: &&Term| [term.name].iter().chain(&term.also).any(|n| plain(n) == wanted);
     found.extend(terms().filter(same).map(|term| Explained {
         name: term.name.to_string(),
         about: term.about,
@@ -51,12 +55,29 @@ pub fn explained(name: &str) -> Vec<Explained> {
 
 /// Every name that is explained, for completion and for the nearest of a wrong one.
 pub fn explainable() -> Vec<&'static str> {
-    let labels = SECTIONS.iter().flat_map(|s| std::iter::once(s.title).chain(s.figures().map(|f| f.label)));
+    let labels =
+        SECTIONS.iter().flat_map(|s| std::iter::once(s.title).chain(s.figures.iter().map(|f| f.label)));
     let mut names: Vec<&str> =
         labels.filter(|label| !label.contains('*')).chain(terms().map(|t| t.name)).collect();
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// The JSON schema of a report: that of its types, and under `figures`, by the path of each, what tables and pages call it,
+/// how it is measured, and the sentence that explains it.
+pub fn report_schema() -> Schema {
+    let mut figures = BTreeMap::<&str, String>::new();
+    for section in &*SECTIONS {
+        for figure in &section.figures {
+            let (name, measured, about) = (figure.under(section.title), figure.measured(), figure.about);
+            let text = figures.entry(figure.path).or_default();
+            *text = format!("{text} {name} ({measured}). {about}").trim_start().to_string();
+        }
+    }
+    let mut schema = schemars::schema_for!(Report);
+    schema.insert("figures".to_string(), json!(figures));
+    schema
 }
 
 fn plain(name: &str) -> String {
@@ -67,7 +88,7 @@ fn plain(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::schema::activity::CAUSES;
-    use crate::words::figures::terms::{LATENCY_PARTS, latency_part};
+    use crate::words::figures::terms::{latency_part, latency_parts};
 
     #[test]
     fn figures_and_terms_are_explained_by_every_name_they_go_by() {
@@ -94,7 +115,7 @@ mod tests {
     #[test]
     fn all_that_pictures_and_tables_name_is_explained() {
         let names = CAUSES.into_iter().chain(["slc", "mlc", "tlc", "qlc", "reprogram"]);
-        let parts = LATENCY_PARTS.iter().map(|part| part.also[0]);
+        let parts = latency_parts().map(|part| part.also[0]);
         for name in names.chain(parts).chain(explainable()) {
             assert!(!explained(name).is_empty(), "{name} is not explained");
         }

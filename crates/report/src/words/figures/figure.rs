@@ -1,7 +1,9 @@
-//! What a figure is: where it stands, what it is called, what it says, and how it is read from a report.
+//! What a figure is: where it stands, what it is called, what it says, and when it has a row.
 
 use crate::schema::report::Report;
+use crate::words::figures::computed::{NAMES, Names, Value, computed};
 use crate::words::number::Quantity;
+use Quantity::{Bytes, Count, Energy, EnergyPerByte, Iops, Latency, Number, Rate, Share, Time, Waf};
 
 /// Which end of a figure is the good one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,34 +37,64 @@ pub struct Figure {
     pub(crate) shown: Shown,
     /// A part of the figure above it.
     pub(crate) is_part: bool,
+    /// The names that `*` stands for.
+    pub(crate) names: Option<&'static Names>,
+    /// How it is read where it is not as it stands at its path.
+    pub(crate) computed: Option<Value>,
+}
+
+/// What a figure can measure, in the words of the table.
+const QUANTITIES: [(&str, Quantity); 11] = [
+    ("latency", Latency),
+    ("time", Time),
+    ("rate", Rate),
+    ("IOPS", Iops),
+    ("bytes", Bytes),
+    ("count", Count),
+    ("number", Number),
+    ("share", Share),
+    ("energy", Energy),
+    ("energy per byte", EnergyPerByte),
+    ("ratio", Waf),
+];
+
+fn named<T: Copy>(words: &[(&str, T)], word: &str) -> Option<T> {
+    words.iter().find(|(known, _)| *known == word).map(|(_, it)| *it)
 }
 
 impl Figure {
-    pub(crate) const fn new(
-        path: &'static str,
-        label: &'static str,
-        (quantity, better): (Quantity, Better),
-        about: &'static str,
-    ) -> Figure {
-        Figure { path, label, quantity, better, about, shown: Shown::Always, is_part: false }
-    }
-
-    /// Without a row where it is zero in every run.
-    pub(crate) const fn if_any(mut self) -> Figure {
-        self.shown = Shown::IfAny;
-        self
-    }
-
-    /// Without a row where no run is like this.
-    pub(crate) const fn where_any(mut self, is: fn(&Report) -> bool) -> Figure {
-        self.shown = Shown::WhereAny(is);
-        self
-    }
-
-    /// Indented below the figure that it is a part of.
-    pub(crate) const fn part(mut self) -> Figure {
-        self.is_part = true;
-        self
+    /// The figure of a line of the table; nothing where it is none.
+    pub(crate) fn of_line(line: &'static str) -> Option<Figure> {
+        let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [path, label, measured, when, about] = columns[..] else { return None };
+        let (quantity, better) = measured.split_once(", ")?;
+        let sides = [("lower", Better::Lower), ("higher", Better::Higher), ("neither", Better::Neither)];
+        let mut figure = Figure {
+            path,
+            label,
+            quantity: named(&QUANTITIES, quantity)?,
+            better: named(&sides, better)?,
+            about,
+            shown: Shown::Always,
+            is_part: false,
+            names: None,
+            computed: computed(path, label),
+        };
+        for word in when.split(", ").filter(|word| !word.is_empty()) {
+            match word {
+                "part" => figure.is_part = true,
+                "if any" => figure.shown = Shown::IfAny,
+                "if early copies" => {
+                    figure.shown = Shown::WhereAny(|r| r.waf.as_ref().is_some_and(|waf| waf.paper.is_some()));
+                }
+                "if padding" => {
+                    figure.shown =
+                        Shown::WhereAny(|r| r.waf.as_ref().is_some_and(|waf| waf.cause("pad") > 0.0));
+                }
+                _ => figure.names = Some(NAMES.iter().find(|names| word == names.each)?),
+            }
+        }
+        Some(figure)
     }
 
     /// What it is called where `*` has a name.
@@ -90,63 +122,10 @@ impl Figure {
     }
 }
 
-/// A value of a report; `None` where it does not exist.
-pub(crate) type Value = fn(&Report) -> Option<f64>;
-/// A value of a report under a name.
-pub(crate) type NamedValue = fn(&Report, &str) -> Option<f64>;
-
-/// The names that `*` stands for in some reports, and how people read them.
-#[derive(Clone, Copy)]
-pub(crate) struct Names {
-    pub of: fn(&[Report]) -> Vec<String>,
-    pub title: fn(&str) -> String,
-}
-
-/// A line of the table.
-pub(crate) enum Entry {
-    One(Figure, Value),
-    /// Figures of everything that has a name, name by name.
-    Each(Names, &'static [(Figure, NamedValue)]),
-}
-
-/// Figures under one heading.
+/// Figures under one heading, in the order of their rows.
 pub struct Section {
     /// The heading.
     pub title: &'static str,
-    pub(crate) entries: &'static [Entry],
+    /// The figures.
+    pub figures: Vec<Figure>,
 }
-
-impl Section {
-    /// Its figures, in the order of their rows.
-    pub fn figures(&self) -> impl Iterator<Item = &'static Figure> {
-        self.entries.iter().flat_map(|entry| match entry {
-            Entry::One(figure, _) => std::slice::from_ref(figure).iter().collect::<Vec<_>>(),
-            Entry::Each(_, figures) => figures.iter().map(|(figure, _)| figure).collect(),
-        })
-    }
-}
-
-/// Names in the order in which they come, each once, and at most `most` of them.
-pub(crate) fn distinct(names: impl Iterator<Item = String>, most: usize) -> Vec<String> {
-    let mut found: Vec<String> = vec![];
-    for name in names {
-        if !found.contains(&name) && found.len() < most {
-            found.push(name);
-        }
-    }
-    found
-}
-
-macro_rules! one {
-    ($path:literal, $label:literal, $quantity:expr, $better:expr, $about:expr, $value:expr $(; $($how:ident),+)?) => {
-        Entry::One(Figure::new($path, $label, ($quantity, $better), $about)$($(.$how())+)?, $value)
-    };
-}
-
-macro_rules! latency {
-    ($kind:ident, $path:literal, $label:literal, $at:ident, $about:expr) => {
-        one!($path, $label, Q::Latency, Lower, $about, |r| r.latency_us.$kind.map(|l| l.$at))
-    };
-}
-
-pub(crate) use {latency, one};

@@ -1,9 +1,8 @@
 //! What tables and pages print, each figure and each term once, with a sentence that explains it.
 
-mod drive;
+mod computed;
 pub(crate) mod explained;
 pub(crate) mod figure;
-mod flash;
-mod host;
+pub(crate) mod reading;
 pub(crate) mod table;
 pub(crate) mod terms;

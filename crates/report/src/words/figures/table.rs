@@ -1,47 +1,27 @@
-//! The table of figures: every figure that tables and pages print, once. Rows, hover notes, footnotes and `explain`
-//! follow from it. A new figure is one line in one of its sections.
+//! The table of figures: every figure that tables and pages print, once. Rows, hover notes, footnotes, `explain` and the
+//! text of the schema follow from it. A new figure is one line of `figures.txt`.
 
-use crate::words::figures::drive::{
-    AFTER_LAST_REQUEST, CAPACITY, CHANGE, IDLE_TIME, IGNORED, LOST_BLOCKS, METRICS, TABLES,
-};
-use crate::words::figures::figure::Section;
-use crate::words::figures::flash::{
-    ENERGY, ERASES, MAP_ON_FLASH, MULTIPLANE, PAGE_TYPES, READ_RETRIES, SUSPENDED, WINDOWS,
-    WRITE_AMPLIFICATION,
-};
-use crate::words::figures::host::{AFTER_WARM_UP, QUEUES, READ_LATENCY, REQUESTS, THROUGHPUT, WRITE_LATENCY};
-use crate::words::metrics;
+use crate::words::figures::figure::{Figure, Section};
+use std::sync::LazyLock;
+
+const TEXT: &str = include_str!("figures.txt");
 
 /// Every figure under its heading, in the order of tables and pages.
-pub static SECTIONS: &[Section] = &[
-    Section { title: "Write latency", entries: WRITE_LATENCY },
-    Section { title: "Read latency", entries: READ_LATENCY },
-    Section { title: "Throughput", entries: THROUGHPUT },
-    Section { title: "Queues", entries: QUEUES },
-    Section { title: "Write amplification", entries: WRITE_AMPLIFICATION },
-    Section { title: "Erases", entries: ERASES },
-    Section { title: "Map on flash", entries: MAP_ON_FLASH },
-    Section { title: "Read retries", entries: READ_RETRIES },
-    Section { title: "Energy", entries: ENERGY },
-    Section { title: "Usable capacity", entries: CAPACITY },
-    Section { title: "Lost blocks", entries: LOST_BLOCKS },
-    Section { title: "Windows", entries: WINDOWS },
-    Section { title: "Multi-plane operations", entries: MULTIPLANE },
-    Section { title: "Suspended operations", entries: SUSPENDED },
-    Section { title: "Idle time", entries: IDLE_TIME },
-    Section { title: "Writes by slowest page", entries: PAGE_TYPES },
-    Section { title: "After warm-up", entries: AFTER_WARM_UP },
-    Section { title: "Tables beside the map", entries: TABLES },
-    Section { title: metrics::TITLE, entries: METRICS },
-    Section { title: "Ignored scheme actions", entries: IGNORED },
-    Section { title: "After the last request", entries: AFTER_LAST_REQUEST },
-    Section { title: "Change over the run", entries: CHANGE },
-    Section { title: "Requests", entries: REQUESTS },
-];
+pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| {
+    let mut sections: Vec<Section> = vec![];
+    for line in TEXT.lines() {
+        if let Some(title) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            sections.push(Section { title, figures: vec![] });
+        } else if let Some(section) = sections.last_mut() {
+            section.figures.extend(Figure::of_line(line));
+        }
+    }
+    sections
+});
 
 /// What the row of a figure is called, by its path.
 pub(crate) fn label(path: &'static str) -> &'static str {
-    let found = SECTIONS.iter().flat_map(Section::figures).find(|figure| figure.path == path);
+    let found = SECTIONS.iter().flat_map(|section| &section.figures).find(|figure| figure.path == path);
     found.map_or(path, |figure| figure.label)
 }
 
@@ -49,7 +29,7 @@ pub(crate) fn label(path: &'static str) -> &'static str {
 mod tests {
     use super::*;
     use crate::schema::report::Report;
-    use crate::words::figures::figure::{Entry, Figure};
+    use crate::words::figures::reading::Trees;
     use serde_json::{Value, json};
 
     /// A value of a schema in which nothing is absent: numbers are 1, maps have the key `k`, lists one item.
@@ -116,32 +96,50 @@ mod tests {
         let mut ones = full(&schema, &schema);
         ones["queues"][0]["until_s"] = json!(3);
         let before: Report = serde_json::from_value(ones.clone()).unwrap();
-        let check = |figure: &Figure, value: &dyn Fn(&Report) -> Option<f64>| {
+        let value = |report: &Report, figure: &Figure| {
+            Trees::of(std::slice::from_ref(report)).value(report, figure, "k")
+        };
+        for figure in SECTIONS.iter().flat_map(|section| &section.figures) {
             let mut json = ones.clone();
             put(&mut json, figure.path);
             let after: Report =
                 serde_json::from_value(json).unwrap_or_else(|e| panic!("{}: {e}", figure.path));
-            assert_ne!(value(&before), value(&after), "{} is not read from {}", figure.label, figure.path);
-        };
-        for entry in SECTIONS.iter().flat_map(|section| section.entries) {
-            match entry {
-                Entry::One(figure, value) => check(figure, value),
-                Entry::Each(_, figures) => figures.iter().for_each(|(f, value)| check(f, &|r| value(r, "k"))),
-            }
+            let (before, after) = (value(&before, figure), value(&after, figure));
+            assert_ne!(before, after, "{} is not read from {}", figure.label, figure.path);
         }
     }
 
     #[test]
     fn every_figure_has_one_sentence_and_a_label_of_its_own() {
-        for section in SECTIONS {
+        for section in &*SECTIONS {
             let mut labels = vec![];
-            for figure in section.figures() {
+            for figure in &section.figures {
                 let (label, about) = (figure.label, figure.about);
                 assert!(about.ends_with(['.', ')']) || about.ends_with(".)"), "{label}: {about}");
                 assert!(!about.trim_end_matches('.').contains(". "), "{label} has two sentences");
                 assert!(!labels.contains(&label), "{}: {label} twice", section.title);
                 labels.push(label);
             }
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_text_is_a_figure_or_a_heading() {
+        let lines = TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let (headings, figures): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with('['));
+        assert_eq!(SECTIONS.len(), headings.len());
+        assert_eq!(SECTIONS.iter().map(|section| section.figures.len()).sum::<usize>(), figures.len());
+        for line in figures {
+            assert!(Figure::of_line(line).is_some(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_with_an_unknown_word_is_no_figure() {
+        let fine = "waf.total | WAF | ratio, lower | if any, part, each cause | Bytes.";
+        assert!(Figure::of_line(fine).is_some());
+        for (word, other) in [("ratio", "ratios"), ("lower", "low"), ("part", "parts"), (" | Bytes.", "")] {
+            assert!(Figure::of_line(Box::leak(fine.replace(word, other).into())).is_none(), "{other}");
         }
     }
 }
