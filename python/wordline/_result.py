@@ -72,7 +72,15 @@ class _Shown(_Kept):
 
     def __str__(self) -> str:
         """Return the table as the terminal shows it, 100 columns wide."""
-        return _wordline.table(self._texts(), self._refused(), 100)
+        return self.table()
+
+    def table(self, *, all: bool = False, width: int = 100) -> str:
+        """Return the table as the terminal shows it.
+
+        Several runs: the rows that decide, or all of them. One run: always all of it. `width` is
+        in columns.
+        """
+        return _wordline.table(self._texts(), self._refused(), all, width)
 
     def _repr_html_(self) -> str:
         pictures = [f for f in self.figures() if f.name.endswith("latency-cdf")]

@@ -22,7 +22,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use wordline_cli::Interpreter;
-use wordline_report::{Comparison, Heading, RefusedScheme, Report, TerminalStyle, palette};
+use wordline_report::{Comparison, Heading, RefusedScheme, Report, Rows, TerminalStyle, decided, palette};
 use wordline_run::{Elsewhere, Recording, Setup, Slowest, WhyAsked};
 use wordline_schemes::Registry;
 use wordline_units::{Bytes, HostOp, Opt};
@@ -210,12 +210,13 @@ fn comparison(reports: &[String], refused: Vec<Reason>) -> PyResult<Comparison> 
 
 /// Reports as the terminal shows them: one whole, several side by side.
 #[pyfunction]
-fn table(reports: Vec<String>, refused: Vec<Reason>, width: usize) -> PyResult<String> {
+fn table(reports: Vec<String>, refused: Vec<Reason>, all: bool, width: usize) -> PyResult<String> {
+    let rows = if all { Rows::All } else { Rows::Decisive("table(all=True)") };
     let style = TerminalStyle { colour: false, width };
     let comparison = comparison(&reports, refused)?;
     Ok(match comparison.reports.as_slice() {
         [one] if comparison.refused.is_empty() => wordline_report::summary(one, style),
-        _ => wordline_report::table(&comparison, style),
+        _ => wordline_report::table(&comparison, &rows, style),
     })
 }
 
@@ -228,7 +229,7 @@ fn html(reports: Vec<String>, refused: Vec<Reason>) -> PyResult<String> {
 /// Reports as JSON of a comparison.
 #[pyfunction]
 fn comparison_json(reports: Vec<String>, refused: Vec<Reason>) -> PyResult<String> {
-    comparison(&reports, refused)?.to_json().map_err(wrong)
+    decided(comparison(&reports, refused)?).to_json().map_err(wrong)
 }
 
 /// The reports in a JSON text, which may be of one report or of a comparison, and the schemes refused in it.

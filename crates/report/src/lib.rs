@@ -33,6 +33,7 @@ pub use schema::activity::{
 pub use schema::begun::BegunSteady;
 pub use schema::blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
 pub use schema::comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
+pub use schema::decision::{Decision, Measure};
 pub use schema::estimate::Estimate;
 pub use schema::jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES, QueueActivity};
 pub use schema::lifetime::{
@@ -51,12 +52,13 @@ pub use schema::why::{Beside, Busy, Emptied, LastPiece, Spent, Story, Stretch, W
 pub use schema::why_summary::{PartShare, RootCause, WayShare, WhySummary};
 pub use terminal::lifetime::lifetime_table;
 pub use terminal::summary::summary;
-pub use terminal::table::table;
+pub use terminal::table::{Rows, table};
 pub use terminal::text::TerminalStyle;
 pub use terminal::why::why_text;
 pub use wordline_counters::{EnergyOf, IdleTime};
 pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
+pub use words::decision::decided;
 pub use words::figures::explained::{Explained, explainable, explained, report_schema};
 pub use words::number::significant;
 pub use words::settled::{End, JobEnd, needed, two_digits};

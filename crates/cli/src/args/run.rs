@@ -1,8 +1,10 @@
 //! What is run, and what is asked of a report: the comments are the help texts.
 
 use crate::args::values::{Schemes, pair};
+use crate::error::Failure;
 use clap::Args;
 use std::path::PathBuf;
+use wordline_report::Rows;
 use wordline_run::{EndOfLife, Files, Slowest, Window};
 use wordline_trace::Fit;
 use wordline_units::{Count, HostOp, SimDuration};
@@ -78,6 +80,35 @@ pub(crate) struct Where {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Shown {
+    /// Show all rows of the table, not only those that decide
+    #[arg(long, conflicts_with = "rows")]
+    pub(crate) all: bool,
+    /// Show the rows whose heading or label contains one of these, such as 'write latency,erases'
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(crate) rows: Vec<String>,
+}
+
+impl Shown {
+    /// The rows of the table.
+    ///
+    /// # Errors
+    /// When no row has any of the names.
+    pub(crate) fn rows(&self) -> Result<Rows, Failure> {
+        let rows = match (self.all, self.rows.as_slice()) {
+            (true, _) => Rows::All,
+            (false, []) => Rows::Decisive("--all"),
+            (false, names) => Rows::Named(names.to_vec()),
+        };
+        rows.check().map_err(|headings| {
+            let named = self.rows.join(",");
+            Failure::Input(format!("--rows {named}: no such row\n  allowed: {}", headings.join(", ")))
+        })?;
+        Ok(rows)
+    }
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) what: What,
@@ -134,6 +165,8 @@ pub(crate) struct CompareArgs {
     #[arg(long = "scheme", value_name = "SCHEME", required = true)]
     pub(crate) schemes: Vec<Schemes>,
     #[command(flatten)]
+    pub(crate) shown: Shown,
+    #[command(flatten)]
     pub(crate) to: Where,
 }
 
@@ -182,6 +215,8 @@ pub(crate) struct DemoArgs {
     /// Issue at most so many requests
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
 }
 
 #[derive(Args, Debug)]

@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};
 use std::path::Path;
-use wordline_report::{COMPARISON_SCHEMA, Comparison, Report, summary, table};
+use wordline_report::{COMPARISON_SCHEMA, Comparison, Report, Rows, decided, summary, table};
 use wordline_run::{ALL_COMPATIBLE, Recording, RunSpec, Setup};
 use wordline_trace::{Fit, Overrides, with_format};
 use wordline_workload::Workload;
@@ -134,6 +134,7 @@ pub(crate) fn check_log(args: &CheckLogArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failure> {
+    let rows = args.shown.rows()?;
     let outputs = Outputs::open(&args.to)?;
     let mut schemes = Schemes::all(&args.schemes);
     let mut spec = spec(&args.what, &schemes[0], console);
@@ -143,7 +144,7 @@ pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failu
         spec = spec.with_scheme(&schemes[0]);
     }
     let comparison = together(&Setup::resolve(&spec)?, &spec, &schemes, &args.what, console)?;
-    side_by_side(&Comparison { refused, ..comparison }, outputs, console)
+    side_by_side(Comparison { refused, ..comparison }, &rows, outputs, console)
 }
 
 /// Bursts that fit into the SLC cache, with rests in which it empties; six drive writes, so that blocks are
@@ -152,6 +153,7 @@ const DEMO_WORKLOAD: &str =
     "bursty:bursts=300,burst=2%,long=0%,quiet=1s,write_rate=100MB/s,sequential=30%,hot=60%,read_rate=200";
 
 pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
+    let rows = args.shown.rows()?;
     let outputs = Outputs::open(&Where { out: Some(args.out.clone()), json: None })?;
     let spec = RunSpec {
         requests: args.requests.map(|n| n.0),
@@ -159,7 +161,7 @@ pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
     };
     let schemes = ["conventional", "slc-cache", "sector"].map(str::to_string);
     let comparison = compared(&Setup::resolve(&spec)?, &schemes, threads(None), console)?;
-    side_by_side(&comparison, outputs, console)
+    side_by_side(comparison, &rows, outputs, console)
 }
 
 /// Runs that go at once: as many as are asked for, or as there are cores.
@@ -195,10 +197,16 @@ fn compared(
     Ok(wordline_run::compare(setup, schemes, threads, &mut |p| bar.update(p))?)
 }
 
-fn side_by_side(comparison: &Comparison, outputs: Outputs, console: &Console) -> Result<(), Failure> {
+fn side_by_side(
+    comparison: Comparison,
+    rows: &Rows,
+    outputs: Outputs,
+    console: &Console,
+) -> Result<(), Failure> {
+    let comparison = decided(comparison);
     let json = json_of(comparison.to_json())?;
-    let text = table(comparison, console.style());
-    outputs.write(&text, ("comparison.json", &json), comparison, console)
+    let text = table(&comparison, rows, console.style());
+    outputs.write(&text, ("comparison.json", &json), &comparison, console)
 }
 
 pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> {
@@ -244,8 +252,10 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
     }
     let comparison = Comparison::new(again);
     let single = comparison.reports.first().filter(|_| !reports.1);
-    let text =
-        single.map_or_else(|| table(&comparison, console.style()), |report| summary(report, console.style()));
+    let text = single.map_or_else(
+        || table(&comparison, &Rows::All, console.style()),
+        |report| summary(report, console.style()),
+    );
     if !sink.as_ref().is_some_and(Sink::is_stdout) {
         console.say(&text)?;
     }

@@ -1,6 +1,7 @@
 //! Several runs side by side: schemes on one device and workload, one of them the baseline. This is
 //! the schema `wordline.comparison/1`.
 
+use crate::schema::decision::Decision;
 use crate::schema::estimate::Estimate;
 use crate::schema::replicas::differences_percent;
 use crate::schema::report::Report;
@@ -30,6 +31,9 @@ pub struct Comparison {
     /// Schemes that the device does not admit, where all that it admits were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedScheme>,
+    /// Verdict and measures that decide; absent in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
 }
 
 /// A scheme that a device does not admit.
@@ -55,6 +59,7 @@ impl Comparison {
             reports,
             differences_percent,
             refused: vec![],
+            decision: None,
         }
     }
 

@@ -4,6 +4,7 @@ pub(crate) mod activity;
 pub(crate) mod begun;
 pub(crate) mod blocks;
 pub(crate) mod comparison;
+pub(crate) mod decision;
 pub(crate) mod estimate;
 pub(crate) mod jobs;
 pub(crate) mod lifetime;

@@ -7,39 +7,25 @@ use crate::words::number;
 use crate::words::row::{Group, Row};
 use unicode_width::UnicodeWidthStr;
 
-/// The figures of many schemes, by their paths.
-const KEY: [&str; 10] = [
-    "latency_us.write.mean",
-    "latency_us.write.p99",
-    "latency_us.write.p999",
-    "latency_us.read.mean",
-    "latency_us.read.p99",
-    "latency_us.read.p999",
-    "waf.total",
-    "throughput.iops",
-    "throughput.write_mb_per_s",
-    "host.failed",
-];
-
-/// The head of a column: `w p99` for a latency of writes, or else the row's label.
-fn head(row: &Row, heading: &str) -> String {
-    row.name(heading).replacen("write ", "w ", 1).replacen("read ", "r ", 1)
+/// The head of a column: `w p99` for a latency of writes, or else the label, under the heading where that says more.
+fn head(row: &Row, heading: &str) -> Vec<String> {
+    if heading.ends_with(" latency") {
+        return vec![row.name(heading).replacen("write ", "w ", 1).replacen("read ", "r ", 1)];
+    }
+    let alone = ["Throughput", "Write amplification", "Requests", metrics::TITLE].contains(&heading);
+    let mut lines = if alone { vec![] } else { broken(heading, NAME_WIDTH) };
+    lines.extend(broken(&row.label, NAME_WIDTH));
+    lines
 }
 
 /// More schemes than columns fit: one line a scheme, in as many tables as the measures need.
 pub(crate) fn transposed(page: &mut Page, labels: &[String], groups: &[Group], eligible: &[bool]) {
-    let find = |path: &str| {
-        let rows = groups.iter().flat_map(|g| g.rows.iter().map(|row| (row, g.title)));
-        rows.into_iter().find(|(row, _)| row.is(path))
-    };
     let names: Vec<Vec<String>> = labels.iter().map(|l| broken(l, page.width / 3)).collect();
     let stub = names.iter().flatten().map(|l| l.width()).max().unwrap_or(0);
-    let key = KEY.iter().filter_map(|path| find(path)).map(|(row, heading)| (row, vec![head(row, heading)]));
-    let of_scheme = groups.iter().filter(|g| g.title == metrics::TITLE).flat_map(|g| &g.rows);
-    let followed = of_scheme.filter(|row| !row.is_part());
-    let shown: Vec<Measure> = key
-        .chain(followed.map(|row| (row, broken(&row.label, NAME_WIDTH))))
-        .map(|(row, title)| Measure::new(row, title))
+    let rows = groups.iter().flat_map(|group| group.rows.iter().map(|row| (row, group.title)));
+    let shown: Vec<Measure> = rows
+        .filter(|(row, _)| !row.is_part())
+        .map(|(row, heading)| Measure::new(row, head(row, heading)))
         .collect();
     let mut rest = shown.as_slice();
     while !rest.is_empty() {

@@ -1,16 +1,70 @@
 //! The comparison as a terminal shows it: in columns where they fit, or else with a line a scheme.
 
 use crate::schema::comparison::Comparison;
+use crate::schema::report::Report;
 use crate::terminal::by_scheme::transposed;
 use crate::terminal::columns::{Columns, Ratios};
 use crate::terminal::sentences::{advice, again, heading, refusals, steadiness};
 use crate::terminal::text::{Look, Page, TerminalStyle};
 use crate::words::conditions::{conditions, sentence};
+use crate::words::figures::figure::Section;
+use crate::words::figures::table::SECTIONS;
 use crate::words::labels::{eligible, intervals, labels, replicas};
-use crate::words::rows;
+use crate::words::row::Group;
+use crate::words::verdict::headline;
+use crate::words::{decision, rows};
 
-/// Several runs side by side, the first of them the baseline.
-pub fn table(comparison: &Comparison, style: TerminalStyle) -> String {
+/// Which rows a table has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Rows {
+    /// Those that decide between the schemes; with how the caller's user asks for all.
+    Decisive(&'static str),
+    /// All that say something of any run.
+    All,
+    /// All whose heading or label contains one of these, without regard to case.
+    Named(Vec<String>),
+}
+
+impl Rows {
+    /// The rows of these runs, under their headings.
+    fn of(&self, reports: &[Report]) -> Vec<Group> {
+        match self {
+            Rows::Decisive(_) => decision::groups(reports),
+            Rows::All => rows::groups(reports),
+            Rows::Named(_) => {
+                let mut groups = rows::groups(reports);
+                for group in groups.iter_mut().filter(|group| !self.names(group.title)) {
+                    group.rows.retain(|row| self.names(&row.label));
+                }
+                groups.retain(|group| !group.rows.is_empty());
+                groups
+            }
+        }
+    }
+
+    /// Whether a heading or a label is asked for by name.
+    fn names(&self, text: &str) -> bool {
+        let Rows::Named(names) = self else { return false };
+        names.iter().any(|name| text.to_lowercase().contains(&name.to_lowercase()))
+    }
+
+    /// Whether there are such rows at all.
+    ///
+    /// # Errors
+    /// The headings that there are, where each name is in none of them and in no label.
+    pub fn check(&self) -> Result<(), Vec<&'static str>> {
+        let is_there = |section: &Section| {
+            self.names(section.title) || section.figures.iter().any(|figure| self.names(figure.label))
+        };
+        if !matches!(self, Rows::Named(_)) || SECTIONS.iter().any(is_there) {
+            return Ok(());
+        }
+        Err(SECTIONS.iter().map(|section| section.title).collect())
+    }
+}
+
+/// Several runs side by side, the first of them the baseline: what comes out, and the rows that were asked for.
+pub fn table(comparison: &Comparison, shown: &Rows, style: TerminalStyle) -> String {
     let reports = comparison.reports.as_slice();
     let mut page = Page::new(style);
     if reports.is_empty() {
@@ -19,7 +73,11 @@ pub fn table(comparison: &Comparison, style: TerminalStyle) -> String {
     }
     let labels = labels(reports);
     heading(&mut page, reports, &labels.join(" · "));
-    let groups = rows::groups(reports);
+    if matches!(shown, Rows::Decisive(_)) {
+        page.wrap("", &headline(comparison), Look::Bold);
+        page.blank();
+    }
+    let groups = shown.of(reports);
     let columns = Columns::new(&labels, &groups);
     let ratios = if reports.len() == 1 { Ratios::Hide } else { Ratios::Show };
     let mark = if style.colour { "Green" } else { "*" };
@@ -39,7 +97,12 @@ pub fn table(comparison: &Comparison, style: TerminalStyle) -> String {
     };
     if reports.len() > 1 {
         page.blank();
-        page.wrap("", &key, Look::Dim);
+        let count = |groups: &[Group]| groups.iter().map(|group| group.rows.len()).sum::<usize>();
+        let others = match (shown, count(&rows::groups(reports)) - count(&groups)) {
+            (Rows::Decisive(all), further @ 1..) => format!(" {all} shows {further} more rows."),
+            _ => String::new(),
+        };
+        page.wrap("", &(key + &others), Look::Dim);
     }
     if let Some(text) = explained {
         page.wrap("", &text, Look::Dim);

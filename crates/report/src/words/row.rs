@@ -81,6 +81,11 @@ impl Row {
         self.values.iter().any(|v| v.is_some_and(|v| v != 0.0))
     }
 
+    /// Whether every run has the same value as printed.
+    pub(crate) fn is_alike(&self) -> bool {
+        self.spread_texts().windows(2).all(|two| two[0] == two[1])
+    }
+
     /// The unit of the whole row.
     pub(crate) fn unit(&self) -> Unit {
         self.quantity.unit_for(self.values.iter().flatten().copied())

@@ -11,9 +11,10 @@ use crate::words::row::Row;
 use crate::words::settled::{self, Settled};
 use crate::words::{command, number};
 
-fn verdict(reports: &[Report], baseline: usize) -> String {
+/// What came out; as an error what is known where the runs are too short to say it.
+fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
     let Some(base) = reports.get(baseline) else {
-        return "There is nothing to compare.".to_string();
+        return Ok("There is nothing to compare.".to_string());
     };
     let labels = labels(reports);
     if reports.len() == 1 {
@@ -21,35 +22,32 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
     }
     let ok = eligible(reports);
     if !ok[baseline] {
-        return format!(
+        return Ok(format!(
             "{} failed {} of its {} requests, so nothing can be measured against it.",
             labels[baseline],
             number::count(base.host.failures()),
             number::count(base.host.requests)
-        );
+        ));
     }
     let overloaded: Vec<usize> = (0..reports.len()).filter(|i| reports[*i].overload().is_some()).collect();
     if !overloaded.is_empty() {
-        return under_overload(reports, &labels, baseline, &overloaded);
+        return Ok(under_overload(reports, &labels, baseline, &overloaded));
     }
     if (0..reports.len()).all(|i| i == baseline || !ok[i]) {
-        return "Every scheme but the baseline failed requests, so nothing can be said of speed.".to_string();
+        let text = "Every scheme but the baseline failed requests, so nothing can be said of speed.";
+        return Ok(text.to_string());
     }
     let settled = Settled::of(reports);
     if !settled::stands(reports) {
-        return format!(
-            "Not known which of {} schemes is fastest: {}. {}",
-            reports.len(),
-            settled.words(),
-            settled::advice(reports)
-        );
+        let of = reports.len();
+        return Err(format!("Not known which of {of} schemes is fastest: {}.", settled.words()));
     }
     let mut text = fastest(reports, &labels, baseline, &ok);
     let failed: Vec<&str> = (0..reports.len()).filter(|i| !ok[*i]).map(|i| labels[i].as_str()).collect();
     if !failed.is_empty() {
         text.push_str(&format!(" {} failed requests and is left out.", failed.join(" and ")));
     }
-    format!("{text} {}.", settled.words())
+    Ok(format!("{text} {}.", settled.words()))
 }
 
 /// One latency of every run, as the table has it.
@@ -225,7 +223,7 @@ fn middle_and_tail(r: &Report, pick: Pick) -> Option<(f64, f64)> {
     Some((at(|l| l.p50)?, at(|l| l.p999)?))
 }
 
-fn alone(r: &Report, label: &str) -> String {
+fn alone(r: &Report, label: &str) -> Result<String, String> {
     let mut parts = Vec::new();
     let kinds: [(&str, Pick); 2] = [("writes", |r| r.latency_us.write), ("reads", |r| r.latency_us.read)];
     if let Some(overload) = r.overload() {
@@ -253,21 +251,28 @@ fn alone(r: &Report, label: &str) -> String {
         0 => String::new(),
         n => format!(", {} of which failed", number::count(n)),
     };
-    let settled = Settled::of(std::slice::from_ref(r));
-    let state = if settled::stands(std::slice::from_ref(r)) {
-        format!(" {}.", settled.words())
-    } else {
-        let advice = settled::advice(std::slice::from_ref(r));
-        format!(" Not known whether these figures last: {}. {advice}", settled.words())
-    };
     let body = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
-    format!("{label} answered {} requests{failures}{body}.{state}", number::count(r.host.requests))
+    let text = format!("{label} answered {} requests{failures}{body}.", number::count(r.host.requests));
+    let settled = Settled::of(std::slice::from_ref(r));
+    if settled::stands(std::slice::from_ref(r)) {
+        Ok(format!("{text} {}.", settled.words()))
+    } else {
+        Err(format!("{text} Not known whether these figures last: {}.", settled.words()))
+    }
+}
+
+/// The verdict without the advice to run longer, which a table has in a line of its own.
+pub(crate) fn headline(comparison: &Comparison) -> String {
+    let (Ok(text) | Err(text)) = verdict(&comparison.reports, comparison.baseline_index());
+    text.replace(number::NO_BREAK, " ")
 }
 
 impl Comparison {
-    /// One sentence or two that say what came out.
+    /// What came out, in a few sentences; where the runs are too short to say it, the command that runs longer.
     pub fn verdict(&self) -> String {
-        verdict(&self.reports, self.baseline_index()).replace(number::NO_BREAK, " ")
+        let advice = || format!(" {}", settled::advice(&self.reports));
+        let said = verdict(&self.reports, self.baseline_index());
+        said.unwrap_or_else(|text| text + &advice()).replace(number::NO_BREAK, " ")
     }
 
     /// The words of the command that makes all of it again; none where the runs differ in more than the scheme.

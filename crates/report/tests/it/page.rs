@@ -1,7 +1,7 @@
 //! The page and its pictures: complete, safe, self-contained and whole, whatever the runs were?
 
 use crate::sample;
-use wordline_report::{Comparison, JobActivity, JobRequests, TerminalStyle, figures, html};
+use wordline_report::{Comparison, JobActivity, JobRequests, Rows, TerminalStyle, figures, html};
 
 /// Names of the elements still open at the end, or what closed wrongly. Void elements of HTML and
 /// closed ones of SVG are fine; script and style hold no markup.
@@ -105,8 +105,11 @@ fn conditions_stand_beside_each_other_and_where_they_differ_the_page_says_so() {
     let all = "the same for all: capacity 39.2 GiB, flash 42.0 GiB TLC + 2.00 GiB SLC, over-provisioning 7.0 %, RAM 39.2 MiB";
     assert!(alike.contains(all), "{alike}");
     assert_eq!(html(&two).matches("class=\"differs\"").count(), 0);
-    let text =
-        wordline_report::table(&sample::two(), TerminalStyle { width: 200, ..TerminalStyle::default() });
+    let text = wordline_report::table(
+        &sample::two(),
+        &Rows::All,
+        TerminalStyle { width: 200, ..TerminalStyle::default() },
+    );
     assert!(text.contains("drive not the same for all: RAM (39.2 MiB against 42.0 MiB)"), "{text}");
     two.reports[1].conditions = None;
     assert!(
@@ -140,7 +143,9 @@ fn threshold_out_of_reach_stands_in_the_head_of_table_and_page() {
     }];
     let style = TerminalStyle { width: 400, ..TerminalStyle::default() };
     let said = "GC of region D never reaches its trigger";
-    for text in [wordline_report::table(&two, style), wordline_report::summary(&two.reports[0], style)] {
+    for text in
+        [wordline_report::table(&two, &Rows::All, style), wordline_report::summary(&two.reports[0], style)]
+    {
         let head = text.split("Write latency").next().unwrap();
         assert!(head.contains(said) && head.contains("--set gc.trigger=free_blocks:9% can be met"), "{text}");
     }

@@ -2,7 +2,12 @@
 
 use crate::sample;
 use unicode_width::UnicodeWidthStr;
-use wordline_report::{Comparison, Estimate, Lifetime, TerminalStyle, summary, table};
+use wordline_report::{Comparison, Estimate, Lifetime, Rows, TerminalStyle, summary};
+
+/// All rows, which most tests are about.
+fn table(comparison: &Comparison, style: TerminalStyle) -> String {
+    wordline_report::table(comparison, &Rows::All, style)
+}
 
 fn plain(width: usize) -> TerminalStyle {
     TerminalStyle { colour: false, width }
@@ -201,10 +206,10 @@ fn three_schemes_with_ratios_fit_eighty_columns() {
 #[test]
 fn more_schemes_than_fit_become_rows() {
     let runs: Vec<_> = (0..3).flat_map(|_| sample::four().reports).collect();
-    let text = table(&Comparison::new(runs), plain(80));
+    let text = wordline_report::table(&Comparison::new(runs), &Rows::Decisive("--all"), plain(80));
     assert_eq!(text.lines().filter(|l| l.starts_with("slc-cache (3)  ")).count(), 2, "two tables:\n{text}");
     assert!(!text.contains('×'), "{text}");
-    for head in ["w mean", "w p99.9", "r mean", "r p99.9", "WAF", "IOPS"] {
+    for head in ["w mean", "w p99.9", "r mean", "r p99", "WAF", "Erases"] {
         assert!(text.lines().any(|l| l.contains(head)), "{head} in\n{text}");
     }
     let best = text.lines().find(|l| l.starts_with("hierarchy   ")).unwrap();
@@ -222,7 +227,8 @@ fn what_schemes_follow_is_told_with_its_last_value_and_its_mean() {
     assert_eq!(cells("once"), ["–", "7", "–"]);
     let mean = group.lines().skip_while(|l| !l.contains("quota, of <1>")).nth(1).unwrap();
     assert_eq!(mean.split_whitespace().collect::<Vec<_>>(), ["mean", "–", "13,300", "13,300"]);
-    let many = table(&sample::followed(9), plain(100));
+    let metrics = Rows::Named(vec!["scheme metrics".to_string()]);
+    let many = wordline_report::table(&sample::followed(9), &metrics, plain(100));
     assert!(many.lines().any(|l| l.contains("drift") && l.contains("hit rate")), "{many}");
     assert!(!table(&sample::two(), plain(100)).contains("Followed"));
 }
@@ -315,4 +321,34 @@ fn nothing_is_concluded_from_latencies_under_overload() {
     assert!(said.starts_with("The drive is overloaded under conventional:"), "{said}");
     let alone = Comparison::new(vec![c.reports[0].clone()]).verdict();
     assert!(alone.contains("latencies measure the queue; it serves"), "{alone}");
+}
+
+#[test]
+fn the_short_table_has_the_verdict_and_at_most_ten_rows_that_decide() {
+    let two = sample::steady(sample::two());
+    let text = wordline_report::table(&two, &Rows::Decisive("--all"), plain(100));
+    let verdict = text.find("has the lowest mean write latency").unwrap();
+    assert!(verdict < text.find("Write latency\n").unwrap(), "{text}");
+    for (group, label) in [("Write latency", "p99"), ("Read latency", "mean"), ("Write amplification", "WAF")]
+    {
+        row(&text, group, label);
+    }
+    assert!(!text.contains("Energy") && !text.contains("max"), "{text}");
+    assert!(text.contains(" --all shows "), "{text}");
+    let decision = wordline_report::decided(two).decision.unwrap();
+    assert!((6..=10).contains(&decision.measures.len()), "{decision:?}");
+    assert!(decision.measures.iter().all(|m| m.values.len() == 2 && !m.path.is_empty()));
+    let p99 = decision.measures.iter().find(|m| m.name == "Write latency: p99").unwrap();
+    assert_eq!((p99.unit.as_str(), p99.better.as_deref()), ("microseconds", Some("lower")));
+}
+
+#[test]
+fn rows_are_found_by_heading_and_by_label() {
+    let named = |names: &[&str]| Rows::Named(names.iter().map(|name| name.to_string()).collect());
+    let text = wordline_report::table(&sample::two(), &named(&["WAF", "erases"]), plain(100));
+    assert!(text.contains("Write amplification\n") && text.contains("Erases\n"), "{text}");
+    assert!(!text.contains("p99"), "{text}");
+    let headings = named(&["wav"]).check().unwrap_err();
+    assert!(headings.contains(&"Write latency"), "{headings:?}");
+    assert!(named(&["waf"]).check().is_ok());
 }

@@ -37,6 +37,8 @@ pub struct Figure {
     pub(crate) shown: Shown,
     /// A part of the figure above it.
     pub(crate) is_part: bool,
+    /// Whether it decides between schemes.
+    pub(crate) decides: bool,
     /// The names that `*` stands for.
     pub(crate) names: Option<&'static Names>,
     /// How it is read where it is not as it stands at its path.
@@ -77,12 +79,14 @@ impl Figure {
             about,
             shown: Shown::Always,
             is_part: false,
+            decides: false,
             names: None,
             computed: computed(path, label),
         };
         for word in when.split(", ").filter(|word| !word.is_empty()) {
             match word {
                 "part" => figure.is_part = true,
+                "decides" => figure.decides = true,
                 "if any" => figure.shown = Shown::IfAny,
                 "if early copies" => {
                     figure.shown = Shown::WhereAny(|r| r.waf.as_ref().is_some_and(|waf| waf.paper.is_some()));

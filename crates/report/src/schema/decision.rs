@@ -1,0 +1,30 @@
+//! What decides a comparison.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What decides a comparison: the verdict, and the measures that it rests on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Decision {
+    /// Sentences that say which scheme is best at what, against the baseline, and how many runs are steady.
+    pub verdict: String,
+    /// At most ten measures, in the order of the table.
+    pub measures: Vec<Measure>,
+}
+
+/// One measure of every run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measure {
+    /// Where the figure stands in the JSON of a report.
+    pub path: String,
+    /// Its heading and label.
+    pub name: String,
+    /// The unit of the values.
+    pub unit: String,
+    /// Which end is the good one, `lower` or `higher`; null where neither is.
+    pub better: Option<String>,
+    /// The value of each report, the mean over its replicas; null where it has none.
+    pub values: Vec<Option<f64>>,
+    /// Positions in `reports` of the best, several where they do not differ significantly; empty where all are alike.
+    pub best: Vec<usize>,
+}
