@@ -29,7 +29,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 .DEFAULT_GOAL := help
 # What the Makefile of lab/ does.
 LAB := validate papers register twins twin-classes twin-fits rewrites steady verdicts errors lifetime atlas tuning
-.PHONY: help help-all $(LAB) demo portable quick kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms figure fio golden-32 mutants ftl-mutants explore explore-mutants bless trip swarm fuzz clean
+.PHONY: help help-all $(LAB) demo portable quick kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms figure fio golden-32 mutants ftl-mutants explore explore-mutants bless trip words swarm fuzz clean
 
 # Those for everybody stand after `##`, the others after `#:`.
 targets = grep -hE '^[a-z0-9-]+:.*$(1) ' $(firstword $(MAKEFILE_LIST)) \
@@ -113,6 +113,7 @@ check: $(TOOLS) ## Formatting, lints, types and spelling, of Rust and Python
 	@echo "== cargo fmt, cargo clippy, ruff, mypy, typos"
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --features wordline-cli/parquet --quiet -- -D warnings
+	@$(PYTHON) tests/words.py > /dev/null || $(PYTHON) tests/words.py
 	@$(RUFF)
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/typos
@@ -244,6 +245,9 @@ soak: $(INSTALLED) $(TOOLS) #: Cut the power of a served drive and kill it, 1,00
 	@WORDLINE_COMMITS=40 cargo test -q -p wordline-live --lib -- killed
 	@WORDLINE_ENDS=10000 cargo test -q -p wordline-live --lib -- exhaustive::a_database
 	@$(BIN)/python python/tests/soak.py --wordline $(BIN)/wordline $(SOAK)
+
+words: #: Count the words of README, docs/, CHANGELOG and ARCHITECTURE, each beside the most it may have
+	@$(PYTHON) tests/words.py
 
 trip: #: Count the functions and files that reads and writes pass through in the engine (some minutes); COMMIT=... for an older tree, LIST=write shows them
 	@$(PYTHON) tests/trip.py $(if $(COMMIT),--commit "$(COMMIT)") $(if $(LIST),--list "$(LIST)")
