@@ -8,21 +8,26 @@ fn comparisons() -> schemars::Schema {
     schemars::schema_for!(Comparison)
 }
 
-/// The committed file equals what types and table of figures say; `BLESS=1` rewrites it.
-fn is_committed(file: &str, schema: &schemars::Schema) {
-    let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
+/// The committed file equals what types and tables say; `BLESS=1` rewrites it.
+fn is_committed(file: &str, text: &str) {
     let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, &text).unwrap();
+        std::fs::write(&path, text).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == text, "{file} is not what types and figures say; BLESS=1 rewrites it");
+    assert!(committed == text, "{file} is not what types and tables say; BLESS=1 rewrites it");
 }
 
 #[test]
 fn the_committed_schemas_are_those_of_the_types() {
-    is_committed("report.schema.json", &wordline_report::report_schema());
-    is_committed("comparison.schema.json", &comparisons());
+    let json = |schema: &schemars::Schema| serde_json::to_string_pretty(schema).unwrap() + "\n";
+    is_committed("report.schema.json", &json(&wordline_report::report_schema()));
+    is_committed("comparison.schema.json", &json(&comparisons()));
+}
+
+#[test]
+fn the_glossary_has_every_term() {
+    is_committed("../../docs/glossary.md", &wordline_report::glossary());
 }
 
 #[test]

@@ -45,10 +45,15 @@ pub fn explained(name: &str) -> Vec<Explained> {
         })
         .collect();
     let same = |term: &&Term| [term.name].iter().chain(&term.also).any(|n| plain(n) == wanted);
-    found.extend(terms().filter(same).map(|term| Explained {
-        name: term.name.to_string(),
-        about: term.about,
-        facts: vec![("kind", term.kind.to_string())],
+    found.extend(terms().filter(same).map(|term| {
+        Explained {
+            name: term.name.to_string(),
+            about: term.about,
+            facts: [("kind", Some(term.kind)), ("source", term.source)]
+                .into_iter()
+                .filter_map(|(what, text)| Some((what, text?.to_string())))
+                .collect(),
+        }
     }));
     found
 }
@@ -78,6 +83,26 @@ pub fn report_schema() -> Schema {
     let mut schema = schemars::schema_for!(Report);
     schema.insert("figures".to_string(), json!(figures));
     schema
+}
+
+/// Every term by kind as a page of Markdown: docs/glossary.md.
+pub fn glossary() -> String {
+    let mut page = "# Glossary\n\nOne sentence per term; `wordline explain TERM` prints it, and figures of tables too.\n".to_string();
+    let mut kind = "";
+    for term in terms() {
+        if term.kind != kind {
+            kind = term.kind;
+            page += &format!(
+                "\n## {}{}\n\n| term | also | meaning | source |\n|---|---|---|---|\n",
+                kind[..1].to_uppercase(),
+                &kind[1..]
+            );
+        }
+        let also = term.also.join(", ");
+        page +=
+            &format!("| {} | {also} | {} | {} |\n", term.name, term.about, term.source.unwrap_or_default());
+    }
+    page
 }
 
 fn plain(name: &str) -> String {

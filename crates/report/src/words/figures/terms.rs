@@ -14,6 +14,8 @@ pub struct Term {
     pub kind: &'static str,
     /// One sentence.
     pub about: &'static str,
+    /// Where the field defines it.
+    pub source: Option<&'static str>,
 }
 
 const TEXT: &str = include_str!("terms.txt");
@@ -24,9 +26,11 @@ static TERMS: LazyLock<Vec<Term>> = LazyLock::new(|| {
     for line in TEXT.lines().filter(|line| !line.starts_with('#')) {
         if let Some(heading) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             kind = heading;
-        } else if let [name, also, about] = line.split('|').map(str::trim).collect::<Vec<_>>()[..] {
+        } else if let [name, also, about, ref source @ ..] =
+            line.split('|').map(str::trim).collect::<Vec<_>>()[..]
+        {
             let also = also.split(", ").filter(|word| !word.is_empty()).collect();
-            terms.push(Term { name, also, kind, about });
+            terms.push(Term { name, also, kind, about, source: source.first().copied() });
         }
     }
     terms
