@@ -4,6 +4,7 @@
 use crate::file::saved::{Saved, saved};
 use crate::image::base::BaseImage;
 use crate::media::error::MediaError;
+use crate::media::page::PageData;
 use crate::media::seam::Media;
 use crate::plan::decision::{Command, Move, ReadSeen, Tag};
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
@@ -44,9 +45,9 @@ pub struct Ftl<M: Media> {
     /// What the flash holds.
     pub media: M,
     /// Data of operations on their way, by operation.
-    pub(crate) pages: Vec<M::Page>,
+    pub(crate) pages: Vec<PageData>,
     /// Newest data in RAM, by staging entry.
-    pub(crate) staged: Vec<M::Page>,
+    pub(crate) staged: Vec<PageData>,
     pub(crate) requests: Requests,
     /// What the operation that ends at this moment has been through.
     pub(crate) breakdown: LatencyBreakdown,
@@ -101,7 +102,7 @@ pub(crate) struct Scratch {
     pub commands: Vec<Command>,
 }
 
-impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned> Saved for Ftl<M> {
+impl<M: Media + Serialize + DeserializeOwned> Saved for Ftl<M> {
     saved! { Ftl,
         apart: [media],
         values: [
@@ -392,17 +393,17 @@ impl<M: Media> Ftl<M> {
         }
         if M::BYTES {
             if self.pages.len() <= id.index() {
-                self.pages.resize(id.index() + 1, M::Page::default());
+                self.pages.resize(id.index() + 1, PageData::default());
             }
-            self.pages[id.index()] = M::Page::default();
+            self.pages[id.index()] = PageData::default();
         }
         id
     }
 
     /// The data of a staging entry.
-    pub(crate) fn staged_page(&mut self, stage: u32) -> &mut M::Page {
+    pub(crate) fn staged_page(&mut self, stage: u32) -> &mut PageData {
         if self.staged.len() <= stage as usize {
-            self.staged.resize(stage as usize + 1, M::Page::default());
+            self.staged.resize(stage as usize + 1, PageData::default());
         }
         &mut self.staged[stage as usize]
     }
@@ -412,8 +413,8 @@ impl<M: Media> Ftl<M> {
         if M::BYTES {
             let mask = self.state.ops[id].mask;
             let sector = self.state.geometry.sector as usize;
-            let mut page = M::Page::default();
-            M::copy(&mut page, self.staged_page(stage), mask, sector);
+            let mut page = PageData::default();
+            page.copy(self.staged_page(stage), mask, sector);
             self.pages[id.index()] = page;
         }
     }

@@ -39,6 +39,7 @@ pub use initial::steady_types::{
 };
 pub use media::error::MediaError;
 pub use media::kept::{Bytes, Metadata, Recorded};
+pub use media::page::PageData;
 pub use media::seam::{BlockFound, BlockHeader, Media, NoMedia, Oob, SlotFound};
 pub use plan::decision::{
     Answer, ChannelSet, Collect, Command, Gather, Grain, IdleWork, Move, Need, Origin, Parcel, Place,

@@ -115,7 +115,7 @@ pub struct Device<P: Probe, M: Media> {
 impl<P, M> Saved for Device<P, M>
 where
     P: Probe,
-    M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
+    M: Media + Serialize + DeserializeOwned,
 {
     saved_fields! { Device,
         values: [

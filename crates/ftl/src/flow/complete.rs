@@ -1,6 +1,7 @@
 //! Something is over: a part of a request, a host program, or what a host program waited for; whoever waits learns of it.
 
 use crate::ftl::Ftl;
+use crate::media::page::PageData;
 use crate::media::seam::Media;
 use crate::state::op::{NONE, OpId};
 use crate::state::request::RequestId;
@@ -45,7 +46,7 @@ impl<M: Media> Ftl<M> {
                 b.remove(stage);
             }
             if M::BYTES {
-                *self.staged_page(stage) = M::Page::default();
+                *self.staged_page(stage) = PageData::default();
             }
         }
         self.begin_ending(part);

@@ -2,13 +2,14 @@
 
 use crate::file::shared::SharedMap;
 use crate::media::error::MediaError;
+use crate::media::page::PageData;
 use crate::media::seam::{BlockFound, BlockHeader, Media, Oob, SlotFound};
 use crate::plan::span::Span;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
-use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
+use wordline_units::{BlockId, Lpn, Ppn};
 
 /// Media that a drive can be recovered from. A power cut is no time to fail: what it spoils is noted in RAM.
 pub trait Recorded: Media {
@@ -85,34 +86,23 @@ impl Metadata {
     }
 }
 
-/// How many sectors a page has that ends with the last of a mask.
-fn sectors_to(mask: SectorMask) -> usize {
-    32 - mask.0.leading_zeros() as usize
-}
-
 fn places_of(block: BlockId, slot_shift: u32) -> Range<u32> {
     block.0 << slot_shift..(block.0 + 1) << slot_shift
 }
 
 impl Media for Metadata {
-    type Page = ();
     const BYTES: bool = false;
     const METADATA: bool = true;
 
-    fn page(_: &[u8], _: SectorMask, _: usize) {}
-    fn copy(_: &mut (), _: &(), _: SectorMask, _: usize) {}
-    fn sector(_: &(), _: u32, _: usize) -> &[u8] {
-        &[]
-    }
     fn fork(&self) -> Result<Metadata, MediaError> {
         Ok(self.clone())
     }
-    fn program(&mut self, ppn: Ppn, oob: Oob, _: ()) -> Result<(), MediaError> {
+    fn program(&mut self, ppn: Ppn, oob: Oob, _: PageData) -> Result<(), MediaError> {
         self.pages.entry(ppn.0).push(oob);
         Ok(())
     }
-    fn read(&mut self, _: Ppn, _: Lpn) -> Result<(), MediaError> {
-        Ok(())
+    fn read(&mut self, _: Ppn, _: Lpn) -> Result<PageData, MediaError> {
+        Ok(PageData::default())
     }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
         let oobs = self.pages.get(ppn.0);
@@ -168,7 +158,7 @@ impl Recorded for Metadata {
 }
 
 /// Logical pages at one place, with their bytes: mostly one.
-type Stored = SmallVec<[(Lpn, Arc<[u8]>); 1]>;
+type Stored = SmallVec<[(Lpn, PageData); 1]>;
 
 /// Keeps metadata and bytes by physical place, so that a wrong map shows as wrong data. Of bytes nothing is copied from
 /// a whole page on its way to where it is stored, nor by a fork.
@@ -185,7 +175,7 @@ impl Bytes {
     }
 
     /// The bytes of a logical page at a place, if they are here.
-    pub fn page_at(&self, ppn: Ppn, lpn: Lpn) -> Option<&Arc<[u8]>> {
+    pub fn page_at(&self, ppn: Ppn, lpn: Lpn) -> Option<&PageData> {
         self.slots.get(ppn.0)?.iter().find(|(l, _)| *l == lpn).map(|(_, page)| page)
     }
 
@@ -196,47 +186,18 @@ impl Bytes {
 }
 
 impl Media for Bytes {
-    type Page = Arc<[u8]>;
     const BYTES: bool = true;
     const METADATA: bool = true;
 
-    fn page(data: &[u8], mask: SectorMask, sector: usize) -> Arc<[u8]> {
-        let mut page = vec![0; sectors_to(mask) * sector];
-        for (chunk, s) in data.chunks(sector).zip(mask.iter()) {
-            page[s as usize * sector..][..chunk.len()].copy_from_slice(chunk);
-        }
-        page.into()
-    }
-    fn copy(into: &mut Arc<[u8]>, from: &Arc<[u8]>, mask: SectorMask, sector: usize) {
-        let end = sectors_to(mask) * sector;
-        if into.is_empty() && from.len() == end && mask == SectorMask::first(sectors_to(mask) as u32) {
-            *into = Arc::clone(from);
-            return;
-        }
-        if into.len() < end {
-            let mut longer = vec![0; end];
-            longer[..into.len()].copy_from_slice(into);
-            *into = longer.into();
-        }
-        let bytes = Arc::make_mut(into);
-        for s in mask.iter() {
-            bytes[s as usize * sector..][..sector].copy_from_slice(Bytes::sector(from, s, sector));
-        }
-    }
-    fn sector(page: &Arc<[u8]>, sector: u32, bytes: usize) -> &[u8] {
-        static ZEROS: [u8; 65_536] = [0; 65_536];
-        page.get(sector as usize * bytes..(sector as usize + 1) * bytes)
-            .unwrap_or(&ZEROS[..bytes.min(65_536)])
-    }
     fn fork(&self) -> Result<Bytes, MediaError> {
         Ok(self.clone())
     }
-    fn program(&mut self, ppn: Ppn, oob: Oob, page: Arc<[u8]>) -> Result<(), MediaError> {
-        self.metadata.program(ppn, oob, ())?;
+    fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
+        self.metadata.program(ppn, oob, PageData::default())?;
         self.slots.entry(ppn.0).push((oob.span.lpn, page));
         Ok(())
     }
-    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<Arc<[u8]>, MediaError> {
+    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError> {
         Ok(self.page_at(ppn, lpn).cloned().unwrap_or_default())
     }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {

@@ -2,4 +2,5 @@
 
 pub(crate) mod error;
 pub(crate) mod kept;
+pub(crate) mod page;
 pub(crate) mod seam;

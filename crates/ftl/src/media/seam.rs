@@ -10,6 +10,7 @@
 //! Media are given to a drive from outside, and may fail: see [`MediaError`], and docs/engine/media.md.
 
 use crate::media::error::MediaError;
+use crate::media::page::PageData;
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
 use serde::{Deserialize, Serialize};
@@ -70,19 +71,11 @@ pub struct BlockFound {
 
 /// Where programmed data go. What changes or brings bytes may fail; what is asked of metadata is answered from RAM.
 pub trait Media: Sized {
-    /// The sectors of a logical page on their way, in RAM. Copied often, so that a copy shares its bytes.
-    type Page: Clone + Default;
     /// Whether pages carry bytes. Where not, none of their copies is made.
     const BYTES: bool;
     /// Whether the version of each page is wanted back from where it is stored.
     const METADATA: bool;
 
-    /// A page holding the host's bytes for the sectors of a mask, one sector after another.
-    fn page(data: &[u8], mask: SectorMask, sector: usize) -> Self::Page;
-    /// Copy the sectors of a mask from one page onto another.
-    fn copy(into: &mut Self::Page, from: &Self::Page, mask: SectorMask, sector: usize);
-    /// The bytes of a sector, if the page has them.
-    fn sector(page: &Self::Page, sector: u32, bytes: usize) -> &[u8];
     /// The same once more: what either holds now both share, and what is written to one from now on the other
     /// never sees.
     ///
@@ -93,12 +86,12 @@ pub trait Media: Sized {
     ///
     /// # Errors
     /// When it cannot be stored; nothing of it is then.
-    fn program(&mut self, ppn: Ppn, oob: Oob, page: Self::Page) -> Result<(), MediaError>;
+    fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError>;
     /// What is stored for a logical page at a place.
     ///
     /// # Errors
     /// When it cannot be read.
-    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<Self::Page, MediaError>;
+    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError>;
     /// The version stored for a logical page at a place; 0 for data older than the run.
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64;
     /// An erase completes.
@@ -137,7 +130,7 @@ pub trait Media: Sized {
     }
     /// Sectors of a page stand in protected RAM, and may stand nowhere else: written by the host and to be answered from
     /// there, or moved from flash. They are of a version, and nothing of the page beside them counts.
-    fn protect(&mut self, _: Lpn, _: SectorMask, _: u64, _: &Self::Page) {}
+    fn protect(&mut self, _: Lpn, _: SectorMask, _: u64, _: &PageData) {}
     /// Trims stand in protected RAM: entries of the trim log, and their versions.
     fn protect_trims(&mut self, _: &[(u64, u64)]) {}
     /// Whether a block still holds what the base image put there.
@@ -159,25 +152,19 @@ pub trait Media: Sized {
 pub struct NoMedia;
 
 impl Media for NoMedia {
-    type Page = ();
     const BYTES: bool = false;
     const METADATA: bool = false;
 
-    fn page(_: &[u8], _: SectorMask, _: usize) {}
-    fn copy(_: &mut (), _: &(), _: SectorMask, _: usize) {}
-    fn sector(_: &(), _: u32, _: usize) -> &[u8] {
-        &[]
-    }
     fn fork(&self) -> Result<NoMedia, MediaError> {
         Ok(NoMedia)
     }
     #[inline(always)]
-    fn program(&mut self, _: Ppn, _: Oob, _: ()) -> Result<(), MediaError> {
+    fn program(&mut self, _: Ppn, _: Oob, _: PageData) -> Result<(), MediaError> {
         Ok(())
     }
     #[inline(always)]
-    fn read(&mut self, _: Ppn, _: Lpn) -> Result<(), MediaError> {
-        Ok(())
+    fn read(&mut self, _: Ppn, _: Lpn) -> Result<PageData, MediaError> {
+        Ok(PageData::default())
     }
     fn version(&self, _: Ppn, _: Lpn) -> u64 {
         0

@@ -5,7 +5,7 @@ use crate::data::pages::Pages;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
-use wordline_ftl::{BlockHeader, Bytes, Media, MediaError, Metadata, Oob, Recorded, Span};
+use wordline_ftl::{BlockHeader, Bytes, Media, MediaError, Metadata, Oob, PageData, Recorded, Span};
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
 /// The media of a live drive. What is beside the pages is in RAM; so are their bytes where there is no folder, and with one
@@ -64,19 +64,9 @@ impl Flash {
 }
 
 impl Media for Flash {
-    type Page = Arc<[u8]>;
     const BYTES: bool = true;
     const METADATA: bool = true;
 
-    fn page(data: &[u8], mask: SectorMask, sector: usize) -> Arc<[u8]> {
-        Bytes::page(data, mask, sector)
-    }
-    fn copy(into: &mut Arc<[u8]>, from: &Arc<[u8]>, mask: SectorMask, sector: usize) {
-        Bytes::copy(into, from, mask, sector);
-    }
-    fn sector(page: &Arc<[u8]>, sector: u32, bytes: usize) -> &[u8] {
-        Bytes::sector(page, sector, bytes)
-    }
     fn fork(&self) -> Result<Flash, MediaError> {
         // Of what is not in RAM a fork needs the folder as it is now; one of a fork, as it was for that.
         let pages = match (&self.pages, &self.changes) {
@@ -85,19 +75,19 @@ impl Media for Flash {
         };
         Ok(Flash { bytes: self.bytes.fork()?, pages, changes: None })
     }
-    fn program(&mut self, ppn: Ppn, oob: Oob, page: Arc<[u8]>) -> Result<(), MediaError> {
+    fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
         let part = self.bytes.metadata().page(ppn).len();
         self.changed(|c| _ = c.pages.entry(ppn).or_insert(part));
         self.bytes.program(ppn, oob, page)
     }
-    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<Arc<[u8]>, MediaError> {
+    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError> {
         if let Some(page) = self.bytes.page_at(ppn, lpn) {
-            return Ok(Arc::clone(page));
+            return Ok(page.clone());
         }
         let part = self.bytes.metadata().page(ppn).iter().position(|oob| oob.span.lpn == lpn);
         match (&self.pages, part) {
             (Some(pages), Some(part)) => pages.read(ppn, part),
-            _ => Ok(Arc::default()),
+            _ => Ok(PageData::default()),
         }
     }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
@@ -128,7 +118,7 @@ impl Media for Flash {
         self.changed(|c| _ = c.trim_pages.insert(ppn));
         self.bytes.record_trims(ppn, record)
     }
-    fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &Arc<[u8]>) {
+    fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &PageData) {
         self.changed(|c| c.protect(lpn, mask, version, page));
     }
     fn protect_trims(&mut self, trims: &[(u64, u64)]) {

@@ -322,7 +322,7 @@ impl Folder {
         let sector = ftl.view().geometry().sector as usize;
         for (id, (version, page)) in &changes.writes {
             let (_, at) = of_row_id(*id);
-            let data = <Flash as wordline_ftl::Media>::sector(page, at, sector);
+            let data = page.sector(at, sector);
             t.prepare_cached(NEWEST_WRITE)?.execute(params![id, version, crc32fast::hash(data), data])?;
         }
         if changes.trims_are_all {

@@ -7,14 +7,15 @@ use crate::data::rows::{mode, slots};
 use crate::error::ServeError;
 use std::sync::Arc;
 use wordline_ftl::{
-    BlockFound, BlockHeader, Ftl, Media, Metadata, Oob, ProtectedWrite, Recorded, RegionId, Span, Worn,
+    BlockFound, BlockHeader, Ftl, Media, Metadata, Oob, PageData, ProtectedWrite, Recorded, RegionId, Span,
+    Worn,
 };
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask, SimTime};
 
 /// A drive as it was at the last commit.
 pub(crate) struct Found<M: Media> {
     pub media: M,
-    pub writes: Vec<ProtectedWrite<M::Page>>,
+    pub writes: Vec<ProtectedWrite>,
     pub trims: Vec<(u64, u64)>,
     pub wear: Option<Worn>,
     pub now: SimTime,
@@ -24,9 +25,8 @@ impl Found<Flash> {
     /// The same without bytes: for a drive that nobody reads.
     pub(crate) fn without_bytes(self) -> Found<Metadata> {
         let Found { media, writes, trims, wear, now } = self;
-        let write =
-            |ProtectedWrite { lpn, mask, version, .. }| ProtectedWrite { lpn, mask, page: (), version };
-        let writes = writes.into_iter().map(write).collect();
+        let without = |write| ProtectedWrite { page: PageData::default(), ..write };
+        let writes = writes.into_iter().map(without).collect();
         Found { media: media.metadata().clone(), writes, trims, wear, now }
     }
 }
@@ -79,7 +79,7 @@ impl Folder {
             let fits = place >> sizes.slot_shift < sizes.blocks
                 && metadata.page(Ppn(place)).len() == part as usize
                 && span.lpn.0 < sizes.pages;
-            let noted = fits.then(|| metadata.program(Ppn(place), oob, ()));
+            let noted = fits.then(|| metadata.program(Ppn(place), oob, PageData::default()));
             Ok(noted.and_then(Result::ok).ok_or(format!("physical page {place}")))
         })?;
         self.each("SELECT physical_page, versions FROM trim_page", |row| {
@@ -106,7 +106,7 @@ impl Folder {
     }
 
     /// Sectors in protected RAM, those of one page and version together, in the order of the versions.
-    fn protected_writes(&self, sizes: Sizes) -> Result<Vec<ProtectedWrite<Arc<[u8]>>>, ServeError> {
+    fn protected_writes(&self, sizes: Sizes) -> Result<Vec<ProtectedWrite>, ServeError> {
         let mut rows: Vec<(u64, Lpn, u32, Vec<u8>)> = vec![];
         self.each("SELECT id, version, checksum, data FROM protected_write", |row| {
             let (lpn, sector) = of_row_id(row.get(0)?);

@@ -70,7 +70,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 impl<P, M> Device<P, M>
 where
     P: Probe,
-    M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
+    M: Media + Serialize + DeserializeOwned,
 {
     /// Write everything that the device is and has before it to an empty file. `seed` is told to whoever
     /// looks at the file. Returns the state's checksum.

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use wordline_device::DeviceSpec;
 use wordline_ftl::{
-    BlockHeader, Bytes, Cause, Fault, Label, Media, MediaError, Metadata, Oob, Outcome, Recorded, Span,
+    BlockHeader, Bytes, Cause, Fault, Label, Media, MediaError, Metadata, Oob, Outcome, PageData, Recorded,
+    Span,
 };
 use wordline_sim::{Device, DeviceError, NoProbe};
 use wordline_swarm::{Rng, Tiny};
@@ -49,27 +50,17 @@ impl Failing {
 }
 
 impl Media for Failing {
-    type Page = Arc<[u8]>;
     const BYTES: bool = true;
     const METADATA: bool = true;
 
-    fn page(data: &[u8], mask: SectorMask, sector: usize) -> Arc<[u8]> {
-        Bytes::page(data, mask, sector)
-    }
-    fn copy(into: &mut Arc<[u8]>, from: &Arc<[u8]>, mask: SectorMask, sector: usize) {
-        Bytes::copy(into, from, mask, sector);
-    }
-    fn sector(page: &Arc<[u8]>, sector: u32, bytes: usize) -> &[u8] {
-        Bytes::sector(page, sector, bytes)
-    }
     fn fork(&self) -> Result<Failing, MediaError> {
         Ok(Failing { bytes: self.bytes.fork()?, fails: self.fails })
     }
-    fn program(&mut self, ppn: Ppn, oob: Oob, page: Arc<[u8]>) -> Result<(), MediaError> {
+    fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
         self.count(Call::Program, &format!("page {}", ppn.0))?;
         self.bytes.program(ppn, oob, page)
     }
-    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<Arc<[u8]>, MediaError> {
+    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError> {
         self.count(Call::Read, &format!("page {}", ppn.0))?;
         self.bytes.read(ppn, lpn)
     }
@@ -250,7 +241,7 @@ fn fork(d: &Drive<Bytes>) -> Drive<Bytes> {
 }
 
 /// Every page that a drive's media hold.
-fn held(d: &mut Drive<Bytes>) -> BTreeMap<(Ppn, Lpn), Arc<[u8]>> {
+fn held(d: &mut Drive<Bytes>) -> BTreeMap<(Ppn, Lpn), PageData> {
     let pages = d.ftl.media.metadata().pages();
     let places: Vec<_> = pages.flat_map(|(ppn, oobs)| oobs.iter().map(move |o| (ppn, o.span.lpn))).collect();
     places.into_iter().map(|(ppn, lpn)| ((ppn, lpn), d.ftl.media.read(ppn, lpn).unwrap())).collect()
@@ -263,7 +254,7 @@ fn a_fork_copies_no_byte_of_what_is_on_flash() {
     let (mine, its) = (held(&mut parent), held(&mut child));
     assert!(mine.len() as u64 >= pages(&parent));
     assert_eq!(mine.len(), its.len());
-    assert!(mine.iter().all(|(place, page)| Arc::ptr_eq(page, &its[place]) && page.len() == 2048));
+    assert!(mine.iter().all(|(place, page)| page.as_ptr() == its[place].as_ptr() && page.len() == 2048));
 }
 
 #[test]
@@ -294,21 +285,8 @@ const SECTOR: usize = 512;
 
 fn stored(bytes: &mut Bytes, ppn: u32, byte: u8) {
     let span = Span { lpn: Lpn(ppn), mask: SectorMask::first(4), offset: 0 };
-    let page = Bytes::page(&[byte; 4 * SECTOR], span.mask, SECTOR);
+    let page = PageData::of(&[byte; 4 * SECTOR], span.mask, SECTOR);
     bytes.program(Ppn(ppn), Oob { span, version: 1, sequence: 1 }, page).unwrap();
-}
-
-#[test]
-fn a_whole_page_is_shared_on_its_way_and_a_part_is_copied() {
-    let whole = Bytes::page(&[7; 4 * SECTOR], SectorMask::first(4), SECTOR);
-    let mut page = Arc::default();
-    Bytes::copy(&mut page, &whole, SectorMask::first(4), SECTOR);
-    assert!(Arc::ptr_eq(&page, &whole));
-    Bytes::copy(&mut page, &Arc::from([9; SECTOR]), SectorMask::first(1), SECTOR);
-    assert_eq!((page[0], page[SECTOR], whole[0]), (9, 7, 7), "what others hold stays as it is");
-    let mut part = Arc::default();
-    Bytes::copy(&mut part, &whole, SectorMask::span(1, 2), SECTOR);
-    assert_eq!((part.len(), part[0], part[SECTOR]), (2 * SECTOR, 0, 7));
 }
 
 #[test]
@@ -317,13 +295,13 @@ fn forks_share_pages_until_one_of_them_erases() {
     stored(&mut parent, 3, 1);
     let mut child = parent.fork().unwrap();
     let page = parent.read(Ppn(3), Lpn(3)).unwrap();
-    assert!(Arc::ptr_eq(&page, &child.read(Ppn(3), Lpn(3)).unwrap()));
+    assert_eq!(page.as_ptr(), child.read(Ppn(3), Lpn(3)).unwrap().as_ptr());
     child.erase(BlockId(0), 3).unwrap();
     stored(&mut child, 3, 2);
     assert_eq!(child.read(Ppn(3), Lpn(3)).unwrap()[0], 2);
     assert_eq!(parent.read(Ppn(3), Lpn(3)).unwrap()[0], 1);
     drop(child);
-    assert_eq!(Arc::strong_count(&page), 2, "held by the parent, and here");
+    assert_eq!(Arc::strong_count(&Arc::<[u8]>::from(page)), 2, "held by the parent, and here");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! brought from is read once for all of them.
 
 use crate::ftl::Ftl;
+use crate::media::page::PageData;
 use crate::media::seam::Media;
 use crate::plan::span::{Located, Span};
 use crate::state::op::{Op, OpId, Owner};
@@ -104,7 +105,7 @@ impl<M: Media> Ftl<M> {
         let mut dead = std::mem::take(&mut self.scratch.dead);
         for at in &places {
             let there = self.state.map.still_at(Span { lpn, mask: at.mask, offset: 0 }, at.ppn);
-            let mut page = M::Page::default();
+            let mut page = PageData::default();
             if M::BYTES && !there.is_empty() {
                 let Some(found) = self.ask_media(|m| m.read(at.ppn, lpn)) else { return };
                 page = found;
@@ -118,8 +119,8 @@ impl<M: Media> Ftl<M> {
             if M::BYTES && !there.is_empty() {
                 let sector = self.state.geometry.sector as usize;
                 let older = there.minus(self.state.staging.get(stage).mask);
-                M::copy(&mut self.pages[id.index()], &page, there, sector);
-                M::copy(self.staged_page(stage), &page, older, sector);
+                self.pages[id.index()].copy(&page, there, sector);
+                self.staged_page(stage).copy(&page, older, sector);
             }
             whole = whole.union(there);
             let entry = self.state.staging.get(stage);

@@ -289,7 +289,7 @@ impl<M: Media> Ftl<M> {
             if M::BYTES && !older.is_empty() {
                 let page = self.pages[part.index()].clone();
                 let sector = self.state.geometry.sector as usize;
-                M::copy(self.staged_page(stage), &page, older, sector);
+                self.staged_page(stage).copy(&page, older, sector);
             }
             self.state.ops[part].stage = stage;
             self.state.ops[part].from = Ppn::NONE;

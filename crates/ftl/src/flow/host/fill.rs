@@ -2,6 +2,7 @@
 //! pointless, and the program then goes without.
 
 use crate::ftl::Ftl;
+use crate::media::page::PageData;
 use crate::media::seam::Media;
 use crate::plan::decision::Gather;
 use crate::plan::map_kind::MapKind;
@@ -81,7 +82,7 @@ impl<M: Media> Ftl<M> {
         // invalid, of sectors the program has fewer.
         let brought = entry.current(brought, version);
         if !brought.is_empty() {
-            let mut old = M::Page::default();
+            let mut old = PageData::default();
             if M::BYTES {
                 let Some(page) = self.ask_media(|m| m.read(ppn, lpn)) else { return };
                 old = page;
@@ -92,7 +93,7 @@ impl<M: Media> Ftl<M> {
             self.state.ops[program].mask = self.state.ops[program].mask.union(brought);
             if M::BYTES {
                 let sector = self.state.geometry.sector as usize;
-                M::copy(self.staged_page(stage), &old, missing, sector);
+                self.staged_page(stage).copy(&old, missing, sector);
                 self.load_page(program, stage);
             }
         } else if M::METADATA && !self.state.map_kind().knows_sectors() {

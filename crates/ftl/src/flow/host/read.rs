@@ -1,6 +1,7 @@
 //! A read of the host: what is in RAM is served from there, the rest by the map.
 
 use crate::ftl::Ftl;
+use crate::media::page::PageData;
 use crate::media::seam::Media;
 use crate::plan::decision::ReadSeen;
 use crate::plan::layout::Hooks;
@@ -167,13 +168,13 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Copy sectors of a page into what a read request returns.
-    pub(crate) fn deliver(&mut self, id: RequestId, lpn: Lpn, mask: SectorMask, page: &M::Page) {
+    pub(crate) fn deliver(&mut self, id: RequestId, lpn: Lpn, mask: SectorMask, page: &PageData) {
         let extent = self.addressing.extent(&self.requests[id].request);
         let bytes = self.state.geometry.sector as usize;
         let buffer = &mut self.requests.buffers[id.index()];
         for s in mask.iter() {
             let at = extent.before(lpn, s) as usize * bytes;
-            buffer[at..at + bytes].copy_from_slice(M::sector(page, s, bytes));
+            buffer[at..at + bytes].copy_from_slice(page.sector(s, bytes));
         }
     }
 
@@ -191,7 +192,7 @@ impl<M: Media> Ftl<M> {
 
     /// What the media hold for a read of the host. One that they cannot bring ends as a read with too many errors
     /// does, and the drive goes on.
-    fn read_for_host(&mut self, id: RequestId, ppn: Ppn, lpn: Lpn) -> M::Page {
+    fn read_for_host(&mut self, id: RequestId, ppn: Ppn, lpn: Lpn) -> PageData {
         match self.media.read(ppn, lpn) {
             Ok(page) => page,
             Err(error) => {
@@ -200,7 +201,7 @@ impl<M: Media> Ftl<M> {
                 if self.read_errors.len() < MOST_READ_ERRORS {
                     self.read_errors.push((request.number, error));
                 }
-                M::Page::default()
+                PageData::default()
             }
         }
     }

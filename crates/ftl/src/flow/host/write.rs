@@ -3,6 +3,7 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
+use crate::media::page::PageData;
 use crate::media::seam::Media;
 use crate::plan::decision::{Origin, Parcel, Place, Tag};
 use crate::plan::layout::Hooks;
@@ -173,8 +174,8 @@ impl<M: Media> Ftl<M> {
             if M::BYTES {
                 let sector = self.state.geometry.sector as usize;
                 let covered = write.extent.covered(span.lpn.0);
-                let page = M::page(write.bytes_of(span.lpn, sector), covered, sector);
-                M::copy(self.staged_page(stage), &page, span.mask, sector);
+                let page = PageData::of(write.bytes_of(span.lpn, sector), covered, sector);
+                self.staged_page(stage).copy(&page, span.mask, sector);
                 self.protect_write(*span, &page);
             }
             if let Some(b) = &mut self.write_buffer {
@@ -241,8 +242,8 @@ impl<M: Media> Ftl<M> {
         }
         if M::BYTES {
             let sector = self.state.geometry.sector as usize;
-            let page = M::page(write.bytes_of(lpn, sector), mask, sector);
-            M::copy(self.staged_page(stage), &page, mask, sector);
+            let page = PageData::of(write.bytes_of(lpn, sector), mask, sector);
+            self.staged_page(stage).copy(&page, mask, sector);
             self.protect_write(Span { lpn, mask, offset: 0 }, &page);
             self.load_page(op, stage);
         }

@@ -3,6 +3,7 @@
 use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage, Privilege, Worn};
 use crate::ftl::Ftl;
 use crate::media::kept::Recorded;
+use crate::media::page::PageData;
 use crate::state::block::Phase;
 use crate::state::op::{NONE, OpId, Owner};
 use crate::state::trim::AllTrims;
@@ -61,7 +62,7 @@ impl<M: Recorded> Ftl<M> {
     }
 
     /// A protected buffer holds the newest data of every page on its way.
-    fn kept_in_buffer(&mut self) -> Vec<Kept<M::Page>> {
+    fn kept_in_buffer(&mut self) -> Vec<Kept> {
         let mut kept = vec![];
         for stage in self.state.staging.entries() {
             let entry = self.state.staging.get(stage);
@@ -86,7 +87,7 @@ impl<M: Recorded> Ftl<M> {
     }
 
     /// What protected program buffers hold.
-    fn kept_in_program_buffers(&mut self) -> Vec<Kept<M::Page>> {
+    fn kept_in_program_buffers(&mut self) -> Vec<Kept> {
         let mut kept = vec![];
         for id in self.protected_programs() {
             let op = &self.state.ops[id];
@@ -98,7 +99,7 @@ impl<M: Recorded> Ftl<M> {
             }
             let (route, plane, cause) = (op.route, op.plane, op.cause);
             let privileged = Privilege(op.privileged);
-            let page = if M::BYTES { self.pages[id.index()].clone() } else { M::Page::default() };
+            let page = if M::BYTES { self.pages[id.index()].clone() } else { PageData::default() };
             for (part, version) in self.versions_of(id, all, version) {
                 // What of it has been trimmed since is not programmed any more, and so is lost.
                 self.state.trims.hold(lpn, part, version);

@@ -32,11 +32,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// What a journal says of protected RAM; of a map on flash every page may be stale.
-    pub fn protected(
-        &self,
-        writes: Vec<ProtectedWrite<M::Page>>,
-        trims: Vec<(u64, u64)>,
-    ) -> Protected<M::Page> {
+    pub fn protected(&self, writes: Vec<ProtectedWrite>, trims: Vec<(u64, u64)>) -> Protected {
         let map_pages = self.state.demand.as_ref().map(|map| map.first()..map.end());
         Protected { writes, trims, stale_map: map_pages.into_iter().flatten().collect() }
     }

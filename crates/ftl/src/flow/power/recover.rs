@@ -414,7 +414,7 @@ impl<M: Recorded> Ftl<M> {
     }
 
     /// Data from protected RAM go on to flash.
-    fn restage(&mut self, kept: Kept<M::Page>, newest: &FxHashMap<u64, Newest>) {
+    fn restage(&mut self, kept: Kept, newest: &FxHashMap<u64, Newest>) {
         let Kept { lpn, mut mask, page, version, from } = kept;
         if !matches!(from, KeptFrom::Buffer) {
             // The place that they left may not have been erased yet, and what a journal has may be on flash.
@@ -434,7 +434,7 @@ impl<M: Recorded> Ftl<M> {
         entry.mask = in_ram.union(mask);
         if M::BYTES {
             let sector = self.state.geometry.sector as usize;
-            M::copy(self.staged_page(stage), &page, mask, sector);
+            self.staged_page(stage).copy(&page, mask, sector);
         }
         match from {
             KeptFrom::Buffer | KeptFrom::Journal => {

@@ -2,6 +2,7 @@
 //! what a drive is recovered from, and kept where media keep metadata.
 
 use crate::ftl::Ftl;
+use crate::media::page::PageData;
 use crate::media::seam::{BlockHeader, Media, Oob};
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
@@ -106,7 +107,7 @@ impl<M: Media> Ftl<M> {
         if self.state.trims.is_void(part.0, span, version) {
             return self.out.fault.is_none();
         }
-        let page = if M::BYTES { self.pages[part.index()].clone() } else { M::Page::default() };
+        let page = if M::BYTES { self.pages[part.index()].clone() } else { PageData::default() };
         for (mask, version) in self.versions_of(part, span.mask, version) {
             let oob = Oob { span: Span { mask, ..span }, version, sequence: self.sequence };
             if self.ask_media(|m| m.program(ppn, oob, page.clone())).is_none() {
@@ -114,7 +115,7 @@ impl<M: Media> Ftl<M> {
             }
         }
         if M::BYTES {
-            self.pages[part.index()] = M::Page::default();
+            self.pages[part.index()] = PageData::default();
         }
         self.mixed.remove(&part.0);
         self.store_record(part.0, span.lpn, ppn)

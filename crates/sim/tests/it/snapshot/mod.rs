@@ -7,8 +7,6 @@ mod plan;
 
 use crate::support::{caught, number};
 use plan::{Kept, Plan, end, requests, serve};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use wordline_ftl::{Bytes, Checked, Media, Metadata, NoMedia, Recorded, StateFile};
 use wordline_sim::{Device, NoProbe};
 use wordline_swarm::Rng;
@@ -40,10 +38,7 @@ fn midst<M: Media>(device: &Device<NoProbe, M>, dies: u32) -> Midst {
 }
 
 /// Run through; and again, cut at random events, where the drive is saved and restored.
-fn case<M: Kept>(seed: u64, length: u64) -> Vec<Midst>
-where
-    M::Page: Serialize + DeserializeOwned,
-{
+fn case<M: Kept>(seed: u64, length: u64) -> Vec<Midst> {
     let mut rng = Rng(seed);
     let plan = Plan::new(seed, &mut rng);
     let asked = requests(plan.spec(), &mut rng, length, SimTime(0));
@@ -143,10 +138,7 @@ fn saved_and_restored_at_any_event_a_drive_goes_on_as_if_it_had_run_through() {
 }
 
 /// Save a drive in the middle of its work, restore it, and cut the power of both.
-fn cut_both<M: Kept + Recorded>(seed: u64) -> [usize; 3]
-where
-    M::Page: Serialize + DeserializeOwned,
-{
+fn cut_both<M: Kept + Recorded>(seed: u64) -> [usize; 3] {
     let mut rng = Rng(seed);
     let plan = Plan::new(seed, &mut rng);
     let length = 1 + rng.below(300);

@@ -56,19 +56,13 @@ impl Plan {
         device
     }
 
-    pub fn save<M: Kept>(&self, device: &Device<NoProbe, M>) -> (File, String)
-    where
-        M::Page: Serialize + DeserializeOwned,
-    {
+    pub fn save<M: Kept>(&self, device: &Device<NoProbe, M>) -> (File, String) {
         let mut file = tempfile::tempfile().unwrap();
         let checksum = device.save(self.label(), self.seed, &mut file).unwrap();
         (file, checksum)
     }
 
-    pub fn restore<M: Kept>(&self, state: &StateFile) -> Result<Device<NoProbe, M>, RestoreError>
-    where
-        M::Page: Serialize + DeserializeOwned,
-    {
+    pub fn restore<M: Kept>(&self, state: &StateFile) -> Result<Device<NoProbe, M>, RestoreError> {
         Device::restore(self.label(), &self.drive.geometry, self.drive.scheme(), NoProbe, state)
     }
 }
