@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use wordline_ftl::{Media, MediaError, Oob, PageData};
+use std::io;
+use wordline_ftl::{Loader, Media, MediaError, Oob, PageData, Saver, StateError};
 use wordline_units::{BlockId, Lpn, Ppn};
 
 /// The version of what was programmed last of each page at each place.
@@ -13,11 +14,11 @@ pub struct Versions {
 }
 
 impl Media for Versions {
-    const BYTES: bool = false;
-    const METADATA: bool = true;
-
-    fn fork(&self) -> Result<Versions, MediaError> {
-        Ok(self.clone())
+    fn keeps_bytes(&self) -> bool {
+        false
+    }
+    fn fork(&self) -> Result<Box<dyn Media>, MediaError> {
+        Ok(Box::new(self.clone()))
     }
     fn program(&mut self, ppn: Ppn, oob: Oob, _: PageData) -> Result<(), MediaError> {
         let version = self.stored.entry((ppn.0, oob.span.lpn.0)).or_default();
@@ -32,6 +33,13 @@ impl Media for Versions {
     }
     fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.stored.retain(|(ppn, _), _| ppn >> slot_shift != block.0);
+        Ok(())
+    }
+    fn save(&self, to: &mut Saver) -> io::Result<()> {
+        to.value(self)
+    }
+    fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
+        *self = from.value("media")?;
         Ok(())
     }
 }

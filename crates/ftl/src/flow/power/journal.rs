@@ -2,11 +2,10 @@
 
 use crate::flow::power::power_loss_image::{Protected, ProtectedWrite};
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::state::trim::AllTrims;
 use wordline_units::{Lpn, SectorMask};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Whether protected RAM may hold something of a page that flash does not.
     pub fn is_in_ram(&self, lpn: Lpn) -> bool {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);

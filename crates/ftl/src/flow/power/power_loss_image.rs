@@ -1,8 +1,8 @@
 //! What is left of a drive when its power fails.
 
 use crate::image::base::BaseImage;
+use crate::media::boxed::BoxedMedia;
 use crate::media::page::PageData;
-use crate::media::seam::Media;
 use crate::plan::decision::Route;
 use crate::state::aging::Ages;
 use crate::state::counters::Counters;
@@ -14,10 +14,10 @@ use wordline_counters::Cause;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
 
 /// What is left of a drive when its power fails: the flash, and what protected RAM holds.
-#[derive(Clone, Debug)]
-pub struct PowerLossImage<M: Media> {
+#[derive(Debug)]
+pub struct PowerLossImage {
     /// The flash.
-    pub media: M,
+    pub media: BoxedMedia,
     /// Requests that were admitted and had not completed, by number.
     pub in_flight: Vec<u64>,
     /// What the flash held at time 0, as far as it has not been erased since.
@@ -33,7 +33,7 @@ pub struct PowerLossImage<M: Media> {
     pub(crate) kept: Vec<Kept>,
 }
 
-impl<M: Media> PowerLossImage<M> {
+impl PowerLossImage {
     /// Logical pages with data in protected RAM, which are programmed when the power is back.
     pub fn protected_pages(&self) -> impl Iterator<Item = Lpn> + '_ {
         self.kept.iter().map(|k| k.lpn)
@@ -41,7 +41,7 @@ impl<M: Media> PowerLossImage<M> {
 
     /// What was found of a drive, in place of one of the same initial state that has done nothing yet: its flash, what a
     /// journal says of protected RAM, and how worn it was.
-    pub fn found(self, media: M, protected: Protected, wear: Option<Worn>) -> PowerLossImage<M> {
+    pub fn found(self, media: BoxedMedia, protected: Protected, wear: Option<Worn>) -> PowerLossImage {
         let Protected { writes, trims, stale_map } = protected;
         let kept = writes.into_iter().map(|w| Kept {
             lpn: w.lpn,
@@ -71,8 +71,8 @@ pub struct Worn {
     pub(crate) lost: Vec<BlockId>,
 }
 
-/// What stood in protected RAM, as a journal of [`Media::protect`] and [`Media::protect_trims`] has it. Of what is on flash
-/// by now, or has been written or trimmed since, nothing is taken.
+/// What stood in protected RAM, as a journal of [`crate::Media::protect`] and [`crate::Media::protect_trims`] has it. Of what
+/// is on flash by now, or has been written or trimmed since, nothing is taken.
 #[derive(Clone, Debug)]
 pub struct Protected {
     /// Writes and what was moved, in the order of their versions.
