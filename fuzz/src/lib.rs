@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use wordline_device::{DeviceSpec, describe};
-use wordline_ftl::{Initial, Mapped, NoMedia};
+use wordline_ftl::{Initial, Mapped};
 use wordline_run::{Filled, InitialSpec};
 use wordline_sim::{Device, NoProbe};
 use wordline_trace::{Compression, DriveShape, FORMATS, Overrides, format_named, inspect};
@@ -137,7 +137,7 @@ fn work(spec: &DeviceSpec, scheme: &str, initial: &Initial) {
         return;
     }
     let Ok(built) = wordline_schemes::build(scheme) else { return };
-    let Ok(mut device) = Device::<NoProbe, NoMedia>::new(spec, &geometry, built, NoProbe) else { return };
+    let Ok(mut device) = Device::<NoProbe>::new(spec, &geometry, built, NoProbe) else { return };
     match device.ftl.precondition(initial, 1) {
         Ok(()) => {}
         Err(e) => return said(e),

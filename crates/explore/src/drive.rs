@@ -111,9 +111,9 @@ impl Drive {
     ///
     /// # Errors
     /// When the scheme refuses it.
-    pub fn layer(&self, scheme: Box<dyn Scheme>) -> Result<Ftl<Versions>, Refusal> {
+    pub fn layer(&self, scheme: Box<dyn Scheme>) -> Result<Ftl, Refusal> {
         let info =
             DriveInfo { spec: &self.spec, geometry: &self.geometry, logical_pages: self.logical_pages() };
-        Ftl::new(&info, scheme)
+        Ftl::over(&info, scheme, Versions::default())
     }
 }

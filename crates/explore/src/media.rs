@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use wordline_ftl::{Media, MediaError, Oob};
-use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
+use std::io;
+use wordline_ftl::{Loader, Media, MediaError, Oob, PageData, Saver, StateError};
+use wordline_units::{BlockId, Lpn, Ppn};
 
 /// The version of what was programmed last of each page at each place.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -13,31 +14,32 @@ pub struct Versions {
 }
 
 impl Media for Versions {
-    type Page = ();
-    const BYTES: bool = false;
-    const METADATA: bool = true;
-
-    fn page(_: &[u8], _: SectorMask, _: usize) {}
-    fn copy((): &mut (), (): &(), _: SectorMask, _: usize) {}
-    fn sector((): &(), _: u32, _: usize) -> &[u8] {
-        &[]
+    fn keeps_bytes(&self) -> bool {
+        false
     }
-    fn fork(&self) -> Result<Versions, MediaError> {
-        Ok(self.clone())
+    fn fork(&self) -> Result<Box<dyn Media>, MediaError> {
+        Ok(Box::new(self.clone()))
     }
-    fn program(&mut self, ppn: Ppn, oob: Oob, (): ()) -> Result<(), MediaError> {
+    fn program(&mut self, ppn: Ppn, oob: Oob, _: PageData) -> Result<(), MediaError> {
         let version = self.stored.entry((ppn.0, oob.span.lpn.0)).or_default();
         *version = oob.version.max(*version);
         Ok(())
     }
-    fn read(&mut self, _: Ppn, _: Lpn) -> Result<(), MediaError> {
-        Ok(())
+    fn read(&mut self, _: Ppn, _: Lpn) -> Result<PageData, MediaError> {
+        Ok(PageData::default())
     }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
         self.stored.get(&(ppn.0, lpn.0)).copied().unwrap_or(0)
     }
     fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.stored.retain(|(ppn, _), _| ppn >> slot_shift != block.0);
+        Ok(())
+    }
+    fn save(&self, to: &mut Saver) -> io::Result<()> {
+        to.value(self)
+    }
+    fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
+        *self = from.value("media")?;
         Ok(())
     }
 }

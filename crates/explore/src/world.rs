@@ -90,7 +90,7 @@ pub struct Host {
 
 /// A drive and all that is pending.
 pub struct World {
-    pub(crate) ftl: Ftl<Versions>,
+    pub(crate) ftl: Ftl,
     pub(crate) pending: Pending,
     pub(crate) drive: Drive,
     host: Host,
@@ -128,7 +128,7 @@ impl World {
     }
 
     /// The translation layer.
-    pub fn ftl(&mut self) -> &mut Ftl<Versions> {
+    pub fn ftl(&mut self) -> &mut Ftl {
         &mut self.ftl
     }
 
@@ -394,7 +394,7 @@ impl World {
             return;
         }
         let (ppn, lpn) = (self.ftl.op(id).ppn, self.ftl.page_of_op(id));
-        let found = wordline_ftl::Media::version(&self.ftl.media, ppn, lpn);
+        let found = self.ftl.media().as_deref().map_or(0, |media| media.version(ppn, lpn));
         let asked = self.pending.asked.iter().find(|asked| u64::from(asked.number) == request.1);
         if let Some(asked) = asked.filter(|asked| asked.expected != found) {
             let wrong = format!("page {lpn} is read with version {found}, not {}", asked.expected);
@@ -453,15 +453,14 @@ impl World {
 
     /// The state as bytes, without what only tells of its past.
     pub fn pack(&mut self) -> Vec<u8> {
-        let reading =
-            |ftl: &Ftl<Versions>, id: &OpId| (ftl.op(*id).kind == OpKind::Read).then(|| ftl.op(*id).ppn);
+        let reading = |ftl: &Ftl, id: &OpId| (ftl.op(*id).kind == OpKind::Read).then(|| ftl.op(*id).ppn);
         let mut read: Vec<Ppn> = vec![];
         for queue in self.pending.queues.iter().flatten() {
             read.extend(queue.iter().filter_map(|id| reading(&self.ftl, id)));
         }
         read.extend(self.pending.current.iter().flatten().filter_map(|id| reading(&self.ftl, id)));
         let view = self.ftl.view();
-        let mut stored = std::mem::take(&mut self.ftl.media.stored.clone());
+        let mut stored = self.ftl.media().get().map_or_else(|_| Versions::default(), Versions::clone).stored;
         if self.checks_reads {
             stored.retain(|(ppn, lpn), version| {
                 let here = view.locate(Lpn(*lpn)) == Some(Ppn(*ppn)) || read.contains(&Ppn(*ppn));
@@ -473,7 +472,6 @@ impl World {
         } else {
             stored.clear();
         }
-        self.ftl.media.stored = Default::default();
         let Pending { newest, asked, timers, .. } = &mut self.pending;
         if !self.checks_reads {
             newest.fill(0);
@@ -483,7 +481,9 @@ impl World {
         versions.extend(newest.iter_mut());
         versions.extend(asked.iter_mut().map(|asked| &mut asked.expected));
         self.ftl.forget_history(&mut versions, timers);
-        self.ftl.media.stored = stored;
+        if let Ok(media) = self.ftl.media_mut() {
+            *media = Versions { stored };
+        }
         Saver::pack(self).unwrap_or_default()
     }
 

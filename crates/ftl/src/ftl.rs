@@ -2,7 +2,7 @@
 //! out. It has neither clock nor queue; `now` is told to it before every call.
 
 use crate::file::saved::{Saved, saved};
-use crate::image::base::BaseImage;
+use crate::media::boxed::{BoxedMedia, OtherMedia};
 use crate::media::error::MediaError;
 use crate::media::seam::Media;
 use crate::plan::decision::{Command, Move, ReadSeen, Tag};
@@ -24,36 +24,26 @@ use crate::state::read_cache::ReadCache;
 use crate::state::request::{Effect, Fault, Pending, RequestId};
 use crate::state::requests::Requests;
 use crate::state::state::State;
+use crate::state::store::Store;
 use crate::state::times::ArrayTimes;
 use crate::state::write_buffer::WriteBuffer;
 use crate::view::View;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
 use wordline_device::Ack;
 use wordline_units::{DieId, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
-/// The translation layer over some kind of media.
-pub struct Ftl<M: Media> {
+/// The translation layer.
+pub struct Ftl {
     pub(crate) state: State,
     pub(crate) scheme: Box<dyn Scheme>,
     pub(crate) layout: Layout,
     pub(crate) enabled_hooks: Hooks,
-    /// What the flash holds.
-    pub media: M,
-    /// Data of operations on their way, by operation.
-    pub(crate) pages: Vec<M::Page>,
-    /// Newest data in RAM, by staging entry.
-    pub(crate) staged: Vec<M::Page>,
+    /// What is kept of data.
+    pub(crate) store: Store,
     pub(crate) requests: Requests,
     /// What the operation that ends at this moment has been through.
     pub(crate) breakdown: LatencyBreakdown,
-    /// Counts the units programmed, where media keep metadata.
-    pub(crate) sequence: u64,
-    /// What the flash held at time 0, where media keep metadata.
-    pub(crate) base: Option<Arc<BaseImage>>,
     pub(crate) ack: Ack,
     pub(crate) held_dies: HeldDies,
     pub(crate) idle_jobs: IdleJobs,
@@ -63,9 +53,6 @@ pub struct Ftl<M: Media> {
     pub(crate) write_buffer: Option<Box<WriteBuffer>>,
     pub(crate) read_cache: ReadCache,
     pub(crate) gathering: Gathering,
-    /// Of programs whose sectors come from several host writes, the version of each, by operation; kept where
-    /// media keep metadata.
-    pub(crate) mixed: BTreeMap<u32, Vec<(SectorMask, u64)>>,
     pub(crate) writes_until_tick: u32,
     pub(crate) addressing: Addressing,
     pub(crate) array: ArrayTimes,
@@ -101,46 +88,45 @@ pub(crate) struct Scratch {
     pub commands: Vec<Command>,
 }
 
-impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned> Saved for Ftl<M> {
+impl Saved for Ftl {
     saved! { Ftl,
-        apart: [media],
         values: [
-            pages, staged, requests, sequence, base, held_dies, idle_jobs, moves, write_buffer, read_cache,
-            gathering, mixed, writes_until_tick, out,
+            requests, held_dies, idle_jobs, moves, write_buffer, read_cache, gathering, writes_until_tick, out,
         ],
-        parts: [state, scheme, merge_buffer],
+        parts: [store, state, scheme, merge_buffer],
         rebuilt: [
             layout, enabled_hooks, ack, addressing, array, counts_updates, ready, read_errors, progress, scratch, breakdown,
         ],
     }
 }
 
-impl<M: Media + fmt::Debug> fmt::Debug for Ftl<M> {
+impl fmt::Debug for Ftl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ftl")
             .field("scheme", &self.scheme)
-            .field("media", &self.media)
+            .field("media", self.media())
             .finish_non_exhaustive()
     }
 }
 
-impl<M: Media> Ftl<M> {
-    /// A fresh, empty drive under a scheme, with fresh media.
+impl Ftl {
+    /// A fresh, empty drive under a scheme, of which nothing is kept but times and counts.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
-    pub fn new(drive: &DriveInfo, scheme: Box<dyn Scheme>) -> Result<Ftl<M>, Refusal>
-    where
-        M: Default,
-    {
-        Ftl::over(drive, scheme, M::default())
+    pub fn new(drive: &DriveInfo, scheme: Box<dyn Scheme>) -> Result<Ftl, Refusal> {
+        Ftl::over(drive, scheme, BoxedMedia::none())
     }
 
-    /// The same over media that are given, and that hold nothing of this drive yet.
+    /// The same over media that hold nothing of this drive yet.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
-    pub fn over(drive: &DriveInfo, mut scheme: Box<dyn Scheme>, media: M) -> Result<Ftl<M>, Refusal> {
+    pub fn over(
+        drive: &DriveInfo,
+        mut scheme: Box<dyn Scheme>,
+        media: impl Into<BoxedMedia>,
+    ) -> Result<Ftl, Refusal> {
         let layout = scheme.laid_out(drive)?;
         let refuse = |reason: String| Refusal {
             scheme: scheme.name().to_string(),
@@ -168,13 +154,9 @@ impl<M: Media> Ftl<M> {
             array: ArrayTimes::new(drive, &layout),
             addressing: Addressing::new(&state.geometry),
             layout,
-            media,
-            pages: vec![],
-            staged: vec![],
+            store: Store::new(media.into(), state.geometry.sector, state.map_kind().knows_sectors()),
             requests: Requests::default(),
             breakdown: LatencyBreakdown::NONE,
-            sequence: 0,
-            base: None,
             ack,
             held_dies: HeldDies::new(state.geometry.dies),
             idle_jobs: IdleJobs::new(state.geometry.dies),
@@ -183,7 +165,6 @@ impl<M: Media> Ftl<M> {
             write_buffer: WriteBuffer::of(drive.spec.flush, ack),
             read_cache: ReadCache::of((drive.spec.dram.read_cache.0 / drive.spec.unit.0) as usize),
             gathering: Gathering::default(),
-            mixed: BTreeMap::new(),
             ready: VecDeque::new(),
             out: Outbox::default(),
             read_errors: vec![],
@@ -332,14 +313,29 @@ impl<M: Media> Ftl<M> {
         self.out.internal(what, self.state.now);
     }
 
+    /// The media.
+    pub fn media(&self) -> &BoxedMedia {
+        self.store.media()
+    }
+
+    /// The media as what they are, to be changed.
+    ///
+    /// # Errors
+    /// When they are others, or none.
+    pub fn media_mut<M: Media>(&mut self) -> Result<&mut M, OtherMedia> {
+        self.store.media_mut()
+    }
+
     /// Have the media do something. Their failure stops the drive: its tables say what the media do not hold, as long
     /// as it goes on, and there is no other place where that could be put. Nothing more is asked of them then.
-    #[inline(always)]
-    pub(crate) fn ask_media<T>(&mut self, what: impl FnOnce(&mut M) -> Result<T, MediaError>) -> Option<T> {
-        if M::METADATA && self.out.fault.is_some() {
+    pub(crate) fn ask_media<T>(
+        &mut self,
+        what: impl FnOnce(&mut Store) -> Result<T, MediaError>,
+    ) -> Option<T> {
+        if self.out.fault.is_some() {
             return None;
         }
-        match what(&mut self.media) {
+        match what(&mut self.store) {
             Ok(done) => Some(done),
             Err(error) => {
                 self.stop_for(error);
@@ -355,9 +351,9 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Reads of the host that ended as uncorrectable since the media could not answer them, by the number of their
-    /// request: those since this was last asked, and of very many the first.
-    pub fn take_read_errors(&mut self) -> Vec<(u64, MediaError)> {
-        std::mem::take(&mut self.read_errors)
+    /// request: the newest 64.
+    pub fn read_errors(&self) -> &[(u64, MediaError)] {
+        &self.read_errors
     }
 
     /// Hand an operation to the device.
@@ -387,34 +383,15 @@ impl<M: Media> Ftl<M> {
     #[inline]
     pub(crate) fn add_op(&mut self, op: Op) -> OpId {
         let id = self.state.ops.add(op);
-        if M::METADATA {
-            self.mixed.remove(&id.0); // of an operation that was given up, and had the number before
-        }
-        if M::BYTES {
-            if self.pages.len() <= id.index() {
-                self.pages.resize(id.index() + 1, M::Page::default());
-            }
-            self.pages[id.index()] = M::Page::default();
-        }
+        self.store.enter(id);
         id
     }
 
-    /// The data of a staging entry.
-    pub(crate) fn staged_page(&mut self, stage: u32) -> &mut M::Page {
-        if self.staged.len() <= stage as usize {
-            self.staged.resize(stage as usize + 1, M::Page::default());
-        }
-        &mut self.staged[stage as usize]
-    }
-
     /// Give a program the newest data that RAM has for its sectors, and nothing else.
+    #[inline(always)]
     pub(crate) fn load_page(&mut self, id: OpId, stage: u32) {
-        if M::BYTES {
-            let mask = self.state.ops[id].mask;
-            let sector = self.state.geometry.sector as usize;
-            let mut page = M::Page::default();
-            M::copy(&mut page, self.staged_page(stage), mask, sector);
-            self.pages[id.index()] = page;
+        if self.store.keeps_bytes() {
+            self.store.load(id, stage, self.state.ops[id].mask);
         }
     }
 

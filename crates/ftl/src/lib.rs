@@ -37,9 +37,12 @@ pub use initial::initial::{Initial, InitialError, Order};
 pub use initial::steady_types::{
     Begun, Contents, Known, Law, Regime, Settling, SteadyError, UNTOUCHED, Updates,
 };
+pub use media::boxed::{BoxedMedia, OtherMedia};
+pub use media::bytes::Bytes;
 pub use media::error::MediaError;
-pub use media::kept::{Bytes, Metadata, Recorded};
-pub use media::seam::{BlockFound, BlockHeader, Media, NoMedia, Oob, SlotFound};
+pub use media::found::{BlockFound, BlockHeader, Oob, SlotFound};
+pub use media::page::PageData;
+pub use media::seam::{Media, Metadata};
 pub use plan::decision::{
     Answer, ChannelSet, Collect, Command, Gather, Grain, IdleWork, Move, Need, Origin, Parcel, Place,
     PlanePick, ReadSeen, Route, Tag, Target,

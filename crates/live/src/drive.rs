@@ -8,7 +8,7 @@ use crate::session::{Event, SessionLog};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use wordline_ftl::{Checked, Label, Media, Metadata, Recorded, StateFile};
+use wordline_ftl::{BoxedMedia, Checked, Label, Metadata, StateFile};
 use wordline_run::{Filled, RunSpec, Setup, unnamed};
 use wordline_sim::{Completion, Device, NoProbe, PoweredOff};
 #[cfg(test)]
@@ -31,11 +31,11 @@ pub struct Cut {
 }
 
 /// A drive, and what it is made of.
-pub(crate) struct Drive<M: Recorded> {
+pub(crate) struct Drive {
     setup: Setup,
     scheme: String,
     /// None only where recovery was refused.
-    device: Option<Device<NoProbe, M>>,
+    device: Option<Device<NoProbe>>,
     /// Dies that are slower than they should be, and how many times, also after a cut.
     slow: Vec<(DieId, u32)>,
     log: Option<SessionLog>,
@@ -50,15 +50,15 @@ pub(crate) struct Kept {
     setup: Setup,
     scheme: String,
     state: StateFile,
-    media: Flash,
+    media: BoxedMedia,
     /// When that was, in the drive's time.
     pub at: SimTime,
 }
 
-impl Drive<Flash> {
+impl Drive {
     /// The drive of a folder: in its initial state where the folder is new, else as it was when its server ended, by the
     /// model's recovery.
-    pub(crate) fn in_folder(run: &RunSpec, folder: &mut Folder) -> Result<Drive<Flash>, ServeError> {
+    pub(crate) fn in_folder(run: &RunSpec, folder: &mut Folder) -> Result<Drive, ServeError> {
         let at = folder.path().display().to_string();
         let wrong = |what: String| ServeError::Input(format!("--data {at}: {what}"));
         if folder.identity()?.is_none() {
@@ -76,7 +76,7 @@ impl Drive<Flash> {
 
     /// Pages that have changed and are not in its folder.
     pub(crate) fn unwritten(&self) -> usize {
-        self.device.as_ref().map_or(0, |device| device.ftl.media.unwritten())
+        self.device.as_ref().map_or(0, |device| device.ftl.media().get().map_or(0, Flash::unwritten))
     }
 
     /// Write what the drive has done into its folder.
@@ -97,7 +97,9 @@ impl Drive<Flash> {
     pub(crate) fn forget_undone_trims(&mut self) {
         if let Some(device) = &mut self.device {
             let trims = device.ftl.trims_in_ram();
-            device.ftl.media.set_trims(trims);
+            if let Ok(flash) = device.ftl.media_mut::<Flash>() {
+                flash.set_trims(trims);
+            }
         }
     }
 
@@ -112,51 +114,13 @@ impl Drive<Flash> {
             setup: self.setup.clone(),
             scheme: self.scheme.clone(),
             state: StateFile::open(file, Checked::Body).map_err(|e| wrong(&e))?,
-            media: device.ftl.media.fork().map_err(|e| wrong(&e))?,
+            media: device.ftl.media().fork().map_err(|e| wrong(&e))?,
             at: device.now(),
         })
     }
-}
 
-impl Kept {
-    /// A drive that goes on from here. Nobody hears of the requests that were under way.
-    pub(crate) fn drive(&self) -> Result<Drive<Flash>, Stopped> {
-        let wrong = |e: &dyn std::fmt::Display| format!("no drive goes on from there: {e}");
-        let (setup, label) = (&self.setup, Label { device: &self.setup.device, scheme: &self.scheme });
-        let scheme = setup.spec.registry.build(&self.scheme).map_err(|e| wrong(&e))?;
-        let media = self.media.fork().map_err(|e| wrong(&e))?;
-        let device = Device::restore_over(label, &setup.geometry, scheme, NoProbe, &self.state, media);
-        let device = Some(device.map_err(|e| wrong(&e))?);
-        Ok(Drive { setup: setup.clone(), scheme: self.scheme.clone(), device, slow: vec![], log: None })
-    }
-}
-
-/// What of two identities differs first, in words.
-fn other(then: &Value, now: &Value) -> Option<String> {
-    fn first(at: String, then: &Value, now: &Value) -> Option<String> {
-        match (then, now) {
-            (Value::Object(then), Value::Object(now)) => {
-                let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
-                let value =
-                    |of: &serde_json::Map<String, Value>, key: &str| of.get(key).cloned().unwrap_or_default();
-                let below = |key: &str| if at.is_empty() { key.to_string() } else { format!("{at}.{key}") };
-                keys.into_iter().find_map(|key| first(below(key), &value(then, key), &value(now, key)))
-            }
-            _ if then == now => None,
-            _ => Some(format!("{at} is {then} there and {now} here")),
-        }
-    }
-    // What a user named comes before what follows from it.
-    let named = ["/device/name", "/scheme/spelling", "/seed", "/initial"].into_iter().find_map(|at| {
-        let value = |of: &Value| of.pointer(at).cloned().unwrap_or_default();
-        first(at[1..].replace('/', "."), &value(then), &value(now))
-    });
-    named.or_else(|| first(String::new(), then, now))
-}
-
-impl<M: Recorded> Drive<M> {
     /// A drive in its initial state, over media that hold nothing of it.
-    pub(crate) fn over(run: &RunSpec, media: M) -> Result<Drive<M>, ServeError> {
+    pub(crate) fn over(run: &RunSpec, media: impl Into<BoxedMedia>) -> Result<Drive, ServeError> {
         let setup = Setup::resolve(run)?;
         if !matches!(setup.initial.filled, Filled::Fresh | Filled::Share(_)) {
             return Err(ServeError::Input(format!(
@@ -175,9 +139,9 @@ impl<M: Recorded> Drive<M> {
     pub(crate) fn found(
         run: &RunSpec,
         folder: &mut Folder,
-        over: M,
-        taken: impl FnOnce(Found<Flash>) -> Found<M>,
-    ) -> Result<Drive<M>, ServeError> {
+        over: impl Into<BoxedMedia>,
+        taken: impl FnOnce(Found) -> Found,
+    ) -> Result<Drive, ServeError> {
         let at = folder.path().display().to_string();
         let wrong = |what: String| ServeError::Input(format!("--data {at}: {what}"));
         let then = serde_json::from_str(&folder.identity()?.unwrap_or_default())
@@ -211,11 +175,11 @@ impl<M: Recorded> Drive<M> {
         &self.scheme
     }
 
-    pub(crate) fn device(&self) -> Option<&Device<NoProbe, M>> {
+    pub(crate) fn device(&self) -> Option<&Device<NoProbe>> {
         self.device.as_ref()
     }
 
-    fn working(&mut self) -> Result<&mut Device<NoProbe, M>, Stopped> {
+    fn working(&mut self) -> Result<&mut Device<NoProbe>, Stopped> {
         self.device.as_mut().ok_or_else(|| "the drive did not recover from a power cut".to_string())
     }
 
@@ -299,14 +263,18 @@ impl<M: Recorded> Drive<M> {
         }
         let Some(device) = self.device.take() else { return Err("the drive has no power".to_string()) };
         let off = device.power_cut();
-        let torn_pages = off.image.media.metadata().torn(self.setup.geometry.slot_shift).len();
+        let torn_pages = off
+            .image
+            .media
+            .metadata()
+            .map_or(0, |metadata| metadata.torn(self.setup.geometry.slot_shift).len());
         let (lost, protected_pages) = (off.lost.len(), off.image.protected_pages().count());
         self.power_on(off)?;
         Ok(Cut { at, lost, torn_pages, protected_pages, ready: self.now() })
     }
 
     /// Give the power back.
-    fn power_on(&mut self, off: PoweredOff<NoProbe, M>) -> Result<(), Stopped> {
+    fn power_on(&mut self, off: PoweredOff<NoProbe>) -> Result<(), Stopped> {
         let scheme = self.setup.spec.registry.build(&self.scheme).map_err(|e| e.to_string())?;
         let mut device = Device::power_on(&self.setup.device, &self.setup.geometry, scheme, off)
             .map_err(|e| format!("the drive does not recover from a power cut: {e}"))?;
@@ -325,4 +293,40 @@ impl<M: Recorded> Drive<M> {
         });
         (hash, self.log.take())
     }
+}
+
+impl Kept {
+    /// A drive that goes on from here. Nobody hears of the requests that were under way.
+    pub(crate) fn drive(&self) -> Result<Drive, Stopped> {
+        let wrong = |e: &dyn std::fmt::Display| format!("no drive goes on from there: {e}");
+        let (setup, label) = (&self.setup, Label { device: &self.setup.device, scheme: &self.scheme });
+        let scheme = setup.spec.registry.build(&self.scheme).map_err(|e| wrong(&e))?;
+        let media = self.media.fork().map_err(|e| wrong(&e))?;
+        let device = Device::restore_over(label, &setup.geometry, scheme, NoProbe, &self.state, media);
+        let device = Some(device.map_err(|e| wrong(&e))?);
+        Ok(Drive { setup: setup.clone(), scheme: self.scheme.clone(), device, slow: vec![], log: None })
+    }
+}
+
+/// What of two identities differs first, in words.
+fn other(then: &Value, now: &Value) -> Option<String> {
+    fn first(at: String, then: &Value, now: &Value) -> Option<String> {
+        match (then, now) {
+            (Value::Object(then), Value::Object(now)) => {
+                let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+                let value =
+                    |of: &serde_json::Map<String, Value>, key: &str| of.get(key).cloned().unwrap_or_default();
+                let below = |key: &str| if at.is_empty() { key.to_string() } else { format!("{at}.{key}") };
+                keys.into_iter().find_map(|key| first(below(key), &value(then, key), &value(now, key)))
+            }
+            _ if then == now => None,
+            _ => Some(format!("{at} is {then} there and {now} here")),
+        }
+    }
+    // What a user named comes before what follows from it.
+    let named = ["/device/name", "/scheme/spelling", "/seed", "/initial"].into_iter().find_map(|at| {
+        let value = |of: &Value| of.pointer(at).cloned().unwrap_or_default();
+        first(at[1..].replace('/', "."), &value(then), &value(now))
+    });
+    named.or_else(|| first(String::new(), then, now))
 }

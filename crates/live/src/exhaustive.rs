@@ -27,11 +27,11 @@ const ACCOUNTS: i64 = 40;
 const EACH: i64 = 1000;
 
 /// Told of a drive at the end of each program.
-type Watch = Box<dyn FnMut(&Drive<Flash>) + Send>;
+type Watch = Box<dyn FnMut(&Drive) + Send>;
 
 /// A drive with a file system of three files on it.
 struct Disk {
-    drive: Drive<Flash>,
+    drive: Drive,
     /// Length of each file that is there.
     files: [Option<u64>; 3],
     under_way: VecDeque<u64>,
@@ -42,7 +42,7 @@ struct Disk {
 }
 
 impl Disk {
-    fn of(drive: Drive<Flash>) -> Disk {
+    fn of(drive: Drive) -> Disk {
         let mut disk = Disk {
             drive,
             files: [None; 3],
@@ -274,7 +274,7 @@ fn wrong_with(vfs: &str, journal: &str, committed: u64) -> Option<String> {
 }
 
 /// A drive that acknowledges what is on flash: what is under way is volatile.
-fn drive(scheme: &str) -> Drive<Flash> {
+fn drive(scheme: &str) -> Drive {
     let set = [
         ("capacity.logical", "64MiB"),
         ("medium.flash.blocks_per_plane", "24"),

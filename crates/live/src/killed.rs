@@ -1,7 +1,6 @@
 //! A drive in a folder whose server is killed between two commits, and again in the recovery that follows, and in the one after
 //! that: what was answered is there, and what was found once stays as it was found.
 
-use crate::data::flash::Flash;
 use crate::data::folder::Folder;
 use crate::drive::Drive;
 use crate::environment::from_environment;
@@ -62,7 +61,7 @@ fn run((scheme, ack, map_cache): (&str, &str, &str)) -> RunSpec {
 
 /// A server's drive, without the server.
 struct Served {
-    drive: Drive<Flash>,
+    drive: Drive,
     folder: Folder,
     at: TempDir,
 }

@@ -32,7 +32,7 @@ pub struct SessionRerun {
 pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, ServeError> {
     let mut session = Recorded::open(folder)?;
     let run = session.header.clone().into_run(over);
-    let mut drive: Drive<Metadata> = match &session.served_before {
+    let mut drive = match &session.served_before {
         None => Drive::over(&run, Metadata::default())?,
         Some(path) => {
             Drive::found(&run, &mut Folder::open(path)?, Metadata::default(), Found::without_bytes)?

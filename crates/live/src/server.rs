@@ -162,7 +162,7 @@ impl Server {
 
     /// Serve a drive as it is, until [`Self::stop`].
     fn over(
-        drive: Drive<Flash>,
+        drive: Drive,
         folder: Option<Folder>,
         spec: &ServeSpec,
         mut places: Places,
@@ -195,7 +195,7 @@ impl Server {
     }
 
     /// Serve a fork for as long as it is kept.
-    fn forked(drive: Drive<Flash>, spec: &ServeSpec, log: Log) -> Result<Forked, ServeError> {
+    fn forked(drive: Drive, spec: &ServeSpec, log: Log) -> Result<Forked, ServeError> {
         let server = Server::over(drive, None, spec, Places::of(spec)?, log)?;
         let uri = server.addresses().first().map_or(String::new(), ToString::to_string);
         Ok(Forked { uri, server: Box::new(server) })

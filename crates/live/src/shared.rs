@@ -3,7 +3,6 @@
 
 use crate::client::Client;
 use crate::clock::{Clock, TimeScale};
-use crate::data::flash::Flash;
 use crate::drive::{Drive, Kept};
 use crate::engine::command::Delivery;
 use crate::engine::core::Engine;
@@ -37,7 +36,7 @@ pub(crate) struct Forked {
 }
 
 /// Serves a drive somewhere.
-pub(crate) type Serve = fn(Drive<Flash>, &ServeSpec, Log) -> Result<Forked, ServeError>;
+pub(crate) type Serve = fn(Drive, &ServeSpec, Log) -> Result<Forked, ServeError>;
 
 /// What all threads of a server have in common.
 pub(crate) struct Shared {

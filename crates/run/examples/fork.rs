@@ -7,7 +7,7 @@
 
 use std::error::Error;
 use std::time::Instant;
-use wordline_ftl::{Initial, Label, Mapped, NoMedia};
+use wordline_ftl::{Initial, Label, Mapped};
 use wordline_run::Snapshot;
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{Fraction, HostOp, HostRequest, SimTime};
@@ -15,7 +15,7 @@ use wordline_units::{Fraction, HostOp, HostRequest, SimTime};
 const WRITES: u64 = 4_000_000;
 const AFTER: u64 = 20_000;
 
-type Drive = Device<NoProbe, NoMedia>;
+type Drive = Device<NoProbe>;
 
 /// Writes of 16 KiB all over the drive.
 fn write(drive: &mut Drive, numbers: std::ops::Range<u64>) -> Result<(), Box<dyn Error>> {

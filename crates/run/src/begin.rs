@@ -4,7 +4,7 @@ use crate::ask::initial::{Filled, InitialSpec};
 use crate::ask::setup::Setup;
 use crate::error::RunError;
 use crate::regime::{Beginning, RegimeProbe, settle};
-use wordline_ftl::{Begun, Contents, InitialError, Known, Law, Media, NoMedia, SteadyError, Updates};
+use wordline_ftl::{Begun, BoxedMedia, Contents, InitialError, Known, Law, SteadyError, Updates};
 use wordline_sim::{Device, Pacing, Probe};
 use wordline_trace::WorkloadError;
 use wordline_units::{Fraction, Message, Opt};
@@ -22,11 +22,7 @@ pub(crate) struct Start {
 }
 
 /// Put a drive into the initial state of a run.
-fn begin<P: Probe, M: Media>(
-    setup: &Setup,
-    spelling: &str,
-    device: &mut Device<P, M>,
-) -> Result<Option<Start>, RunError> {
+fn begin<P: Probe>(setup: &Setup, spelling: &str, device: &mut Device<P>) -> Result<Option<Start>, RunError> {
     let Filled::Steady(_) = setup.initial.filled else {
         let given = || Opt::Initial.of(&setup.spec.initial);
         let begun = device.ftl.precondition(&setup.state, setup.spec.seed);
@@ -72,9 +68,9 @@ impl SteadyWorkload<'_> {
     }
 
     /// Put a drive into its steady state by what is known of that.
-    fn steady<P: Probe, M: Media>(
+    fn steady<P: Probe>(
         &self,
-        device: &mut Device<P, M>,
+        device: &mut Device<P>,
         known: Known,
     ) -> Result<(&'static str, Begun), RunError> {
         let (state, seed) = (&self.setup.state, self.setup.spec.seed);
@@ -98,15 +94,11 @@ impl SteadyWorkload<'_> {
 }
 
 impl Beginning for SteadyWorkload<'_> {
-    fn begin(&self, device: &mut Device<RegimeProbe, NoMedia>, known: Known) -> Result<Begun, RunError> {
+    fn begin(&self, device: &mut Device<RegimeProbe>, known: Known) -> Result<Begun, RunError> {
         Ok(self.steady(device, known)?.1)
     }
 
-    fn contents(
-        &self,
-        device: &mut Device<RegimeProbe, NoMedia>,
-        begun: Begun,
-    ) -> Result<Option<Contents>, RunError> {
+    fn contents(&self, device: &mut Device<RegimeProbe>, begun: Begun) -> Result<Option<Contents>, RunError> {
         let Some(law) = &self.law else { return Ok(None) };
         let contents = device.ftl.contents(&self.setup.state, law, begun);
         Ok(Some(contents.map_err(|e| self.told(e))?))
@@ -114,12 +106,12 @@ impl Beginning for SteadyWorkload<'_> {
 }
 
 /// A drive under a scheme in its initial state, and how it was put into a steady one if it was.
-pub(crate) fn begun_over<P: Probe, M: Media>(
+pub(crate) fn begun_over<P: Probe>(
     setup: &Setup,
     spelling: &str,
     probe: P,
-    media: M,
-) -> Result<(Device<P, M>, Option<Start>), RunError> {
+    media: BoxedMedia,
+) -> Result<(Device<P>, Option<Start>), RunError> {
     let scheme = setup.spec.registry.build(spelling)?;
     let mut device = Device::over(&setup.device, &setup.geometry, scheme, probe, media)?;
     let start = begin(setup, spelling, &mut device)?;
@@ -131,13 +123,13 @@ pub(crate) fn begun_over<P: Probe, M: Media>(
 ///
 /// # Errors
 /// When scheme and device do not go together, or the initial state is none of theirs.
-pub fn device_over<P: Probe, M: Media>(
+pub fn device_over<P: Probe>(
     setup: &Setup,
     spelling: &str,
     probe: P,
-    media: M,
-) -> Result<Device<P, M>, RunError> {
-    begun_over(setup, spelling, probe, media).map(|(device, _)| device)
+    media: impl Into<BoxedMedia>,
+) -> Result<Device<P>, RunError> {
+    begun_over(setup, spelling, probe, media.into()).map(|(device, _)| device)
 }
 
 /// The initial state that fits, where that differs in the share of live pages only.

@@ -12,7 +12,7 @@ use crate::record::recorder::{Recorder, Recording};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::time::Instant;
-use wordline_ftl::{Media, NoMedia};
+use wordline_ftl::BoxedMedia;
 use wordline_report::Report;
 use wordline_sim::{Device, NoProbe, Probe};
 use wordline_units::{Opt, SimTime};
@@ -84,7 +84,7 @@ pub fn run_recorded(
 }
 
 /// A drive at time 0, and how it was put into a steady state if it was.
-pub(crate) type Ready<P> = (Device<P, NoMedia>, Option<Start>);
+pub(crate) type Ready<P> = (Device<P>, Option<Start>);
 
 /// A drive under a scheme, in its initial state or as it was saved. Without media: what is asked here has no bytes, and
 /// no result depends on them. Whoever serves bytes makes the drive, and all else of this crate takes it.
@@ -92,15 +92,15 @@ pub(crate) fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result
     if let Some(from) = &setup.from_state {
         return Ok((from.device(&setup.spec.registry, setup.label(spelling), &setup.geometry, probe)?, None));
     }
-    crate::begin::begun_over(setup, spelling, probe, NoMedia)
+    crate::begin::begun_over(setup, spelling, probe, BoxedMedia::none())
 }
 
 /// Drive a drive with the workload, and report.
-pub(crate) fn perform<P: Probe, M: Media>(
+pub(crate) fn perform<P: Probe>(
     setup: &Setup,
     spelling: &str,
     number: usize,
-    (device, start): (&mut Device<P, M>, Option<Start>),
+    (device, start): (&mut Device<P>, Option<Start>),
     begin: Instant,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, RunError> {

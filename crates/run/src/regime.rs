@@ -7,7 +7,7 @@ use crate::error::RunError;
 use crate::host::load::{Bounds, StreamError, drive_workload, failure};
 use std::cell::Cell;
 use std::rc::Rc;
-use wordline_ftl::{Begun, Cause, Contents, Known, NoMedia, OpKind, Part, Reason, Regime};
+use wordline_ftl::{Begun, Cause, Contents, Known, OpKind, Part, Reason, Regime};
 use wordline_sim::{Begin, Completion, Device, DriveError, Event, Moment, Probe};
 use wordline_units::{BlockId, HostOp};
 
@@ -256,17 +256,13 @@ pub(crate) struct Ran {
 /// How a drive is begun, and what its blocks hold after a while.
 pub(crate) trait Beginning {
     /// Put a drive into the steady state of what is known of it.
-    fn begin(&self, device: &mut Device<RegimeProbe, NoMedia>, known: Known) -> Result<Begun, RunError>;
+    fn begin(&self, device: &mut Device<RegimeProbe>, known: Known) -> Result<Begun, RunError>;
     /// What the blocks of a drive hold that began so; `None` where the workload is no law.
-    fn contents(
-        &self,
-        device: &mut Device<RegimeProbe, NoMedia>,
-        begun: Begun,
-    ) -> Result<Option<Contents>, RunError>;
+    fn contents(&self, device: &mut Device<RegimeProbe>, begun: Begun) -> Result<Option<Contents>, RunError>;
 }
 
 /// Slots of a block of the home region, and of half a block of all its planes.
-fn slots(device: &Device<RegimeProbe, NoMedia>) -> (u64, u64) {
+fn slots(device: &Device<RegimeProbe>) -> (u64, u64) {
     let (layout, view) = (device.ftl.layout(), device.ftl.view());
     let home = &layout.regions[layout.home.0 as usize];
     let medium = &view.geometry().media[layout.pools[home.pool.0 as usize].medium];
@@ -289,7 +285,7 @@ pub(crate) fn settle(
     for round in 1.. {
         let scheme = setup.spec.registry.build(spelling)?;
         let probe = RegimeProbe::new(setup, left);
-        let mut device = Device::over(&setup.device, &setup.geometry, scheme, probe, NoMedia)?;
+        let mut device = Device::new(&setup.device, &setup.geometry, scheme, probe)?;
         let begun = beginning.begin(&mut device, known)?;
         let (block, half_of_all) = slots(&device);
         let (probe, window) = (&mut device.probe, half_of_all.max(data / WINDOWS_PER_DATA));

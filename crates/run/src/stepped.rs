@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::time::Instant;
 use wordline_device::DeviceSpec;
-use wordline_ftl::{BlockLife, Cause, NoMedia, RegionId};
+use wordline_ftl::{BlockLife, Cause, RegionId};
 use wordline_report::Report;
 use wordline_sim::{Completion, Device, DeviceError, NoProbe};
 use wordline_units::{BlockId, HostRequest, SimTime};
@@ -47,7 +47,7 @@ fn life_word(life: BlockLife) -> &'static str {
 pub struct SteppedDrive {
     setup: Setup,
     spelling: String,
-    device: Device<NoProbe, NoMedia>,
+    device: Device<NoProbe>,
     /// The drive as it is, kept for forks until it changes.
     moment: Option<Moment>,
 }

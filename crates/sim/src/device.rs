@@ -37,13 +37,11 @@ use crate::state::plane::{Plane, Want};
 use crate::state::queue_delay::QueueDelays;
 use crate::state::registers::RegisterUse;
 use crate::state::resources::Resources;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::collections::VecDeque;
 use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit, Suspension};
 use wordline_flash::{CommandOverhead, Geometry, Medium};
 use wordline_ftl::{
-    BusyTime, Class, DriveInfo, Effect, Fault, Ftl, Media, OpId, Refusal, RequestId, Saved, Scheme,
+    BoxedMedia, BusyTime, Class, DriveInfo, Effect, Fault, Ftl, OpId, Refusal, RequestId, Saved, Scheme,
     saved_fields,
 };
 use wordline_units::{DieId, HostRequest, PlaneId, SimDuration, SimTime};
@@ -58,10 +56,10 @@ fn drop_first<T>(list: &mut Vec<T>, n: usize) {
     }
 }
 
-/// A drive under a scheme, with a probe that watches it and media that keep its data.
-pub struct Device<P: Probe, M: Media> {
+/// A drive under a scheme, with a probe that watches it.
+pub struct Device<P: Probe> {
     /// The translation layer.
-    pub ftl: Ftl<M>,
+    pub ftl: Ftl,
     /// What watches the flash.
     pub probe: P,
     /// What is measured of the requests.
@@ -112,11 +110,7 @@ pub struct Device<P: Probe, M: Media> {
     last_resorts: LastResorts,
 }
 
-impl<P, M> Saved for Device<P, M>
-where
-    P: Probe,
-    M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
-{
+impl<P: Probe> Saved for Device<P> {
     saved_fields! { Device,
         values: [
             planes, waiting, queue_delays, arrays, interrupted, buses, fair, clock, now, link_free_at, link_queue, alarms, free_alarms, admission_queue,
@@ -127,8 +121,8 @@ where
     }
 }
 
-impl<P: Probe, M: Media> Device<P, M> {
-    /// A fresh drive with fresh media.
+impl<P: Probe> Device<P> {
+    /// A fresh drive, of which nothing is kept but times and counts.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
@@ -137,14 +131,11 @@ impl<P: Probe, M: Media> Device<P, M> {
         geometry: &Geometry,
         scheme: Box<dyn Scheme>,
         probe: P,
-    ) -> Result<Device<P, M>, Refusal>
-    where
-        M: Default,
-    {
-        Device::over(spec, geometry, scheme, probe, M::default())
+    ) -> Result<Device<P>, Refusal> {
+        Device::over(spec, geometry, scheme, probe, BoxedMedia::none())
     }
 
-    /// A fresh drive over media that are given, and that hold nothing of it yet.
+    /// The same over media that keep its data, and that hold nothing of it yet.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
@@ -153,8 +144,8 @@ impl<P: Probe, M: Media> Device<P, M> {
         geometry: &Geometry,
         scheme: Box<dyn Scheme>,
         probe: P,
-        media: M,
-    ) -> Result<Device<P, M>, Refusal> {
+        media: impl Into<BoxedMedia>,
+    ) -> Result<Device<P>, Refusal> {
         let ftl = Ftl::over(&Self::drive_info(spec, geometry), scheme, media)?;
         Ok(Self::around(ftl, spec, geometry, probe))
     }
@@ -166,7 +157,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// The clock and the queues of a drive.
-    fn around(ftl: Ftl<M>, spec: &DeviceSpec, geometry: &Geometry, probe: P) -> Device<P, M> {
+    fn around(ftl: Ftl, spec: &DeviceSpec, geometry: &Geometry, probe: P) -> Device<P> {
         let mut planes = vec![];
         let mut arrays = Resources::default();
         let mut buses = Resources::default();

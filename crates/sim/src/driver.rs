@@ -9,7 +9,7 @@ use crate::probe::Probe;
 use crate::queues::Queues;
 use std::iter::Fuse;
 use thiserror::Error;
-use wordline_ftl::{Ftl, Media, Prefetch};
+use wordline_ftl::{Ftl, Prefetch};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
 /// When requests come.
@@ -210,8 +210,8 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E: std::error::Error> Host for 
 ///
 /// # Errors
 /// When the host or the device fails, or a request is lost.
-pub fn drive_host<P: Probe, M: Media, H: Host>(
-    device: &mut Device<P, M>,
+pub fn drive_host<P: Probe, H: Host>(
+    device: &mut Device<P>,
     host: &mut H,
     mut queues: Option<(Queues, u32)>,
     mut progress: impl FnMut(Progress),
@@ -271,8 +271,8 @@ pub fn drive_host<P: Probe, M: Media, H: Host>(
 ///
 /// # Errors
 /// When the stream or the device fails, or a request is lost.
-pub fn drive<P: Probe, M: Media, E: std::error::Error>(
-    device: &mut Device<P, M>,
+pub fn drive<P: Probe, E: std::error::Error>(
+    device: &mut Device<P>,
     stream: impl Iterator<Item = Result<HostRequest, E>>,
     pacing: Pacing,
     stop: Stop,
@@ -339,7 +339,7 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
     }
 
     #[inline]
-    fn next<M: Media>(&mut self, ftl: &Ftl<M>) -> Option<Result<HostRequest, E>> {
+    fn next(&mut self, ftl: &Ftl) -> Option<Result<HostRequest, E>> {
         while self.read - self.given < READ_AHEAD && self.left > 0 {
             let request = self.stream.next();
             self.left = if matches!(request, Some(Ok(_))) { self.left - 1 } else { 0 };
@@ -359,7 +359,7 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
 
     /// A step of the look-up of the request that was read so many before the last.
     #[inline(always)]
-    fn prefetch<M: Media>(&self, ftl: &Ftl<M>, back: usize, step: Prefetch) {
+    fn prefetch(&self, ftl: &Ftl, back: usize, step: Prefetch) {
         if let Some(Ok(request)) = &self.ring[self.read.wrapping_sub(back) % READ_AHEAD] {
             ftl.prefetch(request, step);
         }
@@ -381,15 +381,15 @@ impl Run {
             || (!open && self.stop.duration.is_some_and(|d| now.0 >= d.0))
     }
 
-    fn ends_worn<P: Probe, M: Media>(&self, device: &mut Device<P, M>, open: bool) -> bool {
+    fn ends_worn<P: Probe>(&self, device: &mut Device<P>, open: bool) -> bool {
         let timed = !open && self.stop.duration.is_some();
         (self.stop.worn_out || timed) && device.is_over()
     }
 
     /// Measure up to the last completion, and see that nothing was lost.
-    fn end<P: Probe, M: Media, E: std::error::Error>(
+    fn end<P: Probe, E: std::error::Error>(
         self,
-        device: &mut Device<P, M>,
+        device: &mut Device<P>,
         progress: &mut impl FnMut(Progress),
     ) -> Result<Summary, DriveError<E>> {
         let end = device.metrics.last;

@@ -4,7 +4,7 @@ use crate::blocks::{Frame, Frames};
 use crate::histogram::Histogram;
 use serde::{Deserialize, Serialize};
 use wordline_counters::{IdleCounts, MultiplaneCounts, OpKind, RequestCounts};
-use wordline_ftl::{Counters, Ftl, LatencyPart, LatencyParts, Media, Outcome, Saved, saved_fields};
+use wordline_ftl::{Counters, Ftl, LatencyPart, LatencyParts, Outcome, Saved, saved_fields};
 use wordline_units::{HostOp, SimDuration, SimTime};
 
 /// What completed within one span of time.
@@ -340,7 +340,7 @@ impl Metrics {
     }
 
     /// Take a checkpoint.
-    pub(crate) fn checkpoint<M: Media>(&mut self, at: SimTime, ftl: &Ftl<M>) {
+    pub(crate) fn checkpoint(&mut self, at: SimTime, ftl: &Ftl) {
         let now = self.totals(at, ftl);
         let c = &mut self.checkpoints;
         c.taken.push(now);
@@ -356,7 +356,7 @@ impl Metrics {
     }
 
     /// The totals at a moment at which no request has ended since.
-    pub fn totals<M: Media>(&self, at: SimTime, ftl: &Ftl<M>) -> Checkpoint {
+    pub fn totals(&self, at: SimTime, ftl: &Ftl) -> Checkpoint {
         let counters = ftl.counters();
         Checkpoint {
             at,

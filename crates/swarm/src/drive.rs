@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use wordline_device::{Capacity, DeviceSpec};
 use wordline_flash::{Geometry, ProgramRule};
-use wordline_ftl::{DriveInfo, Ftl, Layout, MapKind, MovedIn, NoMedia, Region, Scheme, trim_log_pages};
+use wordline_ftl::{DriveInfo, Ftl, Layout, MapKind, MovedIn, Region, Scheme, trim_log_pages};
 use wordline_sim::Queues;
 use wordline_units::Bytes;
 
@@ -113,7 +113,7 @@ fn logical_pages(spec: &DeviceSpec) -> u32 {
 /// How a scheme lays a device out, if neither it nor the mechanism refuses.
 fn laid_out(spec: &DeviceSpec, geometry: &Geometry, scheme: &dyn Scheme) -> Result<Layout, String> {
     let drive = DriveInfo { spec, geometry, logical_pages: logical_pages(spec) };
-    let ftl: Ftl<NoMedia> = Ftl::new(&drive, scheme.clone_box()).map_err(|e| e.to_string())?;
+    let ftl: Ftl = Ftl::new(&drive, scheme.clone_box()).map_err(|e| e.to_string())?;
     Ok(ftl.layout().clone())
 }
 

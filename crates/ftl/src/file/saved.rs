@@ -32,7 +32,7 @@ pub trait Saved {
 }
 
 /// [`Saved`] for a struct from the names of its fields: `values` are written whole, `parts` in place,
-/// and what is `rebuilt` is left alone. What may be kept outside the file is `apart`, a value otherwise.
+/// and what is `rebuilt` is left alone. What may be kept outside the file is `apart`, a part otherwise.
 #[macro_export]
 macro_rules! saved_fields {
     (
@@ -56,7 +56,7 @@ macro_rules! saved_fields {
                 stringify!($of),
                 concat!(stringify!($of) $(, " ", stringify!($apart))? $(, " ", stringify!($value))* $(, " ", stringify!($part))*),
             )?;
-            $(from.apart(&mut self.$apart, concat!(stringify!($of), ".", stringify!($apart)))?;)?
+            $(from.apart(&mut self.$apart)?;)?
             $(self.$value = from.value(concat!(stringify!($of), ".", stringify!($value)))?;)*
             $($crate::Saved::load(&mut self.$part, from)?;)*
             Ok(())
@@ -103,12 +103,12 @@ impl<'a> Saver<'a> {
         Saver { apart: true, ..Saver::new(file) }
     }
 
-    /// A value that may stay outside.
+    /// A part that may stay outside.
     ///
     /// # Errors
-    /// When it cannot be written as bytes.
-    pub fn apart<T: Serialize + ?Sized>(&mut self, value: &T) -> io::Result<()> {
-        if self.apart { Ok(()) } else { self.value(value) }
+    /// When it cannot be written.
+    pub fn apart<T: Saved>(&mut self, part: &T) -> io::Result<()> {
+        if self.apart { Ok(()) } else { part.save(self) }
     }
 
     /// The names of the fields that follow, so that another list of them is noticed.
@@ -224,15 +224,12 @@ impl Loader<'_> {
         Ok(value)
     }
 
-    /// A value that may have stayed outside: it is then left as it is.
+    /// A part that may have stayed outside: it is then left as it is.
     ///
     /// # Errors
-    /// When its bytes are not such a value.
-    pub fn apart<T: DeserializeOwned>(&mut self, value: &mut T, of: &str) -> Result<(), StateError> {
-        if !self.state.apart {
-            *value = self.value(of)?;
-        }
-        Ok(())
+    /// When its bytes are not such a part.
+    pub fn apart<T: Saved>(&mut self, part: &mut T) -> Result<(), StateError> {
+        if self.state.apart { Ok(()) } else { part.load(self) }
     }
 
     /// See that the scheme divides the drive as it did, by the number of its layout.

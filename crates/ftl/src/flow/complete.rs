@@ -1,12 +1,11 @@
 //! Something is over: a part of a request, a host program, or what a host program waited for; whoever waits learns of it.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::state::op::{NONE, OpId};
 use crate::state::request::RequestId;
 use wordline_units::{HostRequest, SimTime};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// One part of a request is over.
     #[inline]
     pub(crate) fn part_done(&mut self, id: RequestId) {
@@ -44,9 +43,7 @@ impl<M: Media> Ftl<M> {
             if let Some(b) = &mut self.write_buffer {
                 b.remove(stage);
             }
-            if M::BYTES {
-                *self.staged_page(stage) = M::Page::default();
-            }
+            self.store.unstage(stage);
         }
         self.begin_ending(part);
         self.notify(part);

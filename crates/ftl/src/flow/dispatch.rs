@@ -8,7 +8,6 @@ use crate::flow::next::Next;
 use crate::flow::program::bind::Binding;
 use crate::flow::program::blocked::Blocked;
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::job::MoveReason;
 use crate::state::latency::LatencyBreakdown;
@@ -18,7 +17,7 @@ use wordline_counters::{Cause, OpKind};
 use wordline_units::{HostOp, HostRequest, Ppn};
 
 /// What a host sets off.
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`.
     /// `data` are the bytes of a write, from its first sector on, where media keep them. A drive that has worn
     /// out takes no writes.
@@ -141,7 +140,7 @@ impl<M: Media> Ftl<M> {
 }
 
 /// What an operation sets off.
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Bind a program to the first slot that its route offers now. A page that falls back on a region
     /// which programs whole wordlines joins the group that forms there.
     #[inline]
@@ -281,14 +280,14 @@ impl<M: Media> Ftl<M> {
             }
             part = following;
         }
-        if !M::METADATA || self.out.fault.is_none() {
+        if !self.store.keeps_metadata() || self.out.fault.is_none() {
             self.leave_block(self.state.geometry.block_of(first));
         }
     }
 }
 
 /// What follows.
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Carry out what follows from a step, and what follows from that. What follows from nearly every write and program is
     /// done on the spot.
     #[inline(always)]

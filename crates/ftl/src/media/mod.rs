@@ -1,5 +1,8 @@
 //! Which data are kept: nothing, what stands beside them, or their bytes too.
 
+pub(crate) mod boxed;
+pub(crate) mod bytes;
 pub(crate) mod error;
-pub(crate) mod kept;
+pub(crate) mod found;
+pub(crate) mod page;
 pub(crate) mod seam;

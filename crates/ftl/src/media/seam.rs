@@ -1,7 +1,6 @@
-//! The seam behind which data are kept: nothing, the metadata of each page, or its bytes too. It is
+//! The seam behind which data are kept: the metadata of each page, or its bytes too. It is
 //! called when an operation completes and never before, so that what it holds is what a power cut
-//! would leave. What the cut itself spoils is told by [`crate::Recorded::tear_program`] and
-//! [`crate::Recorded::tear_erase`].
+//! would leave. What the cut itself spoils is told by [`Media::tear_program`] and [`Media::tear_erase`].
 //!
 //! Other pages of a wordline keep their bits when a program is cut, since only the slots of that
 //! program are torn: a drive holds the old bits in protected RAM until the operation ends. A
@@ -9,96 +8,41 @@
 //!
 //! Media are given to a drive from outside, and may fail: see [`MediaError`], and docs/engine/media.md.
 
+use crate::file::saved::{Loader, Saver};
+use crate::file::shared::SharedMap;
+use crate::file::state_file::StateError;
 use crate::media::error::MediaError;
-use crate::plan::region::RegionId;
+use crate::media::found::{BlockFound, BlockHeader, Oob, SlotFound};
+use crate::media::page::PageData;
 use crate::plan::span::Span;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use wordline_units::{BlockId, CellMode, Lpn, Ppn, SectorMask};
-
-/// What a page's spare area says of a span stored in it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Oob {
-    /// What is stored.
-    pub span: Span,
-    /// The host write that the data come from; travels unchanged with relocation.
-    pub version: u64,
-    /// The order in which programs ended.
-    pub sequence: u64,
-}
-
-/// What is written beside a block's first page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct BlockHeader {
-    /// The region that opened it.
-    pub region: RegionId,
-    /// Its mode until it is erased.
-    pub mode: CellMode,
-    /// How often it had been erased.
-    pub erases: u32,
-    /// Its place in the order of programs.
-    pub opened: u64,
-}
-
-/// What a slot is found to be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum SlotFound {
-    /// Erased.
-    #[default]
-    Blank,
-    /// Programmed, with data or as padding.
-    Programmed,
-    /// Power failed during its program: unreadable, and not to be used until it is erased.
-    Torn,
-}
-
-/// What is found in a block when the power comes back.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct BlockFound {
-    /// Its header; none where the first program was cut.
-    pub header: Option<BlockHeader>,
-    /// How often it has been erased, which a drive writes back after each erase.
-    pub erases: u32,
-    /// Its slots as far as any was programmed.
-    pub slots: Vec<SlotFound>,
-    /// Power failed during its erase: it must be erased again.
-    pub half_erased: bool,
-    /// Whether it still holds what the base image put there.
-    pub base: bool,
-}
+use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
 /// Where programmed data go. What changes or brings bytes may fail; what is asked of metadata is answered from RAM.
-pub trait Media: Sized {
-    /// The sectors of a logical page on their way, in RAM. Copied often, so that a copy shares its bytes.
-    type Page: Clone + Default;
-    /// Whether pages carry bytes. Where not, none of their copies is made.
-    const BYTES: bool;
-    /// Whether the version of each page is wanted back from where it is stored.
-    const METADATA: bool;
-
-    /// A page holding the host's bytes for the sectors of a mask, one sector after another.
-    fn page(data: &[u8], mask: SectorMask, sector: usize) -> Self::Page;
-    /// Copy the sectors of a mask from one page onto another.
-    fn copy(into: &mut Self::Page, from: &Self::Page, mask: SectorMask, sector: usize);
-    /// The bytes of a sector, if the page has them.
-    fn sector(page: &Self::Page, sector: u32, bytes: usize) -> &[u8];
+pub trait Media: Any + Send + Sync {
+    /// Whether pages carry bytes, always or never. Where not, none of their copies is made.
+    fn keeps_bytes(&self) -> bool;
     /// The same once more: what either holds now both share, and what is written to one from now on the other
     /// never sees.
     ///
     /// # Errors
     /// When there is no place for another.
-    fn fork(&self) -> Result<Self, MediaError>;
+    fn fork(&self) -> Result<Box<dyn Media>, MediaError>;
     /// A program completes.
     ///
     /// # Errors
     /// When it cannot be stored; nothing of it is then.
-    fn program(&mut self, ppn: Ppn, oob: Oob, page: Self::Page) -> Result<(), MediaError>;
+    fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError>;
     /// What is stored for a logical page at a place.
     ///
     /// # Errors
     /// When it cannot be read.
-    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<Self::Page, MediaError>;
+    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError>;
     /// The version stored for a logical page at a place; 0 for data older than the run.
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64;
     /// An erase completes.
@@ -137,7 +81,7 @@ pub trait Media: Sized {
     }
     /// Sectors of a page stand in protected RAM, and may stand nowhere else: written by the host and to be answered from
     /// there, or moved from flash. They are of a version, and nothing of the page beside them counts.
-    fn protect(&mut self, _: Lpn, _: SectorMask, _: u64, _: &Self::Page) {}
+    fn protect(&mut self, _: Lpn, _: SectorMask, _: u64, _: &PageData) {}
     /// Trims stand in protected RAM: entries of the trim log, and their versions.
     fn protect_trims(&mut self, _: &[(u64, u64)]) {}
     /// Whether a block still holds what the base image put there.
@@ -152,38 +96,175 @@ pub trait Media: Sized {
     fn trims(&self, _: Ppn) -> Option<Arc<[u64]>> {
         None
     }
+    /// What a drive is recovered from after a power cut. Media that have none are lost with the power.
+    fn metadata(&self) -> Option<&Metadata> {
+        None
+    }
+    /// Power fails during a program: its slots can be neither read nor used until they are erased. A power cut is no time
+    /// to fail: what it spoils is noted in RAM.
+    fn tear_program(&mut self, _: BlockId, _: Range<u32>) {}
+    /// Power fails during an erase: nothing in the block can be read.
+    fn tear_erase(&mut self, _: BlockId, _: u32) {}
+    /// Write what they hold into the state of their drive.
+    ///
+    /// # Errors
+    /// When that cannot be written, or what they hold has a place of its own.
+    fn save(&self, _: &mut Saver) -> io::Result<()> {
+        Err(io::Error::other(format!(
+            "{} have a place of their own; save the drive apart from them",
+            self.name()
+        )))
+    }
+    /// Read it back.
+    ///
+    /// # Errors
+    /// When the state is of other media, or damaged.
+    fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
+        Err(from.other("media"))
+    }
+    /// Their type, for errors.
+    fn name(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
 }
 
-/// Keeps nothing: for simulation.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct NoMedia;
+/// Keeps each page's metadata: what recovery after a power cut has to go by.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Metadata {
+    pages: SharedMap<SmallVec<[Oob; 1]>>,
+    trims: SharedMap<Arc<[u64]>>,
+    blocks: SharedMap<BlockFound>,
+}
 
-impl Media for NoMedia {
-    type Page = ();
-    const BYTES: bool = false;
-    const METADATA: bool = false;
+impl Metadata {
+    /// Everything stored, by place.
+    pub fn pages(&self) -> impl Iterator<Item = (Ppn, &[Oob])> {
+        self.pages.iter().map(|(ppn, oobs)| (Ppn(ppn), oobs.as_slice()))
+    }
 
-    fn page(_: &[u8], _: SectorMask, _: usize) {}
-    fn copy(_: &mut (), _: &(), _: SectorMask, _: usize) {}
-    fn sector(_: &(), _: u32, _: usize) -> &[u8] {
-        &[]
+    /// What is stored at a place.
+    pub fn page(&self, ppn: Ppn) -> &[Oob] {
+        self.pages.get(ppn.0).map_or(&[], SmallVec::as_slice)
     }
-    fn fork(&self) -> Result<NoMedia, MediaError> {
-        Ok(NoMedia)
+
+    /// Every stored page of the trim log, superseded ones too.
+    pub fn trim_pages(&self) -> impl Iterator<Item = (Ppn, &[u64])> {
+        self.trims.iter().map(|(ppn, record)| (Ppn(ppn), &record[..]))
     }
-    #[inline(always)]
-    fn program(&mut self, _: Ppn, _: Oob, _: ()) -> Result<(), MediaError> {
+
+    /// A block, if anything was ever done to it.
+    pub fn block(&self, block: BlockId) -> Option<&BlockFound> {
+        self.blocks.get(block.0)
+    }
+
+    /// Note a block as it was found.
+    pub fn insert_block(&mut self, block: BlockId, found: BlockFound) {
+        self.blocks.insert(block.0, found);
+    }
+
+    /// The slots that a power cut spoiled, by place.
+    pub fn torn(&self, slot_shift: u32) -> Vec<Ppn> {
+        let mut torn: Vec<Ppn> = (self.blocks.iter())
+            .flat_map(|(block, found)| {
+                let slots = found.slots.iter().enumerate();
+                let torn = slots.filter(|(_, s)| **s == SlotFound::Torn);
+                torn.map(move |(slot, _)| Ppn(block << slot_shift | slot as u32))
+            })
+            .collect();
+        torn.sort_unstable();
+        torn
+    }
+
+    fn mark(&mut self, block: BlockId, slots: Range<u32>, what: SlotFound) -> &mut BlockFound {
+        let found = self.blocks.entry(block.0);
+        if found.slots.len() < slots.end as usize {
+            found.slots.resize(slots.end as usize, SlotFound::Blank);
+        }
+        found.slots[slots.start as usize..slots.end as usize].fill(what);
+        found
+    }
+
+    fn clear(&mut self, block: BlockId, slot_shift: u32) -> &mut BlockFound {
+        self.pages.remove(places_of(block, slot_shift));
+        self.trims.remove(places_of(block, slot_shift));
+        let found = self.blocks.entry(block.0);
+        *found = BlockFound { erases: found.erases, ..BlockFound::default() };
+        found
+    }
+}
+
+/// The places of a block.
+pub(crate) fn places_of(block: BlockId, slot_shift: u32) -> Range<u32> {
+    block.0 << slot_shift..(block.0 + 1) << slot_shift
+}
+
+impl Media for Metadata {
+    fn keeps_bytes(&self) -> bool {
+        false
+    }
+    fn fork(&self) -> Result<Box<dyn Media>, MediaError> {
+        Ok(Box::new(self.clone()))
+    }
+    fn program(&mut self, ppn: Ppn, oob: Oob, _: PageData) -> Result<(), MediaError> {
+        self.pages.entry(ppn.0).push(oob);
         Ok(())
     }
-    #[inline(always)]
-    fn read(&mut self, _: Ppn, _: Lpn) -> Result<(), MediaError> {
+    fn read(&mut self, _: Ppn, _: Lpn) -> Result<PageData, MediaError> {
+        Ok(PageData::default())
+    }
+    fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
+        let oobs = self.pages.get(ppn.0);
+        oobs.and_then(|o| o.iter().find(|o| o.span.lpn == lpn)).map_or(0, |o| o.version)
+    }
+    fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
+        self.clear(block, slot_shift).erases += 1;
         Ok(())
     }
-    fn version(&self, _: Ppn, _: Lpn) -> u64 {
-        0
+    fn programmed(
+        &mut self,
+        block: BlockId,
+        slots: Range<u32>,
+        header: BlockHeader,
+    ) -> Result<(), MediaError> {
+        self.mark(block, slots, SlotFound::Programmed).header.get_or_insert(header);
+        Ok(())
     }
-    #[inline(always)]
-    fn erase(&mut self, _: BlockId, _: u32) -> Result<(), MediaError> {
+    fn preload(&mut self, block: BlockId, slots: u32, header: BlockHeader) -> Result<(), MediaError> {
+        let found = self.mark(block, 0..slots, SlotFound::Programmed);
+        (found.header, found.base) = (Some(header), true);
+        Ok(())
+    }
+    fn wear(&mut self, block: BlockId, erases: u32) -> Result<(), MediaError> {
+        self.blocks.entry(block.0).erases = erases;
+        Ok(())
+    }
+    fn record_trims(&mut self, ppn: Ppn, record: Arc<[u64]>) -> Result<(), MediaError> {
+        self.trims.insert(ppn.0, record);
+        Ok(())
+    }
+    fn holds_base(&self, block: BlockId) -> bool {
+        self.blocks.get(block.0).is_some_and(|found| found.base)
+    }
+    fn stored(&self, ppn: Ppn) -> Vec<(Span, u64)> {
+        self.page(ppn).iter().map(|oob| (oob.span, oob.version)).collect()
+    }
+    fn trims(&self, ppn: Ppn) -> Option<Arc<[u64]>> {
+        self.trims.get(ppn.0).cloned()
+    }
+    fn metadata(&self) -> Option<&Metadata> {
+        Some(self)
+    }
+    fn tear_program(&mut self, block: BlockId, slots: Range<u32>) {
+        self.mark(block, slots, SlotFound::Torn);
+    }
+    fn tear_erase(&mut self, block: BlockId, slot_shift: u32) {
+        self.clear(block, slot_shift).half_erased = true;
+    }
+    fn save(&self, to: &mut Saver) -> io::Result<()> {
+        to.value(self)
+    }
+    fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
+        *self = from.value("media")?;
         Ok(())
     }
 }

@@ -37,6 +37,7 @@ pub(crate) mod request;
 pub(crate) mod requests;
 pub(crate) mod staging;
 pub(crate) mod state;
+pub(crate) mod store;
 pub(crate) mod superblock_members;
 pub(crate) mod superblocks;
 pub(crate) mod times;

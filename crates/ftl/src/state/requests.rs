@@ -12,7 +12,7 @@ pub(crate) struct Requests {
     slab: Vec<Pending>,
     free: Vec<u32>,
     /// What reads return, by request, where media keep bytes.
-    pub buffers: Vec<Vec<u8>>,
+    buffers: Vec<Vec<u8>>,
     /// The version of the newest write, trim or FLUSH: their number in order of arrival.
     pub version: u64,
     /// Programs of the host that have not ended.
@@ -45,6 +45,23 @@ impl Requests {
     #[inline]
     pub fn leave(&mut self, id: RequestId) {
         self.free.push(id.0);
+    }
+
+    /// A read will return so many bytes.
+    #[cold]
+    pub fn expect_data(&mut self, id: RequestId, bytes: usize) {
+        self.buffers[id.index()] = vec![0; bytes];
+    }
+
+    /// Some of them, from a byte on.
+    pub fn deliver(&mut self, id: RequestId, at: usize, data: &[u8]) {
+        self.buffers[id.index()][at..at + data.len()].copy_from_slice(data);
+    }
+
+    /// What a read returns; nothing where media keep no bytes.
+    #[inline(always)]
+    pub fn take_data(&mut self, id: RequestId) -> Vec<u8> {
+        self.buffers.get_mut(id.index()).map_or(Vec::new(), std::mem::take)
     }
 
     /// A request of any number, or none where there never was one.

@@ -1,7 +1,7 @@
 //! The power fails: what is left, and what recovery makes of it.
 
 use crate::bench::{self, Bench, Order};
-use wordline_ftl::{Cause, OpKind, Recorded};
+use wordline_ftl::{Cause, OpKind};
 use wordline_units::{CellMode, Lpn};
 
 fn one() -> Bench {
@@ -44,7 +44,7 @@ fn a_program_that_is_cut_leaves_torn_slots_that_nobody_uses() {
     b.begin(program);
     let torn = b.ftl.op(program).ppn;
     let mut b = b.cut_with(&[program], |image| assert_eq!(image.in_flight, [1]));
-    assert_eq!(b.ftl.media.metadata().torn(b.drive.geometry.slot_shift), [torn]);
+    assert_eq!(b.ftl.media().metadata().unwrap().torn(b.drive.geometry.slot_shift), [torn]);
     b.verify();
     b.fill([1, 2, 3]);
     assert!((0..16).all(|page| b.ftl.locate(Lpn(page)).iter().all(|at| at.ppn != torn)));

@@ -3,8 +3,8 @@
 use crate::bench::{self, A, B, Bench, Plan, Rng, to};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Bytes, Collect, Command, Fault, Ftl, Gather, Grain, Hooks, IdleWork, MapKind, Move, Place, PlanePick,
-    RegionId, Route,
+    Collect, Command, Fault, Ftl, Gather, Grain, Hooks, IdleWork, MapKind, Move, Place, PlanePick, RegionId,
+    Route,
 };
 use wordline_units::{BlockId, CellMode, Lpn, Ppn};
 
@@ -179,7 +179,7 @@ fn a_layout_that_does_not_fit_its_drive_is_refused_with_its_reason() {
     ];
     for (plan, keys, why) in table {
         let drive = bench::drive(keys);
-        let refusal = Ftl::<Bytes>::new(&drive.info(), Box::new(bench::Told::new(plan)));
+        let refusal = Ftl::new(&drive.info(), Box::new(bench::Told::new(plan)));
         let refusal = refusal.map(|_| ()).expect_err(why);
         assert!(refusal.reason.starts_with(why), "{refusal}");
         assert_eq!((refusal.scheme.as_str(), refusal.device.as_str()), ("told", "bench"));

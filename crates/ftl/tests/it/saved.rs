@@ -36,11 +36,7 @@ fn saved(b: &Bench) -> File {
 }
 
 /// The same drive, of which the layer has been saved and loaded.
-fn back(
-    b: &Bench,
-    file: File,
-    checked: Checked,
-) -> Result<wordline_ftl::Ftl<wordline_ftl::Bytes>, StateError> {
+fn back(b: &Bench, file: File, checked: Checked) -> Result<wordline_ftl::Ftl, StateError> {
     let state = StateFile::open(file, checked)?;
     assert_eq!((state.about().now, state.about().scheme.as_str()), (b.now, "told"));
     let mut ftl = b.fresh();

@@ -1,7 +1,7 @@
 //! What has changed of media since it was last written into their folder.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use wordline_ftl::PageData;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
 /// Sectors that a logical page has at most, and parts that a physical one has.
@@ -10,7 +10,7 @@ const SECTORS: u64 = 32;
 pub(crate) const LAST_PART: usize = SECTORS as usize - 1;
 
 /// A sector in protected RAM: its version, and the page in which its bytes lie.
-pub(crate) type Protected = (u64, Arc<[u8]>);
+pub(crate) type Protected = (u64, PageData);
 
 /// What has changed of media since it was last written into their folder.
 #[derive(Clone, Debug, Default)]
@@ -61,9 +61,9 @@ impl Changes {
     }
 
     /// Sectors of a page have come to protected RAM.
-    pub(crate) fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &Arc<[u8]>) {
+    pub(crate) fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &PageData) {
         for sector in mask.iter() {
-            let new = || (version, Arc::clone(page));
+            let new = || (version, page.clone());
             let at = self.writes.entry(row_id(lpn.0, sector as usize)).or_insert_with(new);
             if at.0 <= version {
                 *at = new();
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn of_one_sector_the_newest_version_stays() {
         let mut changes = Changes::default();
-        let page = |byte: u8| -> Arc<[u8]> { vec![byte; 8].into() };
+        let page = |byte: u8| PageData::from(vec![byte; 8]);
         changes.protect(Lpn(3), SectorMask(0b11), 5, &page(5));
         changes.protect(Lpn(3), SectorMask(0b10), 4, &page(4));
         changes.protect(Lpn(3), SectorMask(0b01), 6, &page(6));

@@ -2,22 +2,19 @@
 
 use crate::data::changes::Changes;
 use crate::data::pages::Pages;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
-use wordline_ftl::{BlockHeader, Bytes, Media, MediaError, Metadata, Oob, Recorded, Span};
+use wordline_ftl::{BlockHeader, Bytes, Media, MediaError, Metadata, Oob, PageData, Span};
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
 /// The media of a live drive. What is beside the pages is in RAM; so are their bytes where there is no folder, and with one
 /// those that have not been written into it. A fork finds the bytes of before in the folder, as it was then.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Default)]
 pub(crate) struct Flash {
     bytes: Bytes,
-    /// Where bytes lie that are not in RAM. A state is only saved apart from its media, which have these.
-    #[serde(skip)]
+    /// Where bytes lie that are not in RAM. Since there is such a place, a state is only saved apart from its media.
     pages: Option<Arc<Pages>>,
     /// What is to be written into the folder, of the drive whose folder it is.
-    #[serde(skip)]
     changes: Option<Box<Changes>>,
 }
 
@@ -25,6 +22,11 @@ impl Flash {
     /// Media of a folder, over what was found beside its pages.
     pub(crate) fn of(metadata: Metadata, pages: Arc<Pages>) -> Flash {
         Flash { bytes: Bytes::over(metadata), pages: Some(pages), changes: Some(Box::default()) }
+    }
+
+    /// What stands beside the pages.
+    pub(crate) fn spare_areas(&self) -> &Metadata {
+        self.bytes.spare_areas()
     }
 
     /// What has changed since this was last asked.
@@ -49,7 +51,7 @@ impl Flash {
 
     /// What is to be written of a page's part: what its spare area says and, with the first part of a logical page, its bytes.
     pub(crate) fn part(&self, ppn: Ppn, part: usize) -> (Oob, Option<&[u8]>) {
-        let parts = self.bytes.metadata().page(ppn);
+        let parts = self.bytes.spare_areas().page(ppn);
         let lpn = parts[part].span.lpn;
         let is_first = parts[..part].iter().all(|p| p.span.lpn != lpn);
         let page = self.bytes.page_at(ppn, lpn).filter(|_| is_first);
@@ -64,40 +66,30 @@ impl Flash {
 }
 
 impl Media for Flash {
-    type Page = Arc<[u8]>;
-    const BYTES: bool = true;
-    const METADATA: bool = true;
-
-    fn page(data: &[u8], mask: SectorMask, sector: usize) -> Arc<[u8]> {
-        Bytes::page(data, mask, sector)
+    fn keeps_bytes(&self) -> bool {
+        true
     }
-    fn copy(into: &mut Arc<[u8]>, from: &Arc<[u8]>, mask: SectorMask, sector: usize) {
-        Bytes::copy(into, from, mask, sector);
-    }
-    fn sector(page: &Arc<[u8]>, sector: u32, bytes: usize) -> &[u8] {
-        Bytes::sector(page, sector, bytes)
-    }
-    fn fork(&self) -> Result<Flash, MediaError> {
+    fn fork(&self) -> Result<Box<dyn Media>, MediaError> {
         // Of what is not in RAM a fork needs the folder as it is now; one of a fork, as it was for that.
         let pages = match (&self.pages, &self.changes) {
             (Some(pages), Some(_)) => Some(Arc::new(pages.as_now()?)),
             (pages, _) => pages.clone(),
         };
-        Ok(Flash { bytes: self.bytes.fork()?, pages, changes: None })
+        Ok(Box::new(Flash { bytes: self.bytes.clone(), pages, changes: None }))
     }
-    fn program(&mut self, ppn: Ppn, oob: Oob, page: Arc<[u8]>) -> Result<(), MediaError> {
-        let part = self.bytes.metadata().page(ppn).len();
+    fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
+        let part = self.bytes.spare_areas().page(ppn).len();
         self.changed(|c| _ = c.pages.entry(ppn).or_insert(part));
         self.bytes.program(ppn, oob, page)
     }
-    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<Arc<[u8]>, MediaError> {
+    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError> {
         if let Some(page) = self.bytes.page_at(ppn, lpn) {
-            return Ok(Arc::clone(page));
+            return Ok(page.clone());
         }
-        let part = self.bytes.metadata().page(ppn).iter().position(|oob| oob.span.lpn == lpn);
+        let part = self.bytes.spare_areas().page(ppn).iter().position(|oob| oob.span.lpn == lpn);
         match (&self.pages, part) {
             (Some(pages), Some(part)) => pages.read(ppn, part),
-            _ => Ok(Arc::default()),
+            _ => Ok(PageData::default()),
         }
     }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
@@ -128,7 +120,7 @@ impl Media for Flash {
         self.changed(|c| _ = c.trim_pages.insert(ppn));
         self.bytes.record_trims(ppn, record)
     }
-    fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &Arc<[u8]>) {
+    fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &PageData) {
         self.changed(|c| c.protect(lpn, mask, version, page));
     }
     fn protect_trims(&mut self, trims: &[(u64, u64)]) {
@@ -148,10 +140,7 @@ impl Media for Flash {
     fn trims(&self, ppn: Ppn) -> Option<Arc<[u64]>> {
         self.bytes.trims(ppn)
     }
-}
-
-impl Recorded for Flash {
-    fn metadata(&self) -> &Metadata {
+    fn metadata(&self) -> Option<&Metadata> {
         self.bytes.metadata()
     }
     fn tear_program(&mut self, block: BlockId, slots: Range<u32>) {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use wordline_ftl::{Ftl, Recorded};
+use wordline_ftl::{Ftl, Media, OtherMedia};
 use wordline_units::{BlockId, Lpn, Ppn, SimTime};
 
 /// The file that says that a server is at work.
@@ -44,6 +44,12 @@ pub(crate) struct NotWritten {
     pub why: String,
     /// There is no room.
     pub is_full: bool,
+}
+
+impl From<OtherMedia> for NotWritten {
+    fn from(other: OtherMedia) -> NotWritten {
+        NotWritten { why: other.to_string(), is_full: false }
+    }
 }
 
 /// What a commit is about, besides all that has changed.
@@ -223,28 +229,18 @@ impl Folder {
     }
 
     /// Write what a drive is, with its initial state.
-    pub(crate) fn begin(
-        &mut self,
-        identity: &str,
-        ftl: &mut Ftl<Flash>,
-        now: SimTime,
-    ) -> Result<(), NotWritten> {
+    pub(crate) fn begin(&mut self, identity: &str, ftl: &mut Ftl, now: SimTime) -> Result<(), NotWritten> {
         self.write(ftl, now, Commit { synced: true, identity: Some(identity), with_wear: true })
     }
 
     /// Write all that a drive has done, as one: after it the answers may leave, and when its log is written through, those
     /// that promise that it is there even where the system fails.
-    pub(crate) fn commit(&mut self, ftl: &mut Ftl<Flash>, now: SimTime) -> Result<(), NotWritten> {
+    pub(crate) fn commit(&mut self, ftl: &mut Ftl, now: SimTime) -> Result<(), NotWritten> {
         self.write(ftl, now, Commit::default())
     }
 
-    fn write(
-        &mut self,
-        ftl: &mut Ftl<Flash>,
-        now: SimTime,
-        mut commit: Commit<'_>,
-    ) -> Result<(), NotWritten> {
-        let changes = ftl.media.take_changes();
+    fn write(&mut self, ftl: &mut Ftl, now: SimTime, mut commit: Commit<'_>) -> Result<(), NotWritten> {
+        let changes = ftl.media_mut::<Flash>()?.take_changes();
         if changes.is_empty() && !commit.synced {
             return Ok(());
         }
@@ -255,7 +251,8 @@ impl Folder {
         }
         self.trims.extend(changes.trims.keys());
         let over = self.rows_over(ftl);
-        self.transact(&changes, ftl, now, commit, &over).map_err(|e| {
+        let flash = ftl.media().get::<Flash>()?;
+        self.transact(&changes, (ftl, flash), now, commit, &over).map_err(|e| {
             let is_full = e.sqlite_error_code() == Some(ErrorCode::DiskFull);
             let mend =
                 if is_full { "make room, and serve it again" } else { "mend that, and serve it again" };
@@ -270,7 +267,7 @@ impl Folder {
         if !over.0.is_empty() || !over.1.is_empty() {
             self.look_at = 2 * (self.writes.len() + self.trims.len()) + FEWEST_ROWS;
         }
-        ftl.media.forget_bytes();
+        ftl.media_mut::<Flash>()?.forget_bytes();
         self.log += changes.bytes(ftl.view().geometry().unit);
         if self.log > LOG_PART && self.tidier.ask() {
             self.log = 0;
@@ -280,7 +277,7 @@ impl Folder {
     }
 
     /// What protected RAM no longer holds, where there may be much of it: it is on flash, or not needed any more.
-    fn rows_over(&self, ftl: &Ftl<Flash>) -> (Vec<u64>, Vec<u64>) {
+    fn rows_over(&self, ftl: &Ftl) -> (Vec<u64>, Vec<u64>) {
         if self.writes.len() + self.trims.len() < self.look_at {
             return (vec![], vec![]);
         }
@@ -292,7 +289,7 @@ impl Folder {
     fn transact(
         &mut self,
         changes: &Changes,
-        ftl: &Ftl<Flash>,
+        (ftl, flash): (&Ftl, &Flash),
         now: SimTime,
         Commit { synced, identity, with_wear }: Commit<'_>,
         over: &(Vec<u64>, Vec<u64>),
@@ -308,21 +305,20 @@ impl Folder {
                 .execute([first, last])?;
         }
         for (ppn, from) in &changes.pages {
-            write_page(&t, &ftl.media, *ppn, *from)?;
+            write_page(&t, flash, *ppn, *from)?;
         }
-        let metadata = ftl.media.metadata();
         for block in &changes.blocks {
-            write_block(&t, metadata, *block)?;
+            write_block(&t, flash.spare_areas(), *block)?;
         }
         for ppn in &changes.trim_pages {
-            let versions = wordline_ftl::Media::trims(&ftl.media, *ppn).unwrap_or_default();
+            let versions = flash.trims(*ppn).unwrap_or_default();
             let bytes: Vec<u8> = versions.iter().flat_map(|v| v.to_le_bytes()).collect();
             t.prepare_cached("REPLACE INTO trim_page VALUES (?1, ?2)")?.execute(params![ppn.0, bytes])?;
         }
         let sector = ftl.view().geometry().sector as usize;
         for (id, (version, page)) in &changes.writes {
             let (_, at) = of_row_id(*id);
-            let data = <Flash as wordline_ftl::Media>::sector(page, at, sector);
+            let data = page.sector(at, sector);
             t.prepare_cached(NEWEST_WRITE)?.execute(params![id, version, crc32fast::hash(data), data])?;
         }
         if changes.trims_are_all {
@@ -350,7 +346,7 @@ impl Folder {
     }
 
     /// Write how worn the flash is, and let the log go to where it belongs.
-    pub(crate) fn end(&mut self, ftl: &mut Ftl<Flash>, now: SimTime) -> Result<(), NotWritten> {
+    pub(crate) fn end(&mut self, ftl: &mut Ftl, now: SimTime) -> Result<(), NotWritten> {
         self.write(ftl, now, Commit { synced: true, with_wear: true, identity: None })
     }
 }
@@ -396,9 +392,9 @@ fn note(t: &Transaction<'_>, key: &str, value: &dyn rusqlite::ToSql) -> rusqlite
     t.prepare_cached("REPLACE INTO drive VALUES (?1, ?2)")?.execute(params![key, value]).map(drop)
 }
 
-fn write_page(t: &Transaction<'_>, media: &Flash, ppn: Ppn, from: usize) -> rusqlite::Result<()> {
-    for part in from..media.metadata().page(ppn).len() {
-        let (oob, data) = media.part(ppn, part);
+fn write_page(t: &Transaction<'_>, flash: &Flash, ppn: Ppn, from: usize) -> rusqlite::Result<()> {
+    for part in from..flash.spare_areas().page(ppn).len() {
+        let (oob, data) = flash.part(ppn, part);
         let id = row_id(ppn.0, part);
         t.prepare_cached("REPLACE INTO page VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
             id,

@@ -7,27 +7,28 @@ use crate::data::rows::{mode, slots};
 use crate::error::ServeError;
 use std::sync::Arc;
 use wordline_ftl::{
-    BlockFound, BlockHeader, Ftl, Media, Metadata, Oob, ProtectedWrite, Recorded, RegionId, Span, Worn,
+    BlockFound, BlockHeader, BoxedMedia, Ftl, Media, Metadata, Oob, PageData, ProtectedWrite, RegionId, Span,
+    Worn,
 };
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask, SimTime};
 
 /// A drive as it was at the last commit.
-pub(crate) struct Found<M: Media> {
-    pub media: M,
-    pub writes: Vec<ProtectedWrite<M::Page>>,
+pub(crate) struct Found {
+    pub media: BoxedMedia,
+    pub writes: Vec<ProtectedWrite>,
     pub trims: Vec<(u64, u64)>,
     pub wear: Option<Worn>,
     pub now: SimTime,
 }
 
-impl Found<Flash> {
+impl Found {
     /// The same without bytes: for a drive that nobody reads.
-    pub(crate) fn without_bytes(self) -> Found<Metadata> {
+    pub(crate) fn without_bytes(self) -> Found {
         let Found { media, writes, trims, wear, now } = self;
-        let write =
-            |ProtectedWrite { lpn, mask, version, .. }| ProtectedWrite { lpn, mask, page: (), version };
-        let writes = writes.into_iter().map(write).collect();
-        Found { media: media.metadata().clone(), writes, trims, wear, now }
+        let without = |write| ProtectedWrite { page: PageData::default(), ..write };
+        let writes = writes.into_iter().map(without).collect();
+        let media = media.metadata().cloned().unwrap_or_default().into();
+        Found { media, writes, trims, wear, now }
     }
 }
 
@@ -42,7 +43,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    pub(crate) fn of<M: Media>(ftl: &Ftl<M>) -> Sizes {
+    pub(crate) fn of(ftl: &Ftl) -> Sizes {
         let (view, pages) = (ftl.view(), ftl.end_of_pages());
         let geometry = view.geometry();
         Sizes {
@@ -61,7 +62,7 @@ impl Folder {
     }
 
     /// All that is in the folder but the bytes of pages, and those in protected RAM.
-    pub(crate) fn find(&mut self, sizes: Sizes) -> Result<Found<Flash>, ServeError> {
+    pub(crate) fn find(&mut self, sizes: Sizes) -> Result<Found, ServeError> {
         let mut metadata = Metadata::default();
         let broken = |e: rusqlite::Error| self.unread(&e.to_string());
         self.each("SELECT * FROM block", |row| {
@@ -79,7 +80,7 @@ impl Folder {
             let fits = place >> sizes.slot_shift < sizes.blocks
                 && metadata.page(Ppn(place)).len() == part as usize
                 && span.lpn.0 < sizes.pages;
-            let noted = fits.then(|| metadata.program(Ppn(place), oob, ()));
+            let noted = fits.then(|| metadata.program(Ppn(place), oob, PageData::default()));
             Ok(noted.and_then(Result::ok).ok_or(format!("physical page {place}")))
         })?;
         self.each("SELECT physical_page, versions FROM trim_page", |row| {
@@ -101,12 +102,12 @@ impl Folder {
         let now = self.noted("now_ns").map_err(broken)?.unwrap_or(0);
         let sectors = writes.iter().flat_map(|w| w.mask.iter().map(|s| row_id(w.lpn.0, s as usize)));
         self.note_rows(sectors.collect(), trims.iter().map(|(entry, _)| *entry).collect());
-        let media = Flash::of(metadata, Arc::new(self.pages()?));
+        let media = Flash::of(metadata, Arc::new(self.pages()?)).into();
         Ok(Found { media, writes, trims, wear, now: SimTime(now) })
     }
 
     /// Sectors in protected RAM, those of one page and version together, in the order of the versions.
-    fn protected_writes(&self, sizes: Sizes) -> Result<Vec<ProtectedWrite<Arc<[u8]>>>, ServeError> {
+    fn protected_writes(&self, sizes: Sizes) -> Result<Vec<ProtectedWrite>, ServeError> {
         let mut rows: Vec<(u64, Lpn, u32, Vec<u8>)> = vec![];
         self.each("SELECT id, version, checksum, data FROM protected_write", |row| {
             let (lpn, sector) = of_row_id(row.get(0)?);

@@ -4,8 +4,8 @@ use crate::data::changes::row_id;
 use crate::lock;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use wordline_ftl::MediaError;
+use std::sync::Mutex;
+use wordline_ftl::{MediaError, PageData};
 use wordline_units::Ppn;
 
 /// The database of a folder.
@@ -35,7 +35,7 @@ impl Pages {
     }
 
     /// The bytes of a page's part.
-    pub(crate) fn read(&self, ppn: Ppn, part: usize) -> Result<Arc<[u8]>, MediaError> {
+    pub(crate) fn read(&self, ppn: Ppn, part: usize) -> Result<PageData, MediaError> {
         let id = row_id(ppn.0, part);
         let place = || format!("physical page {}", ppn.0);
         let mend = "take the folder from a copy, or write the page anew";

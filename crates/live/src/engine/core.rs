@@ -2,7 +2,6 @@
 //! waits or touches a socket.
 
 use crate::clock::{Clock, TimeScale};
-use crate::data::flash::Flash;
 use crate::data::folder::{Folder, NotWritten};
 use crate::drive::{Cut, Drive, Stopped};
 use crate::engine::command::{Command, Delivery, Role, weight};
@@ -30,7 +29,7 @@ const UNWRITTEN: usize = 256;
 
 /// The drive at work.
 pub(crate) struct Engine {
-    pub drive: Drive<Flash>,
+    pub drive: Drive,
     pub clock: Clock,
     pub units: Units,
     /// Where the drive is written before its answers leave.
@@ -65,7 +64,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(drive: Drive<Flash>, folder: Option<Folder>, spec: &ServeSpec) -> Engine {
+    pub(crate) fn new(drive: Drive, folder: Option<Folder>, spec: &ServeSpec) -> Engine {
         let setup = drive.setup();
         let units = Units { sector: setup.device.sector.0, page: setup.device.unit.0 };
         let size = setup.device.logical_bytes() / units.page * units.page;

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
-use wordline_ftl::{Checked, Label, NoMedia, StateError, StateFile};
+use wordline_ftl::{Checked, Label, StateError, StateFile};
 use wordline_schemes::Registry;
 use wordline_sim::{Device, NoProbe, Probe, RestoreError};
 use wordline_units::Opt;
 
-type Plain = Device<NoProbe, NoMedia>;
+type Plain = Device<NoProbe>;
 
 /// A state, read and found sound, and what it is called: a file, or a drive in memory.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ impl FromState {
         label: Label,
         geometry: &Geometry,
         probe: P,
-    ) -> Result<Device<P, NoMedia>, RunError> {
+    ) -> Result<Device<P>, RunError> {
         let mut device = restored(registry, label, geometry, probe, &self.state, |e| self.wrong(e))?;
         device.start_anew().map_err(|e| self.wrong(e))?;
         Ok(device)
@@ -100,7 +100,7 @@ fn restored<P: Probe>(
     probe: P,
     state: &StateFile,
     wrong: impl Fn(String) -> RunError,
-) -> Result<Device<P, NoMedia>, RunError> {
+) -> Result<Device<P>, RunError> {
     let built = registry.build(label.scheme)?;
     Device::restore(label, geometry, built, probe, state).map_err(|e| match e {
         RestoreError::Refused(refusal) => RunError::Refused(refusal),
@@ -146,7 +146,7 @@ impl SaveTo {
         mut self,
         label: Label,
         seed: u64,
-        device: &Device<P, NoMedia>,
+        device: &Device<P>,
     ) -> Result<(), RunError> {
         device.save(label, seed, self.file.as_file_mut()).map_err(|e| refused(&self.path, &e))?;
         self.file.persist(&self.path).map_err(|e| refused(&self.path, &e.error))?;

@@ -3,7 +3,7 @@
 use crate::begin::Start;
 use crate::fill::outcome::Outcome;
 use crate::fill::steady::WRITE;
-use wordline_ftl::{Begun, Media, Settling};
+use wordline_ftl::{Begun, Settling};
 use wordline_report::BegunSteady;
 use wordline_sim::Checkpoint;
 
@@ -12,7 +12,7 @@ use wordline_sim::Checkpoint;
 const FIRST_TENTH_MIN: f64 = 0.01;
 
 /// What a report says of a steady beginning.
-pub(crate) fn begun_steady<M: Media>(run: &Outcome<M>, start: &Start) -> BegunSteady {
+pub(crate) fn begun_steady(run: &Outcome, start: &Start) -> BegunSteady {
     let first = first_tenth(run);
     let drive_writes = first.bytes[WRITE] as f64 / run.setup.device.logical_bytes() as f64;
     let is_enough = drive_writes >= FIRST_TENTH_MIN && first.host_page_bytes > 0;
@@ -37,7 +37,7 @@ pub(crate) fn begun_steady<M: Media>(run: &Outcome<M>, start: &Start) -> BegunSt
 }
 
 /// The totals when a tenth of the requests had ended, or all of them where they are too few to cut.
-fn first_tenth<M: Media>(run: &Outcome<M>) -> Checkpoint {
+fn first_tenth(run: &Outcome) -> Checkpoint {
     let metrics = run.device.metrics;
     let end = metrics.totals(run.summary.end, run.device.ftl);
     let cut = metrics.checkpoints().iter().find(|c| c.ended * 10 >= end.ended).copied();

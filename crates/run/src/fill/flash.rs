@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use wordline_counters::{Cause, EnergyCounts, EnergyOf, ErrorCounts, IdleTime, OpKind, by_cause};
 use wordline_device::map_pages;
 use wordline_flash::SlotClass;
-use wordline_ftl::{Counters, LatencyPart, Media, Region, RegionCounters, RegionId};
+use wordline_ftl::{Counters, LatencyPart, Region, RegionCounters, RegionId};
 use wordline_report::{
     Energy, Flash, MapOnFlash, Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed,
     RegionActivity, Waf, Windows,
 };
 use wordline_units::{CellMode, PageType};
 
-pub(crate) fn flash<M: Media>(run: &Outcome<M>, c: &Counters) -> Flash {
+pub(crate) fn flash(run: &Outcome, c: &Counters) -> Flash {
     let regions = &run.device.ftl.layout().regions;
     let sum = |of: &dyn Fn(&wordline_ftl::RegionCounters) -> u64| c.regions.iter().map(of).sum::<u64>();
     let mut program_bytes = ProgramBytes::new();
@@ -77,7 +77,7 @@ pub(crate) fn flash<M: Media>(run: &Outcome<M>, c: &Counters) -> Flash {
     }
 }
 
-fn map_on_flash<M: Media>(run: &Outcome<M>, c: &Counters) -> MapOnFlash {
+fn map_on_flash(run: &Outcome, c: &Counters) -> MapOnFlash {
     let (spec, metadata) = (&run.setup.device, Cause::Metadata as usize);
     let pages = map_pages(spec.logical_bytes() / spec.unit.0, spec.unit);
     MapOnFlash {
@@ -92,7 +92,7 @@ fn map_on_flash<M: Media>(run: &Outcome<M>, c: &Counters) -> MapOnFlash {
     }
 }
 
-fn errors<M: Media>(run: &Outcome<M>, c: &Counters, errors: &ErrorCounts) -> ReadErrors {
+fn errors(run: &Outcome, c: &Counters, errors: &ErrorCounts) -> ReadErrors {
     let asked = run.setup.device.errors.as_ref().is_some_and(|model| !model.refresh.is_never());
     let m = &run.device.metrics;
     let (spent, all) = (m.parts[0][LatencyPart::Retry as usize], m.latency[0].sum());
@@ -107,7 +107,7 @@ fn errors<M: Media>(run: &Outcome<M>, c: &Counters, errors: &ErrorCounts) -> Rea
     }
 }
 
-fn energy<M: Media>(run: &Outcome<M>, used: &[EnergyCounts; Cause::COUNT]) -> Energy {
+fn energy(run: &Outcome, used: &[EnergyCounts; Cause::COUNT]) -> Energy {
     let some = Cause::ALL.into_iter().map(|cause| (cause, &used[cause as usize]));
     let some = some.filter(|(_, used)| **used != EnergyCounts::default());
     let by_cause: BTreeMap<String, EnergyOf> =
@@ -118,20 +118,20 @@ fn energy<M: Media>(run: &Outcome<M>, used: &[EnergyCounts; Cause::COUNT]) -> En
     Energy { total_j, nj_per_host_byte: (bytes > 0).then(|| total_j * 1e9 / bytes as f64), by_cause }
 }
 
-fn multiplane<M: Media>(run: &Outcome<M>, c: &Counters) -> Option<Multiplane> {
+fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {
     (run.setup.device.multiplane != wordline_device::Multiplane::Off).then_some(())?;
     let counts = &run.device.metrics.multiplane;
     Some(Multiplane { counts: counts.figures(), share: counts.share(c.operations()) })
 }
 
-fn suspensions<M: Media>(run: &Outcome<M>) -> Option<BTreeMap<String, u64>> {
+fn suspensions(run: &Outcome) -> Option<BTreeMap<String, u64>> {
     run.setup.device.service.suspension?;
     let counts = run.device.metrics.suspensions;
     let suspended = [OpKind::Program, OpKind::Erase];
     Some(suspended.map(|kind| (kind.key().to_string(), counts[kind as usize])).into())
 }
 
-fn windows<M: Media>(run: &Outcome<M>, c: &Counters) -> Option<Windows> {
+fn windows(run: &Outcome, c: &Counters) -> Option<Windows> {
     let regions = &run.device.ftl.layout().regions;
     let bits = regions.iter().filter(|r| r.rule.reprograms()).map(|r| r.mode.bits()).max()?;
     let sum = |of: &dyn Fn(&RegionCounters) -> [u64; Cause::COUNT]| {
@@ -152,17 +152,12 @@ fn windows<M: Media>(run: &Outcome<M>, c: &Counters) -> Option<Windows> {
     })
 }
 
-pub(crate) fn idle<M: Media>(run: &Outcome<M>) -> Option<IdleTime> {
+pub(crate) fn idle(run: &Outcome) -> Option<IdleTime> {
     run.device.ftl.works_when_idle().then(|| run.device.metrics.idle.figures())
 }
 
 /// Both ways of counting write amplification.
-pub(crate) fn waf<M: Media>(
-    run: &Outcome<M>,
-    c: &Counters,
-    flash: &Flash,
-    host_write_page_bytes: u64,
-) -> Option<Waf> {
+pub(crate) fn waf(run: &Outcome, c: &Counters, flash: &Flash, host_write_page_bytes: u64) -> Option<Waf> {
     let mut waf = Waf::new(&flash.program_bytes, host_write_page_bytes)?;
     if c.idle_gc_bytes > 0 {
         let premature = (c.premature_units * run.setup.device.unit.0).min(c.idle_gc_bytes);
@@ -172,7 +167,7 @@ pub(crate) fn waf<M: Media>(
     Some(waf)
 }
 
-fn page_types<M: Media>(run: &Outcome<M>, c: &Counters) -> Option<PageTypes> {
+fn page_types(run: &Outcome, c: &Counters) -> Option<PageTypes> {
     let Measured { ftl, metrics } = &run.device;
     let by_bit = |r: &&(usize, &Region)| r.1.rule.tells_types();
     let regions: Vec<(usize, &Region)> = ftl.layout().regions.iter().enumerate().collect();

@@ -5,13 +5,13 @@ use crate::begin::filled_spelling;
 use crate::fill::outcome::Outcome;
 use serde_json::Value;
 use wordline_device::{Ack, GcClass, ProgramBuffer};
-use wordline_ftl::{Cause, Media, RegionCounters, RegionId};
+use wordline_ftl::{Cause, RegionCounters, RegionId};
 use wordline_report::Report;
 use wordline_trace::Touched;
 use wordline_units::Fraction;
 
 /// What a reader of this report should know.
-pub(crate) fn hints<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {
+pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     let mut hints = run.setup.workload.remarks();
     hints.extend(no_collection(report, run));
     let counters = run.device.ftl.counters();
@@ -64,7 +64,7 @@ const FILL: Fraction = Fraction::percent(90);
 const LONGER: f64 = 1000.0;
 
 /// A run that wrote and collected nothing, and what would have made it collect.
-fn no_collection<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {
+fn no_collection(report: &Report, run: &Outcome) -> Vec<String> {
     let erases: u64 = report.flash.erases.values().sum();
     // A collection that has begun may not have come to its erase.
     let moved: u64 = ["gc", "migration"].iter().filter_map(|cause| report.flash.reads.get(*cause)).sum();
@@ -78,7 +78,7 @@ fn no_collection<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {
 }
 
 /// What makes this drive collect under this scheme.
-fn to_collect<M: Media>(report: &Report, run: &Outcome<M>) -> Option<String> {
+fn to_collect(report: &Report, run: &Outcome) -> Option<String> {
     let (ftl, setup) = (run.device.ftl, run.setup);
     let took = |r: &RegionCounters| r.program_bytes[Cause::Host as usize];
     let most = ftl.counters().regions.iter().map(took).enumerate().max_by_key(|(_, bytes)| *bytes)?;
@@ -99,7 +99,7 @@ fn to_collect<M: Media>(report: &Report, run: &Outcome<M>) -> Option<String> {
 }
 
 /// The number of requests that writes so many times as much, where one is given.
-fn enough<M: Media>(report: &Report, run: &Outcome<M>, times: f64) -> String {
+fn enough(report: &Report, run: &Outcome, times: f64) -> String {
     let setup = run.setup;
     // In the background collection waits for the host, and nobody knows for how long.
     if setup.device.gc.class == GcClass::Background {
@@ -115,7 +115,7 @@ fn enough<M: Media>(report: &Report, run: &Outcome<M>, times: f64) -> String {
 }
 
 /// Reads of pages that hold no data.
-fn unmapped<M: Media>(run: &Outcome<M>, share: String) -> String {
+fn unmapped(run: &Outcome, share: String) -> String {
     let setup = run.setup;
     let what = format!("{share} % of the pages read held no data and cost no flash time");
     let proposed = match setup.initial.filled {
@@ -141,7 +141,7 @@ fn unmapped<M: Media>(run: &Outcome<M>, share: String) -> String {
 }
 
 /// Where more than a tenth of what was programmed is padding: what lets wordlines fill.
-fn padded<M: Media>(run: &Outcome<M>) -> Option<String> {
+fn padded(run: &Outcome) -> Option<String> {
     let counters = run.device.ftl.counters();
     let (padding, all) = (counters.program_bytes(Cause::Pad), counters.programmed_bytes());
     if padding * 10 <= all {
@@ -171,7 +171,7 @@ fn padded<M: Media>(run: &Outcome<M>) -> Option<String> {
 }
 
 /// An open loop that the drive cannot follow, and the pace that it can.
-fn saturated<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {
+fn saturated(report: &Report, run: &Outcome) -> Vec<String> {
     let Some(overload) = report.overload() else { return vec![] };
     let details = &report.workload.details;
     let served = report.host.completed as f64 / report.simulated_s.max(1e-9);

@@ -2,11 +2,11 @@
 
 use crate::fill::outcome::Outcome;
 use std::collections::BTreeMap;
-use wordline_ftl::{Counters, LatencyPart, Media};
+use wordline_ftl::{Counters, LatencyPart};
 use wordline_report::{CDF_POINTS_MAX, Host, Latencies, Latency, Throughput};
 use wordline_sim::{Histogram, Metrics};
 
-pub(crate) fn host<M: Media>(run: &Outcome<M>, c: &Counters) -> Host {
+pub(crate) fn host(run: &Outcome, c: &Counters) -> Host {
     let m = &run.device.metrics;
     let failed =
         [("out_of_space", m.out_of_space), ("uncorrectable", m.uncorrectable), ("worn_out", m.worn_out)];

@@ -3,30 +3,30 @@
 use crate::ask::setup::Setup;
 use crate::begin::Start;
 use std::ops::Deref;
-use wordline_ftl::{Ftl, Media};
+use wordline_ftl::Ftl;
 use wordline_report::{Holdings, JobActivity, QueueActivity};
 use wordline_sim::{Device, Metrics, Probe, Summary};
 use wordline_units::{BlockId, SimTime};
 
 /// What of a drive goes into its report, whatever watched it.
-pub(crate) struct Measured<'a, M: Media> {
-    pub ftl: &'a Ftl<M>,
+pub(crate) struct Measured<'a> {
+    pub ftl: &'a Ftl,
     pub metrics: &'a Metrics,
 }
 
 /// A run that has ended, beside its drive: at its last completion, or at rest after that.
-pub(crate) struct Outcome<'a, M: Media> {
+pub(crate) struct Outcome<'a> {
     pub ended: &'a Ended<'a>,
-    pub device: Measured<'a, M>,
+    pub device: Measured<'a>,
 }
 
-impl<'a, M: Media> Outcome<'a, M> {
-    pub(crate) fn of<P: Probe>(ended: &'a Ended, device: &'a Device<P, M>) -> Outcome<'a, M> {
+impl<'a> Outcome<'a> {
+    pub(crate) fn of<P: Probe>(ended: &'a Ended, device: &'a Device<P>) -> Outcome<'a> {
         Outcome { ended, device: Measured { ftl: &device.ftl, metrics: &device.metrics } }
     }
 }
 
-impl<'a, M: Media> Deref for Outcome<'a, M> {
+impl<'a> Deref for Outcome<'a> {
     type Target = Ended<'a>;
 
     fn deref(&self) -> &Ended<'a> {
@@ -52,7 +52,7 @@ pub(crate) struct Ended<'a> {
 }
 
 /// Erases of each plane's blocks, in all modes.
-pub(crate) fn plane_erases<M: Media>(ftl: &Ftl<M>) -> Vec<u64> {
+pub(crate) fn plane_erases(ftl: &Ftl) -> Vec<u64> {
     let view = ftl.view();
     let geometry = view.geometry();
     let mut sums = vec![0; geometry.planes as usize];

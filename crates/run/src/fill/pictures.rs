@@ -1,7 +1,7 @@
 //! What pictures are drawn from: the run in bins of time, busy dies and buses, the map of blocks.
 
 use crate::fill::outcome::Outcome;
-use wordline_ftl::{BlockLife, BlockStatus, Ftl, Media};
+use wordline_ftl::{BlockLife, BlockStatus, Ftl};
 use wordline_report::{BlockFrame, BlockKind, BlockMap, BlockRow, Timeline, Utilisation};
 use wordline_sim::{Metrics, TimeBin, Usage, map_rows};
 use wordline_units::PageType;
@@ -9,7 +9,7 @@ use wordline_units::PageType;
 /// More resources than this are not listed one by one.
 const RESOURCES_MAX: usize = 1024;
 
-pub(crate) fn utilisation<M: Media>(run: &Outcome<M>) -> Option<Utilisation> {
+pub(crate) fn utilisation(run: &Outcome) -> Option<Utilisation> {
     let metrics = run.device.metrics;
     let time = metrics.used_at.0 as f64;
     let [dies, buses] = &metrics.used;
@@ -26,7 +26,7 @@ pub(crate) fn utilisation<M: Media>(run: &Outcome<M>) -> Option<Utilisation> {
     Some(Utilisation { dies_mean: mean(dies), buses_mean: mean(buses), dies: each(dies), buses: each(buses) })
 }
 
-pub(crate) fn block_map<M: Media>(run: &Outcome<M>) -> BlockMap {
+pub(crate) fn block_map(run: &Outcome) -> BlockMap {
     let (ftl, frames) = (run.device.ftl, run.device.metrics.frames());
     let kind = |look: &BlockStatus| -> BlockKind {
         let (region, mode) = (&ftl.layout().regions[look.region.0 as usize].name, look.mode.key());
@@ -69,7 +69,7 @@ pub(crate) fn block_map<M: Media>(run: &Outcome<M>) -> BlockMap {
     BlockMap { rows: rows.collect(), legend, frames }
 }
 
-pub(crate) fn timeline<M: Media>(m: &Metrics, ftl: &Ftl<M>) -> Timeline {
+pub(crate) fn timeline(m: &Metrics, ftl: &Ftl) -> Timeline {
     let layout = ftl.layout();
     let (width, bins) = m.timeline();
     let bin_s = width.as_secs();

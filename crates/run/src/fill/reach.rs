@@ -2,12 +2,11 @@
 
 use crate::fill::outcome::Outcome;
 use wordline_device::Trigger;
-use wordline_ftl::Media;
 use wordline_report::OutOfReach;
 use wordline_units::Fraction;
 
 /// The triggers that cannot be met beside the data of this run, of regions that it wrote to.
-pub(crate) fn out_of_reach<M: Media>(run: &Outcome<M>) -> Vec<OutOfReach> {
+pub(crate) fn out_of_reach(run: &Outcome) -> Vec<OutOfReach> {
     let (setup, ftl) = (run.setup, run.device.ftl);
     let layout = ftl.layout();
     let began =
@@ -37,7 +36,7 @@ pub(crate) fn out_of_reach<M: Media>(run: &Outcome<M>) -> Vec<OutOfReach> {
 }
 
 /// The key of the device file that a region's trigger comes from; empty where a scheme gives it.
-fn setting<M: Media>(run: &Outcome<M>, trigger: Trigger, at_rest: bool) -> &'static str {
+fn setting(run: &Outcome, trigger: Trigger, at_rest: bool) -> &'static str {
     let is = |set: Trigger| match (set, trigger) {
         (Trigger::FreeBlocks(a) | Trigger::FreeSlots(a), Trigger::FreeBlocks(b) | Trigger::FreeSlots(b)) => {
             a == b

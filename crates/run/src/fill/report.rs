@@ -15,7 +15,7 @@ use crate::fill::wear::{capacity, lifetime, lost_blocks, wear, wear_histogram};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wordline_ftl::{Counters, Media};
+use wordline_ftl::Counters;
 use wordline_report::{
     Balance, Conditions, DeviceInfo, LatencyCdf, LatencyParts, LifeUsed, MapTable, Memory, REPORT_SCHEMA,
     Report, SchemeInfo, Speed, WorkloadInfo,
@@ -23,7 +23,7 @@ use wordline_report::{
 use wordline_units::CellMode;
 
 /// The report up to the last completion. What is only known when the drive has come to rest is left out.
-pub(crate) fn report<M: Media>(run: &Outcome<M>) -> Report {
+pub(crate) fn report(run: &Outcome) -> Report {
     let (setup, ftl, metrics) = (run.setup, &run.device.ftl, &run.device.metrics);
     let counters = ftl.counters();
     let simulated_s = run.summary.end.since(run.first_arrival).as_secs();
@@ -99,7 +99,7 @@ pub(crate) fn workload(name: &str, resolved: Value) -> WorkloadInfo {
     WorkloadInfo { name, details }
 }
 
-fn conditions<M: Media>(run: &Outcome<M>) -> Conditions {
+fn conditions(run: &Outcome) -> Conditions {
     let (setup, ftl) = (run.setup, run.device.ftl);
     let (logical, layout) = (setup.device.logical_bytes(), ftl.layout());
     let flash = CellMode::ALL.into_iter().zip(layout.flash_bytes(&setup.geometry));
@@ -120,7 +120,7 @@ fn conditions<M: Media>(run: &Outcome<M>) -> Conditions {
 }
 
 /// What the scheme has followed. Where both of a combination have a name, that of the dense one is numbered.
-fn followed<M: Media>(run: &Outcome<M>) -> BTreeMap<String, Vec<[f64; 2]>> {
+fn followed(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
     let mut found = BTreeMap::new();
     for (name, series) in run.device.ftl.scheme().metrics() {
         let numbered = (2..).map(|n| format!("{name} ({n})"));
@@ -130,7 +130,7 @@ fn followed<M: Media>(run: &Outcome<M>) -> BTreeMap<String, Vec<[f64; 2]>> {
     found
 }
 
-fn memory<M: Media>(run: &Outcome<M>) -> Memory {
+fn memory(run: &Outcome) -> Memory {
     let (map_bytes, engine_bytes) = run.device.ftl.table_bytes();
     let mapped = run.device.ftl.mapped();
     let each = (mapped > 0).then(|| map_bytes as f64 / mapped as f64);
@@ -143,7 +143,7 @@ fn memory<M: Media>(run: &Outcome<M>) -> Memory {
     Memory { engine_bytes, map_bytes, bytes_per_mapped_page: each, tables: tables.collect() }
 }
 
-fn speed<M: Media>(run: &Outcome<M>, c: &Counters) -> Speed {
+fn speed(run: &Outcome, c: &Counters) -> Speed {
     let rate = |n: u64| if run.wall_s > 0.0 { n as f64 / run.wall_s } else { 0.0 };
     Speed {
         wall_s: run.wall_s,

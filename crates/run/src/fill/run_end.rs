@@ -3,12 +3,12 @@
 
 use crate::fill::flash::flash;
 use crate::fill::outcome::Outcome;
-use wordline_ftl::{Cause, Counters, Ftl, Media};
+use wordline_ftl::{Cause, Counters, Ftl};
 use wordline_report::{AfterLastRequest, Holdings};
 use wordline_units::{BlockId, CellMode, SimTime};
 
 /// What a drive holds now.
-pub(crate) fn holdings<M: Media>(ftl: &Ftl<M>) -> Holdings {
+pub(crate) fn holdings(ftl: &Ftl) -> Holdings {
     let view = ftl.view();
     let caches = ftl.layout().regions.iter().any(|r| r.mode != CellMode::Slc);
     let mut slc_sectors = 0;
@@ -22,11 +22,7 @@ pub(crate) fn holdings<M: Media>(ftl: &Ftl<M>) -> Holdings {
 }
 
 /// What a drive did between the last completion, at which it had counted `before`, and its rest, which `run` has.
-pub(crate) fn after_last_request<M: Media>(
-    run: &Outcome<M>,
-    before: &Counters,
-    now: SimTime,
-) -> AfterLastRequest {
+pub(crate) fn after_last_request(run: &Outcome, before: &Counters, now: SimTime) -> AfterLastRequest {
     let counters = run.device.ftl.counters();
     let programmed = |cause: Cause| counters.program_bytes(cause) - before.program_bytes(cause);
     let copies = |c: &Counters| {

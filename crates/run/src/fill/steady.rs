@@ -11,7 +11,7 @@
 //! ([`FREE_BLOCKS_MAX`]), and a drive that began in a steady state must be in that one ([`LAW_MAX`]).
 
 use crate::fill::outcome::{Outcome, plane_erases};
-use wordline_ftl::{Media, Settling};
+use wordline_ftl::Settling;
 use wordline_report::{
     AfterWarmUp, Estimate, Reached, STEADY_CRITERION, SteadyFrom, SteadyState, significant,
 };
@@ -103,7 +103,7 @@ fn moves(why: String) -> Against {
 }
 
 /// The steady state of a run that has ended.
-pub(crate) fn steady_state<M: Media>(run: &Outcome<M>) -> SteadyState {
+pub(crate) fn steady_state(run: &Outcome) -> SteadyState {
     let judged = judged(run);
     let (reached, why, found) = match judged {
         Ok(Steady { from, after, why }) => (Reached::Yes, why, Some((from, after))),
@@ -120,7 +120,7 @@ struct Steady {
     why: String,
 }
 
-fn judged<M: Media>(run: &Outcome<M>) -> Result<Steady, Against> {
+fn judged(run: &Outcome) -> Result<Steady, Against> {
     let start = run.first_arrival.0;
     let points = run.device.metrics.checkpoints();
     let end = run.device.metrics.totals(run.summary.end, run.device.ftl);
@@ -193,7 +193,7 @@ fn flat_from(measures: &[Measure], judgement: Steadiness) -> Result<usize, Again
 }
 
 /// Whether so much has been written and collected that blocks have come round.
-fn came_round<M: Media>(run: &Outcome<M>, cut: &Checkpoint, end: &Checkpoint) -> Result<(), Against> {
+fn came_round(run: &Outcome, cut: &Checkpoint, end: &Checkpoint) -> Result<(), Against> {
     let written = (end.bytes[WRITE] - cut.bytes[WRITE]) as f64 / run.setup.device.logical_bytes() as f64;
     if written < DRIVE_WRITES_MIN {
         return Err(too_short(format!(
@@ -216,7 +216,7 @@ fn came_round<M: Media>(run: &Outcome<M>, cut: &Checkpoint, end: &Checkpoint) ->
 }
 
 /// Whether the drive neither uses up free blocks nor gathers some, so that its figures would change with that.
-fn keeps_free_blocks<M: Media>(run: &Outcome<M>, points: &[Checkpoint]) -> Result<(), Against> {
+fn keeps_free_blocks(run: &Outcome, points: &[Checkpoint]) -> Result<(), Against> {
     let planes = run.setup.geometry.planes as f64;
     let tenth = (points.len() / 10).max(1).min(points.len());
     let mean =
@@ -231,7 +231,7 @@ fn keeps_free_blocks<M: Media>(run: &Outcome<M>, points: &[Checkpoint]) -> Resul
 
 /// Whether write amplification is that of the steady state in which the drive began: of its end in simulated time, or
 /// else of the untimed writes.
-fn follows_law<M: Media>(run: &Outcome<M>, after: &AfterWarmUp) -> Result<(), Against> {
+fn follows_law(run: &Outcome, after: &AfterWarmUp) -> Result<(), Against> {
     let begun = run.start.filter(|start| start.begun.settling == Settling::Settled);
     let (Some(start), Some(waf)) = (begun, after.waf) else { return Ok(()) };
     let off = |expected: f64| (waf.mean / expected - 1.0).abs() > LAW_MAX;

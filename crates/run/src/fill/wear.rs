@@ -2,14 +2,14 @@
 
 use crate::fill::outcome::Outcome;
 use std::collections::BTreeMap;
-use wordline_ftl::{Counters, Media};
+use wordline_ftl::Counters;
 use wordline_report::{
     Capacity, ChangingCapacity, Lifetime, LostBlocks, ModeLifetime, RegionCapacity, Wear, WearHistogram,
     WornOut,
 };
 use wordline_units::CellMode;
 
-pub(crate) fn capacity<M: Media>(run: &Outcome<M>) -> Capacity {
+pub(crate) fn capacity(run: &Outcome) -> Capacity {
     let (spec, ftl, geometry) = (&run.setup.device, &run.device.ftl, &run.setup.geometry);
     let layout = ftl.layout();
     let (logical, physical) = (spec.logical_bytes(), layout.resting_bytes(geometry));
@@ -45,7 +45,7 @@ pub(crate) fn capacity<M: Media>(run: &Outcome<M>) -> Capacity {
     }
 }
 
-pub(crate) fn wear<M: Media>(run: &Outcome<M>) -> BTreeMap<String, Wear> {
+pub(crate) fn wear(run: &Outcome) -> BTreeMap<String, Wear> {
     #[derive(Clone, Copy)]
     struct Sum {
         blocks: u64,
@@ -78,7 +78,7 @@ pub(crate) fn wear<M: Media>(run: &Outcome<M>) -> BTreeMap<String, Wear> {
 /// Classes of a histogram of wear, at most.
 const WEAR_CLASSES_MAX: u64 = 64;
 
-pub(crate) fn wear_histogram<M: Media>(run: &Outcome<M>) -> BTreeMap<String, WearHistogram> {
+pub(crate) fn wear_histogram(run: &Outcome) -> BTreeMap<String, WearHistogram> {
     wear(run)
         .into_iter()
         .map(|(mode, of)| {
@@ -99,7 +99,7 @@ pub(crate) fn drive_writes_per_day(drive_writes: f64) -> f64 {
     drive_writes / (5.0 * 365.25)
 }
 
-pub(crate) fn lost_blocks<M: Media>(run: &Outcome<M>) -> Option<LostBlocks> {
+pub(crate) fn lost_blocks(run: &Outcome) -> Option<LostBlocks> {
     let (wear, ftl) = (run.setup.device.wear, &run.device.ftl);
     if wear.is_off() {
         return None;
@@ -124,7 +124,7 @@ pub(crate) fn lost_blocks<M: Media>(run: &Outcome<M>) -> Option<LostBlocks> {
 }
 
 /// Lifetimes by mean erases, which take wear levelling to be perfect.
-pub(crate) fn lifetime<M: Media>(run: &Outcome<M>, c: &Counters, simulated_s: f64) -> Option<Lifetime> {
+pub(crate) fn lifetime(run: &Outcome, c: &Counters, simulated_s: f64) -> Option<Lifetime> {
     let endures = |mode: CellMode| {
         let media = &run.setup.geometry.media;
         media.iter().filter_map(|m| m.mode(mode)).map(|t| t.endurance).filter(|e| *e > 0).min()

@@ -6,7 +6,7 @@ use crate::host::jobs::Jobs;
 use crate::host::queues::{activity, measured, of};
 use std::cell::Cell;
 use thiserror::Error;
-use wordline_ftl::{Media, RequestError};
+use wordline_ftl::RequestError;
 use wordline_report::{JobActivity, QueueActivity};
 use wordline_sim::{
     Arrivals, Client, Device, DeviceError, DriveError, Pacing, Probe, Progress, Stop, Summary, drive,
@@ -45,9 +45,9 @@ pub(crate) struct Driven {
 ///
 /// # Errors
 /// When the workload or the device fails, or `going_on` says that the run ends here.
-pub(crate) fn drive_workload<P: Probe, M: Media>(
+pub(crate) fn drive_workload<P: Probe>(
     setup: &Setup,
-    device: &mut Device<P, M>,
+    device: &mut Device<P>,
     bounds: Bounds,
     going_on: &dyn Fn() -> Result<(), StreamError>,
     progress: impl FnMut(Progress),

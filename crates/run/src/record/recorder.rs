@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::rc::Rc;
 use wordline_flash::ProgramRule;
-use wordline_ftl::{EarlierBits, Ftl, Media, OpKind, Part, RegionId};
+use wordline_ftl::{EarlierBits, Ftl, OpKind, Part, RegionId};
 use wordline_sim::{Begin, Completion, Event, Moment, Probe};
 use wordline_units::{CellMode, PlaneId};
 
@@ -107,7 +107,7 @@ impl Recorder {
     }
 
     /// Begin the files with what is known before the first request.
-    pub(crate) fn begin_files<M: Media>(&mut self, setup: &Setup, scheme: &str, ftl: &Ftl<M>) {
+    pub(crate) fn begin_files(&mut self, setup: &Setup, scheme: &str, ftl: &Ftl) {
         self.regions = ftl.layout().regions.iter().map(|r| r.name.to_string()).collect();
         self.line = format!("# {}\n{LOG_COLUMNS}\n", log_header(setup, scheme, ftl));
         self.write_log();
@@ -245,7 +245,7 @@ impl Probe for Recorder {
 }
 
 /// Geometry, times, regions, and what was programmed before time 0: all that a checker needs.
-fn log_header<M: Media>(setup: &Setup, scheme: &str, ftl: &Ftl<M>) -> Value {
+fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl) -> Value {
     let (spec, layout) = (&setup.device, ftl.layout());
     let media: Vec<Value> = spec
         .media
@@ -348,7 +348,7 @@ fn log_header<M: Media>(setup: &Setup, scheme: &str, ftl: &Ftl<M>) -> Value {
 
 /// What was programmed before time 0, as runs of neighbouring blocks that are alike: first block,
 /// how many, region, slots programmed in each, and where the rule tells bits apart, pages by bit.
-fn runs<M: Media>(ftl: &Ftl<M>) -> Vec<Value> {
+fn runs(ftl: &Ftl) -> Vec<Value> {
     let mut runs: Vec<(u32, u32, RegionId, [u32; 4], bool)> = vec![];
     for (block, region, pages, direct) in ftl.programmed() {
         match runs.last_mut() {

@@ -11,7 +11,6 @@ use crate::study::threads::join;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use wordline_ftl::NoMedia;
 use wordline_report::{Comparison, RefusedScheme, Replicas, Report};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{Message, Opt};
@@ -36,7 +35,7 @@ pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<Ref
     let mut all = vec![];
     for entry in setup.spec.registry.all().iter().filter(|e| !schemes.iter().any(|s| *s == e.name)) {
         let built = setup.spec.registry.build(&setup.scheme(&entry.name)?)?;
-        match Device::<NoProbe, NoMedia>::new(&setup.device, &setup.geometry, built, NoProbe) {
+        match Device::<NoProbe>::new(&setup.device, &setup.geometry, built, NoProbe) {
             Ok(_) => all.push(entry.name.to_string()),
             Err(e) => refused.push(RefusedScheme { scheme: entry.name.to_string(), reason: e.reason }),
         }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use wordline_ftl::{Cause, Counters, NoMedia};
+use wordline_ftl::{Cause, Counters};
 use wordline_run::{RunSpec, Setup, compare};
 use wordline_sim::{Device, NoProbe, Stop, drive};
 use wordline_units::CellMode;
@@ -47,7 +47,7 @@ fn spec(scheme: &str, device: &str, (workload, requests, initial): (&str, u64, &
 }
 
 /// The columns of a run in order.
-fn figures(device: &Device<NoProbe, NoMedia>) -> Vec<(String, String)> {
+fn figures(device: &Device<NoProbe>) -> Vec<(String, String)> {
     let (metrics, counters): (_, &Counters) = (&device.metrics, device.ftl.counters());
     let reads =
         |cause: Cause| counters.regions.iter().map(|r| r.reads[cause as usize]).sum::<u64>().to_string();
@@ -73,7 +73,7 @@ fn figures(device: &Device<NoProbe, NoMedia>) -> Vec<(String, String)> {
 }
 
 /// The figures of a run up to its last completion, and the hash of all that it came to.
-fn row(mut device: Device<NoProbe, NoMedia>) -> Vec<(String, String)> {
+fn row(mut device: Device<NoProbe>) -> Vec<(String, String)> {
     let mut all = figures(&device);
     device.drain().unwrap();
     device.ftl.check().unwrap();
@@ -84,7 +84,7 @@ fn row(mut device: Device<NoProbe, NoMedia>) -> Vec<(String, String)> {
 
 /// One run, driven here and not by [`compare`], so that two ways must come to one result. `None`
 /// where scheme and device do not go together.
-fn run(setup: &Setup, scheme: &str) -> Option<Device<NoProbe, NoMedia>> {
+fn run(setup: &Setup, scheme: &str) -> Option<Device<NoProbe>> {
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut device = Device::new(&setup.device, &setup.geometry, scheme, NoProbe).ok()?;
     device.ftl.precondition(&setup.state, setup.spec.seed).unwrap_or_else(|e| panic!("{e}"));

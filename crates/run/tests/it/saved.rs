@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use wordline_ftl::{Label, NoMedia};
+use wordline_ftl::Label;
 use wordline_report::Report;
 use wordline_run::{
     Blame, Files, Recording, RunError, RunSpec, Setup, Snapshot, compare, rerun, run, run_recorded,
@@ -174,15 +174,15 @@ fn forks_of_a_snapshot_in_mid_flight_go_on_each_for_itself() {
     let device = wordline_run::device("demo-8gb", &[]).unwrap();
     let geometry = device.geometry().unwrap();
     let scheme = wordline_schemes::build("slc-cache").unwrap();
-    let mut drive: Device<NoProbe, NoMedia> = Device::new(&device, &geometry, scheme, NoProbe).unwrap();
+    let mut drive: Device<NoProbe> = Device::new(&device, &geometry, scheme, NoProbe).unwrap();
     let write = |n: u64| HostRequest::new(HostOp::Write, n * 7919 % 100_000 * 8, 32).at(SimTime(n * 3000));
-    let serve = |drive: &mut Device<NoProbe, NoMedia>, numbers: std::ops::Range<u64>| {
+    let serve = |drive: &mut Device<NoProbe>, numbers: std::ops::Range<u64>| {
         for n in numbers {
             drive.submit(write(n), SimTime(n * 3000)).unwrap();
             while drive.poll().is_some() {}
         }
     };
-    let hash = |drive: &mut Device<NoProbe, NoMedia>| {
+    let hash = |drive: &mut Device<NoProbe>| {
         drive.drain().unwrap();
         drive.metrics.result_hash(&drive.ftl.counters().integers())
     };

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use wordline_device::{DeviceSpec, builtin};
 use wordline_flash::Geometry;
-use wordline_ftl::{DriveInfo, Ftl, Layout, NoMedia};
+use wordline_ftl::{DriveInfo, Ftl, Layout};
 use wordline_schemes::{all, build};
 use wordline_units::CellMode;
 
@@ -12,7 +12,7 @@ use wordline_units::CellMode;
 fn laid_out(spec: &DeviceSpec, geometry: &Geometry, scheme: &str) -> Result<Layout, String> {
     let logical_pages = (spec.logical_bytes() / spec.unit.0) as u32;
     let drive = DriveInfo { spec, geometry, logical_pages };
-    let ftl = Ftl::<NoMedia>::new(&drive, build(scheme).unwrap()).map_err(|e| e.to_string())?;
+    let ftl = Ftl::new(&drive, build(scheme).unwrap()).map_err(|e| e.to_string())?;
     Ok(ftl.layout().clone())
 }
 

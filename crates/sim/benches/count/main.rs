@@ -10,12 +10,12 @@ mod shape;
 use shape::{LBAS, PAGE, PEERS, PEERS_HEAVY};
 use std::convert::Infallible;
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Counters, Initial, Mapped, NoMedia};
+use wordline_ftl::{Counters, Initial, Mapped};
 use wordline_hash::SplitMix64;
 use wordline_sim::{Device, NoProbe, Pacing, Stop, drive};
 use wordline_units::{Fraction, HostOp, HostRequest};
 
-type Drive = Device<NoProbe, NoMedia>;
+type Drive = Device<NoProbe>;
 
 /// A case: how the drive begins, what it is asked first, and what is counted.
 struct Case {

@@ -3,7 +3,7 @@
 use crate::shape::{LBAS, PAGE, Shape};
 use std::convert::Infallible;
 use std::time::Instant;
-use wordline_ftl::{Initial, Mapped, NoMedia};
+use wordline_ftl::{Initial, Mapped};
 use wordline_sim::{Device, NoProbe, Pacing, Stop, drive};
 use wordline_units::{Fraction, HostOp, HostRequest};
 
@@ -115,8 +115,7 @@ impl Case {
         let begin = Instant::now();
         let geometry = spec.geometry().expect("geometry");
         let scheme = wordline_schemes::build("conventional").expect("scheme");
-        let mut device: Device<NoProbe, NoMedia> =
-            Device::new(&spec, &geometry, scheme, NoProbe).expect("device");
+        let mut device: Device<NoProbe> = Device::new(&spec, &geometry, scheme, NoProbe).expect("device");
         let pages = spec.logical_bytes() / PAGE;
         let all = Initial::holding(Mapped::First(pages as u32));
         match self.start {
@@ -157,7 +156,7 @@ impl Case {
             }))
         });
         let pacing = Pacing::Closed { queue_depth: self.queue_depth };
-        let mut go = |device: &mut Device<NoProbe, NoMedia>, count| {
+        let mut go = |device: &mut Device<NoProbe>, count| {
             let stop = Stop { requests: Some(count), ..Stop::default() };
             drive(device, &mut requests, pacing, stop, |_| {}).expect("run");
             device.drain().expect("drained");

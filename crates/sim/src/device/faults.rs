@@ -2,10 +2,10 @@
 
 use crate::device::Device;
 use crate::probe::Probe;
-use wordline_ftl::{ArrayTime, Media, OpId};
+use wordline_ftl::{ArrayTime, OpId};
 use wordline_units::{DieId, SimDuration};
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     /// Let the arrays of a die work so many times longer from their next operation on; 1 is as they should. A state that is
     /// saved, and a drive whose power was cut, know nothing of it.
     pub fn slow_die(&mut self, die: DieId, factor: u32) {

@@ -8,10 +8,10 @@ use crate::probe::Probe;
 use crate::state::alarm::Alarm;
 use crate::state::resources::Resources;
 use wordline_device::Lanes;
-use wordline_ftl::{LatencyPart, Media, Pending, RequestId};
+use wordline_ftl::{LatencyPart, Pending, RequestId};
 use wordline_units::{HostOp, SimDuration, SimTime};
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     #[inline]
     pub(crate) fn queue_on_link(&mut self, id: RequestId) {
         if self.link_is_free {

@@ -4,9 +4,8 @@ use crate::device::Device;
 use crate::end::EndOfLife;
 use crate::probe::Probe;
 use crate::state::life::Watch;
-use wordline_ftl::Media;
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     /// Count the device as over at this end, too, and not only when a write finds no place. `logical_bytes` are those
     /// of the host. Gives the bytes that it must still hold, and those that it does.
     pub fn live_until(&mut self, end: EndOfLife, logical_bytes: u64) -> (u64, u64) {

@@ -11,10 +11,10 @@ use crate::device::Device;
 use crate::probe::Probe;
 use crate::state::plane::Want;
 use crate::state::resources::NOTHING;
-use wordline_ftl::{Class, Media, OpId, OpKind};
+use wordline_ftl::{Class, OpId, OpKind};
 use wordline_units::{SimDuration, SimTime};
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     /// Let what is ready and like the operation that begins go with it, in the order of service. Returns
     /// when the last of them is done.
     pub(crate) fn join(&mut self, array: usize, lead: OpId, end: SimTime) -> SimTime {

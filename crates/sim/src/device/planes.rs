@@ -5,10 +5,10 @@ use crate::device::Device;
 use crate::error::DeviceError;
 use crate::probe::{Moment, Probe};
 use crate::state::plane::Want;
-use wordline_ftl::{Blocked, BusyTime, Class, GiveUp, Media, OpId, OpKind};
+use wordline_ftl::{Blocked, BusyTime, Class, GiveUp, OpId, OpKind};
 use wordline_units::{DieId, PlaneId};
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     #[inline]
     pub(crate) fn enqueue(&mut self, id: OpId) {
         if P::WATCHES {

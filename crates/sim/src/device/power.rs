@@ -6,13 +6,13 @@ use crate::metrics::Metrics;
 use crate::probe::Probe;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
-use wordline_ftl::{Ftl, OpId, PowerLossImage, Recorded, Refusal, Scheme};
+use wordline_ftl::{Ftl, OpId, PowerLossImage, Refusal, Scheme};
 use wordline_units::SimTime;
 
 /// A drive without power.
-pub struct PoweredOff<P: Probe, M: Recorded> {
+pub struct PoweredOff<P: Probe> {
     /// Flash, and protected RAM.
-    pub image: PowerLossImage<M>,
+    pub image: PowerLossImage,
     /// Requests that had ended and were not yet taken.
     pub completed: Vec<Completion>,
     /// Requests that will never end, by number.
@@ -25,10 +25,10 @@ pub struct PoweredOff<P: Probe, M: Recorded> {
     submitted: u64,
 }
 
-impl<P: Probe, M: Recorded> Device<P, M> {
+impl<P: Probe> Device<P> {
     /// Cut the power now, after everything that has happened until now. Programs and erases that the
     /// arrays are at work on, or have set aside, are torn; a program whose data are still on the bus leaves no trace.
-    pub fn power_cut(self) -> PoweredOff<P, M> {
+    pub fn power_cut(self) -> PoweredOff<P> {
         let at_work = self.arrays.shared.iter().filter_map(|a| a.busy);
         let suspended = self.interrupted.iter().filter_map(|i| i.suspended());
         let spoiled: Vec<OpId> = at_work.chain(suspended).flat_map(|lead| self.together(lead)).collect();
@@ -55,8 +55,8 @@ impl<P: Probe, M: Recorded> Device<P, M> {
         spec: &DeviceSpec,
         geometry: &Geometry,
         scheme: Box<dyn Scheme>,
-        off: PoweredOff<P, M>,
-    ) -> Result<Device<P, M>, Refusal> {
+        off: PoweredOff<P>,
+    ) -> Result<Device<P>, Refusal> {
         let (ftl, ready) = Ftl::recover(&Self::drive_info(spec, geometry), scheme, off.image, off.at)?;
         let mut device = Self::around(ftl, spec, geometry, off.probe);
         device.now = ready;

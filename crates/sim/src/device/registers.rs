@@ -8,9 +8,9 @@
 use crate::device::Device;
 use crate::probe::Probe;
 use crate::state::registers::RegisterUse;
-use wordline_ftl::{BusyTime, Media, OpId, OpKind};
+use wordline_ftl::{BusyTime, OpId, OpKind};
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     fn is(&self, id: OpId, kind: OpKind) -> bool {
         !id.is_none() && self.ftl.op(id).kind == kind
     }

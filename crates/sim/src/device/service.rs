@@ -4,10 +4,10 @@ use crate::device::Device;
 use crate::probe::{Event, Probe};
 use crate::state::plane::Want;
 use crate::state::queue_delay::Work;
-use wordline_ftl::{Binding, Media, OpId, OpKind};
+use wordline_ftl::{Binding, OpId, OpKind};
 use wordline_units::{PlaneId, SimDuration};
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     /// Let an array serve the first of those that wait for it.
     #[inline(always)]
     pub(crate) fn try_array(&mut self, array: usize) {

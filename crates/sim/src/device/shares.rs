@@ -11,7 +11,7 @@
 use crate::device::Device;
 use crate::probe::Probe;
 use crate::state::resources::{NOTHING, Resources};
-use wordline_ftl::{Class, Media, OpId};
+use wordline_ftl::{Class, OpId};
 use wordline_units::SimDuration;
 
 fn rank(key: u64) -> usize {
@@ -31,7 +31,7 @@ fn take<O: Ord>(
     Some((plane, key))
 }
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     /// The plane that an array serves next, if it is free.
     pub(crate) fn next_at_array(&mut self, array: usize) -> Option<(usize, u64)> {
         if self.serves_reads_alone(array) {

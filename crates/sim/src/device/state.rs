@@ -5,15 +5,13 @@ use crate::clock::Clock;
 use crate::device::Device;
 use crate::metrics::Metrics;
 use crate::probe::Probe;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use thiserror::Error;
 use wordline_device::to_toml;
 use wordline_flash::Geometry;
 use wordline_ftl::{
-    About, Checked, Label, Media, MediaError, Refusal, Saved, Saver, Scheme, StateError, StateFile,
+    About, BoxedMedia, Checked, Label, MediaError, Refusal, Saved, Saver, Scheme, StateError, StateFile,
 };
 use wordline_units::SimTime;
 
@@ -41,7 +39,7 @@ pub struct Busy {
     pub now: SimTime,
 }
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     /// Begin at time 0 with nothing counted and nothing measured, on the drive as it is: map, wear,
     /// open blocks, and what the scheme has learnt.
     ///
@@ -67,11 +65,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 }
 
-impl<P, M> Device<P, M>
-where
-    P: Probe,
-    M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
-{
+impl<P: Probe> Device<P> {
     /// Write everything that the device is and has before it to an empty file. `seed` is told to whoever
     /// looks at the file. Returns the state's checksum.
     ///
@@ -107,7 +101,7 @@ where
         })
     }
 
-    /// The device that was saved, watched by another probe. The scheme is one newly made from the
+    /// The device that was saved without media, watched by another probe. The scheme is one newly made from the
     /// label's spelling.
     ///
     /// # Errors
@@ -118,18 +112,15 @@ where
         scheme: Box<dyn Scheme>,
         probe: P,
         state: &StateFile,
-    ) -> Result<Device<P, M>, RestoreError>
-    where
-        M: Default,
-    {
+    ) -> Result<Device<P>, RestoreError> {
         if state.lacks_media() {
             return Err(StateError::NoMedia.into());
         }
-        Device::restore_over(label, geometry, scheme, probe, state, M::default())
+        Device::restore_over(label, geometry, scheme, probe, state, BoxedMedia::none())
     }
 
-    /// The device that was saved, over the media that it had, or over a fork of them, where the state is without. One
-    /// that has media of its own in the state takes those.
+    /// The device that was saved, over the media that it had, or over a fork of them, where the state is without. Where it
+    /// has what they held, over media of their kind, which take that.
     ///
     /// # Errors
     /// When the state is of another device, scheme or version.
@@ -139,8 +130,8 @@ where
         scheme: Box<dyn Scheme>,
         probe: P,
         state: &StateFile,
-        media: M,
-    ) -> Result<Device<P, M>, RestoreError> {
+        media: impl Into<BoxedMedia>,
+    ) -> Result<Device<P>, RestoreError> {
         state.is_of(label)?;
         let mut device = Device::over(label.device, geometry, scheme, probe, media)?;
         let mut from = state.loader();
@@ -162,8 +153,8 @@ where
         scheme: Box<dyn Scheme>,
         probe: P,
         mut file: File,
-    ) -> Result<Device<P, M>, RestoreError> {
-        let media = self.ftl.media.fork()?;
+    ) -> Result<Device<P>, RestoreError> {
+        let media = self.ftl.media().fork()?;
         self.save_apart(label, 0, &mut file).map_err(StateError::from)?;
         let state = StateFile::open(file, Checked::Body)?;
         Device::restore_over(label, geometry, scheme, probe, &state, media)

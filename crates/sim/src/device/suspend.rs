@@ -11,10 +11,10 @@ use crate::probe::Probe;
 use crate::state::plane::Plane;
 use crate::state::queue_delay::Work;
 use crate::state::registers::RegisterUse;
-use wordline_ftl::{Class, Media, OpId, OpKind};
+use wordline_ftl::{Class, OpId, OpKind};
 use wordline_units::SimDuration;
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     /// An array begins on an operation.
     pub(crate) fn begin_interruptible(&mut self, array: usize) {
         let i = &mut self.interrupted[array];

@@ -5,10 +5,10 @@ use crate::probe::Probe;
 use crate::state::alarm::Alarm;
 use crate::state::plane::Plane;
 use crate::state::resources::NOTHING;
-use wordline_ftl::{Media, OpId, OpKind};
+use wordline_ftl::{OpId, OpKind};
 use wordline_units::{DieId, SimTime};
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     pub(crate) fn alarm(&mut self, at: SimTime, alarm: Alarm) {
         let slot = self.free_alarms.pop().unwrap_or(self.alarms.len() as u32);
         if slot as usize == self.alarms.len() {

@@ -2,10 +2,10 @@
 
 use crate::device::Device;
 use crate::probe::{Begin, Event, Moment, Probe};
-use wordline_ftl::{Media, OpId};
+use wordline_ftl::OpId;
 use wordline_units::{PlaneId, SimTime};
 
-impl<P: Probe, M: Media> Device<P, M> {
+impl<P: Probe> Device<P> {
     /// The probe sees an operation begin.
     #[inline(always)]
     pub(crate) fn watch_begin(&mut self, id: OpId, plane: usize) {

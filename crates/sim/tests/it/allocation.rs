@@ -1,7 +1,6 @@
 //! Do pages go where they wait least, when they may go to any plane?
 
 use std::convert::Infallible;
-use wordline_ftl::NoMedia;
 use wordline_sim::{Device, NoProbe, Pacing, Stop, drive};
 use wordline_swarm::{Rng, Tiny};
 use wordline_units::{HostOp, HostRequest, SimTime};
@@ -10,7 +9,7 @@ use wordline_units::{HostOp, HostRequest, SimTime};
 const MOVE: u64 = 2_048;
 const PROGRAM: u64 = 20_000;
 
-fn device(tiny: &Tiny) -> Device<NoProbe, NoMedia> {
+fn device(tiny: &Tiny) -> Device<NoProbe> {
     let spec = tiny.spec(1);
     let scheme = wordline_schemes::build("conventional:mode=slc").unwrap();
     Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap()

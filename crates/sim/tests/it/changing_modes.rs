@@ -2,7 +2,7 @@
 //! becomes of the drive's capacity.
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Initial, LatencyPart, Mapped, NoMedia, Outcome};
+use wordline_ftl::{Initial, LatencyPart, Mapped, Outcome};
 use wordline_sim::{Completion, Device, Event, Log, Probe};
 use wordline_units::{CellMode, HostOp, HostRequest, Lpn, SimDuration, SimTime};
 
@@ -17,7 +17,7 @@ fn spec(blocks: u32, logical: &str, overrides: &[(&str, &str)]) -> DeviceSpec {
     wordline_device::find("raro-16gb").unwrap().spec(&all).unwrap()
 }
 
-fn full<P: Probe>(spec: &DeviceSpec, scheme: &str, cycles: u32, probe: P) -> Device<P, NoMedia> {
+fn full<P: Probe>(spec: &DeviceSpec, scheme: &str, cycles: u32, probe: P) -> Device<P> {
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, probe).unwrap();
     let pages = (spec.logical_bytes() / spec.unit.0) as u32;
@@ -28,7 +28,7 @@ fn full<P: Probe>(spec: &DeviceSpec, scheme: &str, cycles: u32, probe: P) -> Dev
 }
 
 /// Read 4 KiB of a page, and let everything happen that follows.
-fn read<P: Probe>(d: &mut Device<P, NoMedia>, page: u64) -> Completion {
+fn read<P: Probe>(d: &mut Device<P>, page: u64) -> Completion {
     let at = d.now();
     d.submit(HostRequest::new(HostOp::Read, page * 32, 8), at).unwrap();
     let done = d.next_completion(SimTime::NEVER).unwrap().unwrap();
@@ -36,13 +36,13 @@ fn read<P: Probe>(d: &mut Device<P, NoMedia>, page: u64) -> Completion {
     done
 }
 
-fn mode_of<P: Probe>(d: &mut Device<P, NoMedia>, page: u32) -> CellMode {
+fn mode_of<P: Probe>(d: &mut Device<P>, page: u32) -> CellMode {
     let at = d.ftl.locate(Lpn(page))[0].ppn;
     let block = d.ftl.view().geometry().block_of(at);
     d.ftl.wear().nth(block.index()).unwrap().0
 }
 
-fn usable<P: Probe>(d: &Device<P, NoMedia>) -> u64 {
+fn usable<P: Probe>(d: &Device<P>) -> u64 {
     d.ftl.usable_bytes().0 / MIB
 }
 
@@ -51,7 +51,7 @@ fn retries(c: &Completion) -> u64 {
 }
 
 /// One page that needs 14 retries, which RARO may keep in TLC, and one that needs fewer.
-fn of_many_and_few_retries(d: &mut Device<Log, NoMedia>) -> [u64; 2] {
+fn of_many_and_few_retries(d: &mut Device<Log>) -> [u64; 2] {
     let mut found = [None; 2];
     for page in 0.. {
         let n = retries(&read(d, page));
@@ -269,7 +269,7 @@ fn capacity_comes_back_with_blocks_whose_data_have_gone() {
 
 /// A drive on which 1,024 pages have been hot and have cooled, and another 1,024 are hot still, a full block of
 /// SLC each in every plane; the host has then done something, and nothing for a second. Reads come 10 ms apart.
-fn cooled(more: &str, then: impl Fn(&mut Device<Log, NoMedia>)) -> Device<Log, NoMedia> {
+fn cooled(more: &str, then: impl Fn(&mut Device<Log>)) -> Device<Log> {
     let spec = spec(32, "512MiB", &[("medium.flash.qlc.program", "100us")]);
     let scheme = format!("hotness:warm=1,hot=2,heat=logical,decay=6144,idle_after=1ms{more}");
     let mut d = full(&spec, &scheme, 0, Log::default());
@@ -283,14 +283,14 @@ fn cooled(more: &str, then: impl Fn(&mut Device<Log, NoMedia>)) -> Device<Log, N
 }
 
 /// Read a page so many nanoseconds after the request before.
-fn read_after(d: &mut Device<Log, NoMedia>, ns: u64, page: u64) {
+fn read_after(d: &mut Device<Log>, ns: u64, page: u64) {
     let at = d.now() + SimDuration(ns);
     d.submit(HostRequest::new(HostOp::Read, page * 32, 8), at).unwrap();
     while d.next_completion(at).unwrap().is_some() {}
 }
 
 /// Blocks of SLC of which the capacity is back, of the eight.
-fn given_back(d: &Device<Log, NoMedia>) -> u64 {
+fn given_back(d: &Device<Log>) -> u64 {
     // Each plane has one of TLC besides, open and stale.
     (usable(d) + 4 * (12 + 12 + 4) - 128 * 16) / 12
 }
@@ -345,7 +345,7 @@ fn what_has_come_lately_is_not_given_back() {
 #[test]
 fn reclaim_waits_while_the_host_would_soon_fill_what_is_free() {
     // 800 MiB in 1.3 s, which leave less than that; two minutes later they are forgotten.
-    let write = |d: &mut Device<Log, NoMedia>| {
+    let write = |d: &mut Device<Log>| {
         for part in 0..50 {
             let first = 4_096 * 32 + part % 25 * 32_768;
             d.submit(HostRequest::new(HostOp::Write, first, 32_768), d.now()).unwrap();
@@ -353,7 +353,7 @@ fn reclaim_waits_while_the_host_would_soon_fill_what_is_free() {
         }
     };
     assert_eq!(given_back(&cooled(",reclaim=on", write)), 0);
-    let pause = |d: &mut Device<Log, NoMedia>| {
+    let pause = |d: &mut Device<Log>| {
         write(d);
         read_after(d, 120_000_000_000, 30_000);
     };
@@ -368,7 +368,7 @@ fn reclaim_waits_while_the_host_would_soon_fill_what_is_free() {
 #[test]
 fn a_drive_short_of_capacity_reclaims_when_it_collects() {
     // No idle time is long enough, and the blocks that are overwritten gain more wordlines.
-    let overwrite = |d: &mut Device<Log, NoMedia>| {
+    let overwrite = |d: &mut Device<Log>| {
         for page in (0..100_000).map(|i| 2_048 + i % 28_000) {
             d.submit(HostRequest::new(HostOp::Write, page * 32, 32), d.now()).unwrap();
             while d.outstanding() > 32 {

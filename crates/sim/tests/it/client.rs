@@ -1,7 +1,6 @@
 //! A client of a closed loop that thinks between requests and rests after bursts.
 
 use std::convert::Infallible;
-use wordline_ftl::NoMedia;
 use wordline_sim::{
     Client, Completion, Device, Host, HostTurn, NoProbe, Pacing, Pauses, Stop, drive, drive_host,
 };
@@ -11,7 +10,7 @@ use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 /// A program of a page: 2,048 ns of transfer and 20 us on the array.
 const WRITE: u64 = 22_048;
 
-fn device() -> Device<NoProbe, NoMedia> {
+fn device() -> Device<NoProbe> {
     let spec = Tiny::default().spec(1);
     let scheme = wordline_schemes::build("conventional:mode=slc").unwrap();
     Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap()

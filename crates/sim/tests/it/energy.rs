@@ -2,7 +2,7 @@
 
 use wordline_counters::{EnergyCounts, Picojoules};
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Cause, Initial, Mapped, NoMedia};
+use wordline_ftl::{Cause, Initial, Mapped};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
@@ -38,7 +38,7 @@ fn spec(energy: bool, overrides: &[(&str, &str)]) -> DeviceSpec {
     wordline_device::find("raro-16gb").unwrap().spec(&all).unwrap()
 }
 
-fn device(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe, NoMedia> {
+fn device(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe> {
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = (spec.logical_bytes() / spec.unit.0) as u32;
@@ -46,12 +46,12 @@ fn device(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe, NoMedia> {
     d
 }
 
-fn ask(d: &mut Device<NoProbe, NoMedia>, op: HostOp, page: u64, sectors: u32) {
+fn ask(d: &mut Device<NoProbe>, op: HostOp, page: u64, sectors: u32) {
     d.submit(HostRequest::new(op, page * 32, sectors * 8), d.now()).unwrap();
     d.next_completion(SimTime::NEVER).unwrap().unwrap();
 }
 
-fn used(d: &Device<NoProbe, NoMedia>, cause: Cause) -> EnergyCounts {
+fn used(d: &Device<NoProbe>, cause: Cause) -> EnergyCounts {
     d.ftl.counters().energy.as_ref().unwrap()[cause as usize].clone()
 }
 
@@ -111,7 +111,7 @@ fn a_one_shot_program_is_counted_once() {
 }
 
 /// Overwrite so much that blocks are collected.
-fn overwritten(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe, NoMedia> {
+fn overwritten(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe> {
     let mut d = device(spec, scheme);
     let pages = spec.logical_bytes() / spec.unit.0;
     for i in 0..4 * pages {
@@ -158,7 +158,7 @@ fn a_copy_within_a_plane_moves_nothing() {
 fn nothing_but_the_sums_depends_on_energy() {
     for scheme in ["conventional:mode=qlc", "hotness:warm=1,hot=2", "ips:mode=qlc"] {
         let [with, without] = [true, false].map(|energy| overwritten(&spec(energy, &[]), scheme));
-        let hash = |d: &Device<NoProbe, NoMedia>| d.metrics.result_hash(&d.ftl.counters().integers());
+        let hash = |d: &Device<NoProbe>| d.metrics.result_hash(&d.ftl.counters().integers());
         assert_eq!(hash(&with), hash(&without), "{scheme}");
         assert_eq!(without.ftl.counters().energy, None);
     }

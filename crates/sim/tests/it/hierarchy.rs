@@ -3,7 +3,7 @@
 
 use wordline_device::{DeviceSpec, find};
 use wordline_flash::Geometry;
-use wordline_ftl::{Cause, Initial, Mapped, Metadata, NoMedia, RegionId};
+use wordline_ftl::{Cause, Initial, Mapped, Metadata, RegionId};
 use wordline_sim::{Device, NoProbe};
 use wordline_swarm::{Rng, Tiny};
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, SectorMask, SimTime};
@@ -18,13 +18,13 @@ fn paper() -> (DeviceSpec, Geometry) {
     (spec, geometry)
 }
 
-fn device(scheme: &str) -> Device<NoProbe, NoMedia> {
+fn device(scheme: &str) -> Device<NoProbe> {
     let (spec, geometry) = paper();
     Device::new(&spec, &geometry, wordline_schemes::build(scheme).unwrap(), NoProbe).unwrap()
 }
 
 /// Write sectors of a page, and wait until that is answered.
-fn write(device: &mut Device<NoProbe, NoMedia>, page: u64, from: u64, sectors: u64) {
+fn write(device: &mut Device<NoProbe>, page: u64, from: u64, sectors: u64) {
     let lba = (page * SECTORS + from) * LBAS_PER_SECTOR;
     let request = HostRequest::new(HostOp::Write, lba, (sectors * LBAS_PER_SECTOR) as u32);
     let at = device.now();
@@ -89,7 +89,7 @@ fn l1_never_owns_more_than_half_of_what_is_in_use_and_a_block_in_transition() {
         let few = [("medium.flash.wordlines_per_block".to_string(), "4".to_string())];
         let spec = spec.spec(&few).unwrap();
         let geometry = spec.geometry().unwrap();
-        let mut device: Device<NoProbe, NoMedia> =
+        let mut device: Device<NoProbe> =
             Device::new(&spec, &geometry, wordline_schemes::build(scheme).unwrap(), NoProbe).unwrap();
         let mut random = Rng(7);
         for i in 0..30_000 {
@@ -111,7 +111,8 @@ fn a_page_under_sa_is_found_in_one_place() {
     let scheme = wordline_schemes::build("sa").unwrap();
     let spec = tiny.spec(3);
     let geometry = spec.geometry().unwrap();
-    let mut device: Device<NoProbe, Metadata> = Device::new(&spec, &geometry, scheme, NoProbe).unwrap();
+    let media = Metadata::default();
+    let mut device = Device::over(&spec, &geometry, scheme, NoProbe, media).unwrap();
     let pages = spec.logical_bytes() / spec.unit.0;
     let (mut random, mut shared) = (Rng(3), 0);
     for _ in 0..3_000 {
@@ -141,7 +142,7 @@ fn sectors_of_a_class_share_a_page() {
     (0..4).for_each(|page| write(&mut device, page, 1, 2));
     (0..4).for_each(|page| write(&mut device, page, 0, 3));
     device.drain().unwrap();
-    let place = |device: &mut Device<NoProbe, NoMedia>, page: u32, sector: u32| {
+    let place = |device: &mut Device<NoProbe>, page: u32, sector: u32| {
         let places = device.ftl.locate(Lpn(page));
         places.iter().find(|l| l.mask.0 >> sector & 1 == 1).map(|l| l.ppn)
     };
@@ -154,7 +155,7 @@ fn sectors_of_a_class_share_a_page() {
 }
 
 /// Pages read for a cause, in all regions.
-fn reads(device: &Device<NoProbe, NoMedia>, cause: Cause) -> u64 {
+fn reads(device: &Device<NoProbe>, cause: Cause) -> u64 {
     device.ftl.counters().regions.iter().map(|r| r.reads[cause as usize]).sum()
 }
 
@@ -199,7 +200,7 @@ fn a_collection_reads_a_place_once_for_all_that_it_gathers() {
     let spec = find("hierarchy-44gb").unwrap().spec(&few).unwrap();
     let geometry = spec.geometry().unwrap();
     let scheme = wordline_schemes::build("sector").unwrap();
-    let mut device: Device<NoProbe, NoMedia> = Device::new(&spec, &geometry, scheme, NoProbe).unwrap();
+    let mut device: Device<NoProbe> = Device::new(&spec, &geometry, scheme, NoProbe).unwrap();
     let pages = 12_000;
     for group in 0..pages / 4 {
         for sector in 0..SECTORS {

@@ -3,7 +3,7 @@
 
 use wordline_device::{DeviceSpec, find};
 use wordline_flash::Geometry;
-use wordline_ftl::{Cause, Initial, Mapped, NoMedia, RegionId};
+use wordline_ftl::{Cause, Initial, Mapped, RegionId};
 use wordline_sim::{Device, NoProbe};
 use wordline_swarm::Rng;
 use wordline_units::{ChannelId, HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimTime};
@@ -13,7 +13,7 @@ const LBAS_PER_SECTOR: u64 = 8;
 const L1: RegionId = RegionId(0);
 const L2: RegionId = RegionId(1);
 
-type Drive = Device<NoProbe, NoMedia>;
+type Drive = Device<NoProbe>;
 
 /// The paper's drive under a scheme, with other settings.
 fn drive(scheme: &str, settings: &[(&str, &str)]) -> Drive {

@@ -1,18 +1,18 @@
 //! Do hot and cold data stay apart, and does a device that cannot keep them apart say why?
 
-use wordline_ftl::{NoMedia, RegionId};
+use wordline_ftl::RegionId;
 use wordline_sim::{Device, NoProbe};
 use wordline_swarm::Tiny;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
-fn device(tiny: &Tiny, spelling: &str) -> Result<Device<NoProbe, NoMedia>, String> {
+fn device(tiny: &Tiny, spelling: &str) -> Result<Device<NoProbe>, String> {
     let spec = tiny.spec(3);
     let scheme = wordline_schemes::build(spelling).unwrap();
     Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).map_err(|e| e.to_string())
 }
 
 /// Write every page of the drive some times, the pages in a fixed scattered order.
-fn write_all(d: &mut Device<NoProbe, NoMedia>, times: u64) {
+fn write_all(d: &mut Device<NoProbe>, times: u64) {
     let pages = d.ftl.view().logical_pages() as u64;
     let per_page = d.ftl.logical_lbas() / pages;
     for i in 0..times * pages {

@@ -1,7 +1,7 @@
 //! HySSD on small drives: where data lie, who waits for whom, and that no utilisation locks a drive up.
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Cause, Initial, Mapped, NoMedia, Outcome, RegionId};
+use wordline_ftl::{Cause, Initial, Mapped, Outcome, RegionId};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, Lpn, SimTime};
 
@@ -25,7 +25,7 @@ fn spec(logical: &str) -> DeviceSpec {
     sized(32, logical)
 }
 
-type Plain = Device<NoProbe, NoMedia>;
+type Plain = Device<NoProbe>;
 
 fn begun(spec: &DeviceSpec, scheme: &str, pages: u32) -> Result<Plain, String> {
     let scheme = wordline_schemes::build(scheme).unwrap();

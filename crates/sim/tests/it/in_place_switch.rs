@@ -2,7 +2,7 @@
 
 use wordline_device::DeviceSpec;
 use wordline_flash::SlotClass;
-use wordline_ftl::{Cause, Initial, InitialError, Mapped, NoMedia, OpKind};
+use wordline_ftl::{Cause, Initial, InitialError, Mapped, OpKind};
 use wordline_sim::{Device, Event, NoProbe, Pacing, Probe, Stop, drive};
 use wordline_units::{BlockId, Fraction, HostOp, HostRequest, SimTime};
 
@@ -43,7 +43,7 @@ struct Burst {
 }
 
 /// The paper's drive, or part of it.
-fn device<P: Probe>(scheme: &str, set: &[(&str, String)], probe: P) -> Device<P, NoMedia> {
+fn device<P: Probe>(scheme: &str, set: &[(&str, String)], probe: P) -> Device<P> {
     let file = wordline_device::find("ips-384gb").unwrap();
     let mut set: Vec<(String, String)> = set.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
     for key in ["medium.flash.channels", "medium.flash.chips_per_channel"] {
@@ -133,7 +133,7 @@ fn the_cooperative_cache_is_as_fast_and_as_thrifty_as_its_closed_forms() {
     }
 }
 
-type Drive = Device<NoProbe, NoMedia>;
+type Drive = Device<NoProbe>;
 
 /// Two planes of one die, with so many blocks each.
 fn die(scheme: &str, blocks: u32, cache: u32) -> Drive {

@@ -44,7 +44,7 @@ enum Scene {
 }
 
 struct Stage {
-    device: Device<Log, Bytes>,
+    device: Device<Log>,
     model: Vec<u64>,
     expected: Vec<(u64, Vec<u64>)>,
     stamp: u64,
@@ -61,8 +61,8 @@ impl Stage {
         let tiny = Tiny { blocks, wordlines: 2, spare, one_shot, extra, ..Tiny::default() };
         let spec = tiny.spec(if scheme.contains("mode=slc") { 1 } else { 3 + u32::from(by_heat) });
         let scheme = wordline_schemes::build(scheme).unwrap();
-        let mut device: Device<Log, Bytes> =
-            Device::new(&spec, &spec.geometry().unwrap(), scheme, Log::default()).unwrap();
+        let (geometry, media) = (spec.geometry().unwrap(), Bytes::default());
+        let mut device = Device::over(&spec, &geometry, scheme, Log::default(), media).unwrap();
         let sectors = spec.logical_bytes() / SECTOR as u64;
         let pages = (sectors / 4) as u32;
         device.ftl.precondition(&Initial::holding(Mapped::First(pages)), 5).unwrap();

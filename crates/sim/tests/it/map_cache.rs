@@ -1,7 +1,7 @@
 //! The map on flash: to the nanosecond what a miss costs, when a page of the map is written, how often it is there.
 
 use crate::support::one_die;
-use wordline_ftl::{Cause, LatencyPart, NoMedia};
+use wordline_ftl::{Cause, LatencyPart};
 use wordline_sim::{Completion, Device, DeviceError, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
@@ -15,7 +15,7 @@ const READ: u64 = SENSE + BUS;
 const PAGES: u32 = 8192;
 const ENTRIES: u64 = 4096;
 
-struct Drive(Device<NoProbe, NoMedia>);
+struct Drive(Device<NoProbe>);
 
 impl Drive {
     /// One that holds the first so many pages at time 0.
@@ -246,7 +246,7 @@ fn a_map_that_is_not_one_of_pages_is_refused() {
         let keys = [("dram.map_cache".to_string(), "64KiB".to_string())];
         let spec = wordline_device::find(device).unwrap().spec(&keys).unwrap();
         let scheme = wordline_schemes::build(scheme).unwrap();
-        let drive: Result<Device<NoProbe, NoMedia>, _> =
+        let drive: Result<Device<NoProbe>, _> =
             Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe);
         let reason = drive.err().unwrap().reason;
         assert!(reason.contains(why) && reason.contains("dram.map_cache=off"), "{reason}");

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use wordline_device::DeviceSpec;
 use wordline_ftl::{
-    BlockHeader, Bytes, Cause, Fault, Label, Media, MediaError, Metadata, Oob, Outcome, Recorded, Span,
+    BlockHeader, BoxedMedia, Bytes, Cause, Fault, Label, Media, MediaError, Metadata, Oob, Outcome, PageData,
+    Span,
 };
 use wordline_sim::{Device, DeviceError, NoProbe};
 use wordline_swarm::{Rng, Tiny};
@@ -49,27 +50,17 @@ impl Failing {
 }
 
 impl Media for Failing {
-    type Page = Arc<[u8]>;
-    const BYTES: bool = true;
-    const METADATA: bool = true;
-
-    fn page(data: &[u8], mask: SectorMask, sector: usize) -> Arc<[u8]> {
-        Bytes::page(data, mask, sector)
+    fn keeps_bytes(&self) -> bool {
+        true
     }
-    fn copy(into: &mut Arc<[u8]>, from: &Arc<[u8]>, mask: SectorMask, sector: usize) {
-        Bytes::copy(into, from, mask, sector);
+    fn fork(&self) -> Result<Box<dyn Media>, MediaError> {
+        Ok(Box::new(Failing { bytes: self.bytes.clone(), fails: self.fails }))
     }
-    fn sector(page: &Arc<[u8]>, sector: u32, bytes: usize) -> &[u8] {
-        Bytes::sector(page, sector, bytes)
-    }
-    fn fork(&self) -> Result<Failing, MediaError> {
-        Ok(Failing { bytes: self.bytes.fork()?, fails: self.fails })
-    }
-    fn program(&mut self, ppn: Ppn, oob: Oob, page: Arc<[u8]>) -> Result<(), MediaError> {
+    fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
         self.count(Call::Program, &format!("page {}", ppn.0))?;
         self.bytes.program(ppn, oob, page)
     }
-    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<Arc<[u8]>, MediaError> {
+    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError> {
         self.count(Call::Read, &format!("page {}", ppn.0))?;
         self.bytes.read(ppn, lpn)
     }
@@ -92,10 +83,7 @@ impl Media for Failing {
     fn trims(&self, ppn: Ppn) -> Option<Arc<[u64]>> {
         self.bytes.trims(ppn)
     }
-}
-
-impl Recorded for Failing {
-    fn metadata(&self) -> &Metadata {
+    fn metadata(&self) -> Option<&Metadata> {
         self.bytes.metadata()
     }
     fn tear_program(&mut self, block: BlockId, slots: Range<u32>) {
@@ -106,37 +94,37 @@ impl Recorded for Failing {
     }
 }
 
-type Drive<M> = Device<NoProbe, M>;
+type Drive = Device<NoProbe>;
 
 fn spec() -> DeviceSpec {
     Tiny::default().spec(1)
 }
 
-fn over<M: Media>(media: M) -> Drive<M> {
+fn over(media: impl Into<BoxedMedia>) -> Drive {
     let scheme = wordline_schemes::build(SCHEME).unwrap();
     Device::over(&spec(), &spec().geometry().unwrap(), scheme, NoProbe, media).unwrap()
 }
 
-fn pages<M: Media>(d: &Drive<M>) -> u64 {
+fn pages(d: &Drive) -> u64 {
     d.ftl.logical_lbas() / 4
 }
 
 /// Write a page, all of it a number, and wait for it.
-fn write<M: Media>(d: &mut Drive<M>, page: u64, stamp: u64) -> Result<Outcome, DeviceError> {
+fn write(d: &mut Drive, page: u64, stamp: u64) -> Result<Outcome, DeviceError> {
     let data = stamp.to_le_bytes().repeat(4 * 512 / 8);
     d.submit_with(HostRequest::new(HostOp::Write, page * 4, 4).at(d.now()), d.now(), &data)?;
     Ok(d.next_completion(SimTime::NEVER)?.unwrap().outcome)
 }
 
 /// Read a page: how that ended, and the number in its first bytes.
-fn read<M: Media>(d: &mut Drive<M>, page: u64) -> (Outcome, u64) {
+fn read(d: &mut Drive, page: u64) -> (Outcome, u64) {
     d.submit(HostRequest::new(HostOp::Read, page * 4, 4).at(d.now()), d.now()).unwrap();
     let c = d.next_completion(SimTime::NEVER).unwrap().unwrap();
     (c.outcome, u64::from_le_bytes(c.data[..8].try_into().unwrap()))
 }
 
 /// Overwrite pages until the media fail. What was acknowledged, and the error.
-fn until_it_fails(d: &mut Drive<Failing>) -> (BTreeMap<u64, u64>, DeviceError) {
+fn until_it_fails(d: &mut Drive) -> (BTreeMap<u64, u64>, DeviceError) {
     let (mut newest, mut rng) = (BTreeMap::new(), Rng(5));
     for stamp in 1..3_000 {
         let page = rng.below(pages(d));
@@ -171,7 +159,7 @@ fn fails_and_comes_back(call: Call, after: u32) -> u64 {
     let moved = d.ftl.counters().regions.iter().map(|r| r.reads[Cause::Gc as usize]).sum();
 
     let mut off = d.power_cut();
-    off.image.media.fails = None;
+    off.image.media.get_mut::<Failing>().unwrap().fails = None;
     let scheme = wordline_schemes::build(SCHEME).unwrap();
     let mut d = Device::power_on(&spec(), &spec().geometry().unwrap(), scheme, off).unwrap();
     for (page, stamp) in newest {
@@ -222,18 +210,28 @@ fn a_read_of_the_host_that_the_media_cannot_answer_ends_uncorrectable_and_the_dr
                 if sound { (Outcome::Done, page + 1) } else { (Outcome::Uncorrectable, 0) };
             assert_eq!(*end, (outcome, found), "page {page} after {after}");
         }
-        let told = d.ftl.take_read_errors();
+        let told = d.ftl.read_errors();
         assert_eq!(told.len() as u32, 8 - after);
         assert_eq!((told[0].0, told[0].1.what()), (8 + after as u64, "no space is left"));
-        assert!(d.ftl.take_read_errors().is_empty());
-        d.ftl.media.fails = None;
+        d.ftl.media_mut::<Failing>().unwrap().fails = None;
         assert_eq!(read(&mut d, 7), (Outcome::Done, 8));
         d.drain().unwrap();
     }
 }
 
+#[test]
+fn of_many_failed_reads_the_newest_64_are_told() {
+    let mut d = over(Failing::at(Call::Read, 0));
+    write(&mut d, 0, 1).unwrap();
+    for _ in 0..70 {
+        assert_eq!(read(&mut d, 0).0, Outcome::Uncorrectable);
+    }
+    let numbers: Vec<u64> = d.ftl.read_errors().iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, (7..=70).collect::<Vec<u64>>());
+}
+
 /// A drive of bytes, full of pages that are all 1.
-fn full() -> Drive<Bytes> {
+fn full() -> Drive {
     let mut d = over(Bytes::default());
     for page in 0..pages(&d) {
         write(&mut d, page, 1).unwrap();
@@ -241,7 +239,7 @@ fn full() -> Drive<Bytes> {
     d
 }
 
-fn fork(d: &Drive<Bytes>) -> Drive<Bytes> {
+fn fork(d: &Drive) -> Drive {
     let spec = spec();
     let label = Label { device: &spec, scheme: SCHEME };
     let scheme = wordline_schemes::build(SCHEME).unwrap();
@@ -250,10 +248,11 @@ fn fork(d: &Drive<Bytes>) -> Drive<Bytes> {
 }
 
 /// Every page that a drive's media hold.
-fn held(d: &mut Drive<Bytes>) -> BTreeMap<(Ppn, Lpn), Arc<[u8]>> {
-    let pages = d.ftl.media.metadata().pages();
+fn held(d: &mut Drive) -> BTreeMap<(Ppn, Lpn), PageData> {
+    let media = d.ftl.media_mut::<Bytes>().unwrap();
+    let pages = media.spare_areas().pages();
     let places: Vec<_> = pages.flat_map(|(ppn, oobs)| oobs.iter().map(move |o| (ppn, o.span.lpn))).collect();
-    places.into_iter().map(|(ppn, lpn)| ((ppn, lpn), d.ftl.media.read(ppn, lpn).unwrap())).collect()
+    places.into_iter().map(|(ppn, lpn)| ((ppn, lpn), media.read(ppn, lpn).unwrap())).collect()
 }
 
 #[test]
@@ -263,7 +262,7 @@ fn a_fork_copies_no_byte_of_what_is_on_flash() {
     let (mine, its) = (held(&mut parent), held(&mut child));
     assert!(mine.len() as u64 >= pages(&parent));
     assert_eq!(mine.len(), its.len());
-    assert!(mine.iter().all(|(place, page)| Arc::ptr_eq(page, &its[place]) && page.len() == 2048));
+    assert!(mine.iter().all(|(place, page)| page.as_ptr() == its[place].as_ptr() && page.len() == 2048));
 }
 
 #[test]
@@ -292,23 +291,10 @@ fn what_a_fork_writes_its_parent_never_sees_and_the_reverse() {
 
 const SECTOR: usize = 512;
 
-fn stored(bytes: &mut Bytes, ppn: u32, byte: u8) {
+fn stored(bytes: &mut dyn Media, ppn: u32, byte: u8) {
     let span = Span { lpn: Lpn(ppn), mask: SectorMask::first(4), offset: 0 };
-    let page = Bytes::page(&[byte; 4 * SECTOR], span.mask, SECTOR);
+    let page = PageData::of(&[byte; 4 * SECTOR], span.mask, SECTOR);
     bytes.program(Ppn(ppn), Oob { span, version: 1, sequence: 1 }, page).unwrap();
-}
-
-#[test]
-fn a_whole_page_is_shared_on_its_way_and_a_part_is_copied() {
-    let whole = Bytes::page(&[7; 4 * SECTOR], SectorMask::first(4), SECTOR);
-    let mut page = Arc::default();
-    Bytes::copy(&mut page, &whole, SectorMask::first(4), SECTOR);
-    assert!(Arc::ptr_eq(&page, &whole));
-    Bytes::copy(&mut page, &Arc::from([9; SECTOR]), SectorMask::first(1), SECTOR);
-    assert_eq!((page[0], page[SECTOR], whole[0]), (9, 7, 7), "what others hold stays as it is");
-    let mut part = Arc::default();
-    Bytes::copy(&mut part, &whole, SectorMask::span(1, 2), SECTOR);
-    assert_eq!((part.len(), part[0], part[SECTOR]), (2 * SECTOR, 0, 7));
 }
 
 #[test]
@@ -317,13 +303,13 @@ fn forks_share_pages_until_one_of_them_erases() {
     stored(&mut parent, 3, 1);
     let mut child = parent.fork().unwrap();
     let page = parent.read(Ppn(3), Lpn(3)).unwrap();
-    assert!(Arc::ptr_eq(&page, &child.read(Ppn(3), Lpn(3)).unwrap()));
+    assert_eq!(page.as_ptr(), child.read(Ppn(3), Lpn(3)).unwrap().as_ptr());
     child.erase(BlockId(0), 3).unwrap();
-    stored(&mut child, 3, 2);
+    stored(&mut *child, 3, 2);
     assert_eq!(child.read(Ppn(3), Lpn(3)).unwrap()[0], 2);
     assert_eq!(parent.read(Ppn(3), Lpn(3)).unwrap()[0], 1);
     drop(child);
-    assert_eq!(Arc::strong_count(&page), 2, "held by the parent, and here");
+    assert_eq!(Arc::strong_count(&Arc::<[u8]>::from(page)), 2, "held by the parent, and here");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Do like operations of a die's planes share its array's time, to the nanosecond, and no others?
 
 use wordline_counters::MultiplaneCounts;
-use wordline_ftl::{Initial, LatencyPart, Mapped, NoMedia, OpKind};
+use wordline_ftl::{Initial, LatencyPart, Mapped, OpKind};
 use wordline_sim::{Completion, Device, NoProbe, Pacing, Stop, drive};
 use wordline_swarm::Tiny;
 use wordline_units::{HostOp, HostRequest, SimTime};
@@ -12,11 +12,11 @@ const READ: u64 = 3_000;
 const PROGRAM: u64 = 20_000;
 
 /// One die of four planes, half full; page n lies in plane n mod 4.
-fn die(multiplane: bool, scheme: &str) -> Device<NoProbe, NoMedia> {
+fn die(multiplane: bool, scheme: &str) -> Device<NoProbe> {
     die_of(Tiny { multiplane, ..Tiny::default() }, scheme)
 }
 
-fn die_of(tiny: Tiny, scheme: &str) -> Device<NoProbe, NoMedia> {
+fn die_of(tiny: Tiny, scheme: &str) -> Device<NoProbe> {
     let tiny = Tiny { planes: 4, ..tiny };
     let spec = tiny.spec(1);
     let scheme = wordline_schemes::build(scheme).unwrap();
@@ -30,7 +30,7 @@ fn page(op: HostOp, number: u64) -> HostRequest {
 }
 
 /// Completions of requests, each submitted at its time, in the order in which they were submitted.
-fn ends(d: &mut Device<NoProbe, NoMedia>, requests: &[(u64, HostOp, u64)]) -> Vec<Completion> {
+fn ends(d: &mut Device<NoProbe>, requests: &[(u64, HostOp, u64)]) -> Vec<Completion> {
     for (at, op, number) in requests {
         let request = HostRequest { arrival: SimTime(*at), ..page(*op, *number) };
         d.submit(request, SimTime(*at)).unwrap();

@@ -1,12 +1,12 @@
 //! Do the parts of a request get the pages that the paper says, and how long does each take?
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Initial, NoMedia};
+use wordline_ftl::Initial;
 use wordline_sim::{Device, NoProbe};
 use wordline_swarm::{Rng, Tiny};
 use wordline_units::{Attributes, HostOp, HostRequest, LatencyHint, SimTime};
 
-type Drive = Device<NoProbe, NoMedia>;
+type Drive = Device<NoProbe>;
 
 fn device(spec: &DeviceSpec, spelling: &str) -> Drive {
     let scheme = wordline_schemes::build(spelling).unwrap();

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 use wordline_device::DeviceSpec;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    DriveInfo, Gather, Layout, NoMedia, Origin, Parcel, Place, PlanePick, Refusal, RegionId, Route, Scheme,
-    View,
+    DriveInfo, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, RegionId, Route, Scheme, View,
 };
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
@@ -48,10 +47,7 @@ impl Scheme for Counting {
 }
 
 /// A scheme that counts, and a drive under it.
-fn drive(
-    keys: &[(&str, &str)],
-    collected: Route,
-) -> (Arc<Mutex<Asked>>, Device<NoProbe, NoMedia>, DeviceSpec) {
+fn drive(keys: &[(&str, &str)], collected: Route) -> (Arc<Mutex<Asked>>, Device<NoProbe>, DeviceSpec) {
     let spec = one_die::spec(keys);
     let asked = Arc::default();
     let inner = wordline_schemes::build("conventional:mode=tlc").unwrap();
@@ -61,7 +57,7 @@ fn drive(
 }
 
 /// Write whole pages, one after the other: the first so many, and then some of them again. Returns how many.
-fn write(d: &mut Device<NoProbe, NoMedia>, first: u64, again: u64) -> u64 {
+fn write(d: &mut Device<NoProbe>, first: u64, again: u64) -> u64 {
     for i in (0..first).chain((0..again).map(|i| i * 7919 % first)) {
         let now = d.now();
         d.submit(HostRequest::new(HostOp::Write, i * 32, 32).at(now), now).unwrap();

@@ -1,11 +1,11 @@
 //! How long pages wait for the rest of the wordline that is programmed in one shot, by exact counts and times.
 
 use crate::support::one_die;
-use wordline_ftl::{Cause, NoMedia};
+use wordline_ftl::Cause;
 use wordline_sim::{Completion, Device, NoProbe};
 use wordline_units::{Attributes, HostOp, HostRequest, SimTime};
 
-type Drive = Device<NoProbe, NoMedia>;
+type Drive = Device<NoProbe>;
 
 const BUS: u64 = 20_480;
 const LINK: u64 = 1_000;

@@ -3,8 +3,8 @@
 use crate::support::one_die;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    DriveInfo, Fault, Hooks, IdleWork, Layout, Move, NoMedia, Parcel, Place, PlanePick, Refusal, RegionId,
-    Route, Scheme, View,
+    DriveInfo, Fault, Hooks, IdleWork, Layout, Move, Parcel, Place, PlanePick, Refusal, RegionId, Route,
+    Scheme, View,
 };
 use wordline_sim::{Device, DeviceError, NoProbe};
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, SimTime};
@@ -36,7 +36,7 @@ fn idle_work_without_end_is_told_and_ends_the_run() {
     let spec = one_die::spec(&[]);
     let inner = wordline_schemes::build("conventional:mode=tlc").unwrap();
     let geometry = spec.geometry().unwrap();
-    let mut d: Device<NoProbe, NoMedia> =
+    let mut d: Device<NoProbe> =
         Device::new(&spec, &geometry, Box::new(NeverAtRest(inner)), NoProbe).unwrap();
     d.submit(HostRequest::new(HostOp::Write, 0, 32).at(SimTime(0)), SimTime(0)).unwrap();
     let error = d.drain().unwrap_err();

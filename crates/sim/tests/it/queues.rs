@@ -3,7 +3,6 @@
 use crate::support::one_die;
 use std::convert::Infallible;
 use wordline_device::ArbitrationOrder;
-use wordline_ftl::NoMedia;
 use wordline_sim::{
     Arrivals, Completion, Device, Host, HostTurn, NoProbe, Pacing, Queues, Stop, drive, drive_host,
 };
@@ -12,7 +11,7 @@ use wordline_units::{HostOp, HostRequest, QueueClass, SimTime};
 /// A read of a page on an idle drive: array, bus, link.
 const READ: u64 = 140_000 + 20_480 + 1_000;
 
-fn device() -> Device<NoProbe, NoMedia> {
+fn device() -> Device<NoProbe> {
     one_die::full(&one_die::spec(&[]), "conventional")
 }
 
@@ -119,7 +118,7 @@ fn one_queue_changes_nothing() {
             let weighted = ArbitrationOrder::Weighted([4, 2, 1]);
             let queues = Queues::new(weighted, 1, [(QueueClass::Low, u32::MAX)]);
             drive_host(&mut queued, &mut Arrivals::new(stream, false), Some((queues, most)), |_| {}).unwrap();
-            let hash = |d: &Device<NoProbe, NoMedia>| d.metrics.result_hash(&d.ftl.counters().integers());
+            let hash = |d: &Device<NoProbe>| d.metrics.result_hash(&d.ftl.counters().integers());
             assert_eq!(hash(&plain), hash(&queued), "seed {seed}, {most} at once");
         }
     }

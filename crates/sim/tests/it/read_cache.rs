@@ -1,7 +1,6 @@
 //! The read cache: to the nanosecond what takes no time, what drops a page, and how often it is hit.
 
 use crate::support::one_die;
-use wordline_ftl::NoMedia;
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
@@ -10,7 +9,7 @@ const SENSE: u64 = 140_000;
 const BUS: u64 = 20_480;
 const LINK: u64 = 1_000;
 
-struct Drive(Device<NoProbe, NoMedia>);
+struct Drive(Device<NoProbe>);
 
 impl Drive {
     fn with(read_cache: &str) -> Drive {

@@ -2,7 +2,7 @@
 //! the life of the data.
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Cause, Due, Initial, LatencyPart, Mapped, NoMedia, Outcome};
+use wordline_ftl::{Cause, Due, Initial, LatencyPart, Mapped, Outcome};
 use wordline_sim::{Completion, Device, NoProbe, Pacing, Stop, drive};
 use wordline_units::{BlockId, CellMode, HostOp, HostRequest, SimDuration, SimTime};
 
@@ -16,7 +16,7 @@ fn spec(overrides: &[(&str, &str)]) -> DeviceSpec {
     wordline_device::find("raro-16gb").unwrap().spec(&overrides).unwrap()
 }
 
-fn aged(spec: &DeviceSpec, cycles: u32, retention: SimDuration) -> Device<NoProbe, NoMedia> {
+fn aged(spec: &DeviceSpec, cycles: u32, retention: SimDuration) -> Device<NoProbe> {
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = (spec.logical_bytes() / spec.unit.0) as u32;
@@ -25,7 +25,7 @@ fn aged(spec: &DeviceSpec, cycles: u32, retention: SimDuration) -> Device<NoProb
     d
 }
 
-fn read(d: &mut Device<NoProbe, NoMedia>, page: u64, at: u64) -> Completion {
+fn read(d: &mut Device<NoProbe>, page: u64, at: u64) -> Completion {
     d.submit(HostRequest::new(HostOp::Read, page * 32, 32), SimTime(at)).unwrap();
     d.next_completion(SimTime::NEVER).unwrap().unwrap()
 }
@@ -68,7 +68,7 @@ fn bandwidth_falls_with_retries_as_the_closed_form_says() {
         let bandwidth = |retries: u64| {
             let spec = spec(&[("errors.model", &format!("fixed:{retries}")), ("capacity.logical", "256MiB")]);
             let scheme = wordline_schemes::build(&format!("conventional:mode={mode}")).unwrap();
-            let mut d: Device<NoProbe, NoMedia> =
+            let mut d: Device<NoProbe> =
                 Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
             let pages = (spec.logical_bytes() / spec.unit.0) as u32;
             d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
@@ -92,10 +92,9 @@ fn bandwidth_falls_with_retries_as_the_closed_form_says() {
 #[test]
 fn data_that_lie_longer_take_more_retries_whether_time_passed_before_or_during_the_run() {
     let spec = spec(&[("errors.model", "raro")]);
-    let retries = |d: &mut Device<NoProbe, NoMedia>, at: u64| -> Vec<u64> {
-        let qlc = |d: &Device<NoProbe, NoMedia>| {
-            d.ftl.counters().errors.as_ref().unwrap().of_mode(CellMode::Qlc).to_vec()
-        };
+    let retries = |d: &mut Device<NoProbe>, at: u64| -> Vec<u64> {
+        let qlc =
+            |d: &Device<NoProbe>| d.ftl.counters().errors.as_ref().unwrap().of_mode(CellMode::Qlc).to_vec();
         let before = qlc(d);
         (0..500).for_each(|i| _ = read(d, i * 61, at.max(d.now().0)));
         qlc(d).iter().zip(before).map(|(after, before)| after - before).collect()
@@ -123,7 +122,7 @@ fn data_that_lie_longer_take_more_retries_whether_time_passed_before_or_during_t
 fn reads_disturb_a_block_until_it_is_erased() {
     let spec = spec(&[("errors.model", "raro"), ("errors.qlc.gamma", "1e-4")]);
     let mut d = aged(&spec, 100, SimDuration::ZERO);
-    let retries = |d: &mut Device<NoProbe, NoMedia>| {
+    let retries = |d: &mut Device<NoProbe>| {
         let at = d.now().0;
         read(d, 0, at).parts[LatencyPart::Retry] / 140_000
     };
@@ -158,7 +157,7 @@ fn a_read_with_too_many_errors_ends_uncorrectable_and_is_counted() {
 fn a_region_in_a_mode_without_coefficients_is_refused_with_what_would_do() {
     let spec = spec(&[("errors.model", "tlc_72_layer")]);
     let scheme = wordline_schemes::build("conventional").unwrap();
-    let refused = Device::<NoProbe, NoMedia>::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe);
+    let refused = Device::<NoProbe>::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe);
     let Err(refused) = refused else { panic!("accepted") };
     assert!(refused.reason.contains("[errors.qlc]") && refused.reason.contains("tlc_72_layer"), "{refused}");
 }
@@ -226,8 +225,7 @@ fn a_block_that_is_read_too_often_or_takes_too_many_retries_is_written_anew() {
 fn blocks_may_differ_in_the_cycles_behind_them() {
     let spec = spec(&[]);
     let scheme = wordline_schemes::build("conventional").unwrap();
-    let mut d: Device<NoProbe, NoMedia> =
-        Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+    let mut d: Device<NoProbe> = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let (cycles, more_cycles) = ([0, 0, 0, 334], [0, 0, 0, 332]);
     d.ftl.precondition(&Initial { cycles, more_cycles, ..Initial::fresh() }, 7).unwrap();
     let worn: Vec<u32> = (0..64).map(|b| d.ftl.view().erases(BlockId(b))).collect();

@@ -1,6 +1,6 @@
 //! What the swarm found, each by its own name: a seed means another case when drawing changes.
 
-use wordline_ftl::{Bytes, Initial, Mapped, NoMedia, Outcome, RegionId, Scheme};
+use wordline_ftl::{BoxedMedia, Bytes, Initial, Mapped, Outcome, RegionId, Scheme};
 use wordline_sim::{Completion, Device, Event, NoProbe, Probe};
 use wordline_swarm::stress::{BySector, Restless};
 use wordline_swarm::{Rng, Tiny, map_on_flash};
@@ -8,14 +8,19 @@ use wordline_units::{HostOp, HostRequest, PlaneId, SimDuration, SimTime};
 
 const NEVER_PADS: &str = "[program]\nbuffer = \"protected\"\npad_after = \"never\"\n";
 
-fn device<P: Probe, M: wordline_ftl::Media + Default>(
+fn device<P: Probe>(tiny: &Tiny, scheme: Box<dyn Scheme>, bits: u32, probe: P) -> Device<P> {
+    over(tiny, scheme, bits, probe, BoxedMedia::none())
+}
+
+fn over<P: Probe>(
     tiny: &Tiny,
     scheme: Box<dyn Scheme>,
     bits: u32,
     probe: P,
-) -> Device<P, M> {
+    media: impl Into<BoxedMedia>,
+) -> Device<P> {
     let spec = tiny.spec(bits);
-    Device::new(&spec, &spec.geometry().unwrap(), scheme, probe).unwrap_or_else(|e| panic!("{e}"))
+    Device::over(&spec, &spec.geometry().unwrap(), scheme, probe, media).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn named(spelling: &str) -> Box<dyn Scheme> {
@@ -32,7 +37,7 @@ fn write(page: u64, at: SimTime) -> HostRequest {
 fn a_page_that_enters_a_protected_program_buffer_leaves_newer_sectors_in_ram_alone() {
     let tiny = Tiny { one_shot: true, wordlines: 2, spare: 8, extra: NEVER_PADS, ..Tiny::default() };
     for delay in 0..400 {
-        let mut d: Device<NoProbe, Bytes> = device(&tiny, named("slc-cache"), 3, NoProbe);
+        let mut d = over(&tiny, named("slc-cache"), 3, NoProbe, Bytes::default());
         let bytes = |stamp: u8, sectors: usize| vec![stamp; sectors * 512];
         for page in 0..4 {
             d.submit_with(write(page, SimTime(0)), SimTime(0), &bytes(1, 4)).unwrap();
@@ -54,7 +59,7 @@ fn a_page_that_enters_a_protected_program_buffer_leaves_newer_sectors_in_ram_alo
 fn a_drain_leaves_no_group_that_a_collection_ended_with() {
     let tiny = Tiny { one_shot: true, spare: 8, units_per_page: 2, extra: NEVER_PADS, ..Tiny::default() };
     for writes in 1..200 {
-        let mut d: Device<NoProbe, NoMedia> = device(&tiny, named("slc-cache"), 3, NoProbe);
+        let mut d: Device<NoProbe> = device(&tiny, named("slc-cache"), 3, NoProbe);
         let pages = d.ftl.logical_lbas() / 4;
         for i in 0..writes {
             d.submit(write(i * 37 % pages, SimTime(0)), SimTime(0)).unwrap();
@@ -91,7 +96,7 @@ fn a_full_cache_drive_ends_its_collections_and_answers_out_of_space() {
         };
         let mut random = seed;
         let scheme = ["slc-cache:when_full=wait", "slc-cache:when_full=direct"][seed as usize % 2];
-        let mut d: Device<Patience, NoMedia> = device(&tiny, named(scheme), 3, Patience(100_000));
+        let mut d: Device<Patience> = device(&tiny, named(scheme), 3, Patience(100_000));
         let pages = d.ftl.logical_lbas() / 4;
         for _ in 0..pages * 8 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -125,7 +130,7 @@ fn a_collection_reads_on_while_a_move_out_of_its_block_waits_in_the_same_program
             ..Tiny::default()
         };
         let scheme = Box::new(Restless { turn: seed as u32 });
-        let mut d: Device<NoProbe, NoMedia> = device(&tiny, scheme, 3, NoProbe);
+        let mut d: Device<NoProbe> = device(&tiny, scheme, 3, NoProbe);
         let pages = d.ftl.logical_lbas() / 4;
         d.ftl.precondition(&Initial::holding(Mapped::First(pages as u32)), seed).unwrap();
         for i in 0..40 + seed % 17 {
@@ -148,7 +153,7 @@ fn a_collection_reads_on_while_a_move_out_of_its_block_waits_in_the_same_program
 fn a_dynamic_cache_that_writes_wait_for_never_shrinks_to_nothing() {
     let tiny = Tiny { one_shot: true, blocks: 16, spare: 9, ..Tiny::default() };
     let scheme = named("slc-cache:static_blocks=0,dynamic_blocks=3,when_full=wait");
-    let mut d: Device<NoProbe, NoMedia> = device(&tiny, scheme, 3, NoProbe);
+    let mut d: Device<NoProbe> = device(&tiny, scheme, 3, NoProbe);
     let pages = d.ftl.logical_lbas() / 4;
     // The quota is looked at every 1024 writes; by the third look every page holds data.
     for i in 0..4_000 {
@@ -162,7 +167,7 @@ fn a_dynamic_cache_that_writes_wait_for_never_shrinks_to_nothing() {
 }
 
 /// Every outcome of a run, in the order of completion.
-fn outcomes<P: Probe, M: wordline_ftl::Media>(d: &mut Device<P, M>) -> Vec<(u64, Outcome)> {
+fn outcomes<P: Probe>(d: &mut Device<P>) -> Vec<(u64, Outcome)> {
     std::iter::from_fn(|| d.next_completion(SimTime::NEVER).unwrap()).map(|c| (c.number, c.outcome)).collect()
 }
 
@@ -182,7 +187,7 @@ fn pages_from_a_cache_never_take_the_reserve_of_the_region_that_they_go_to() {
             extra: "[allocation]\norder = \"dynamic\"\n",
             ..Tiny::default()
         };
-        let mut d: Device<NoProbe, NoMedia> = device(&tiny, named("slc-cache"), 3, NoProbe);
+        let mut d: Device<NoProbe> = device(&tiny, named("slc-cache"), 3, NoProbe);
         let pages = d.ftl.logical_lbas() / 4;
         d.ftl.precondition(&Initial::holding(Mapped::First(pages as u32 * 9 / 10)), seed).unwrap();
         let mut random = Rng(seed);
@@ -209,7 +214,7 @@ fn pages_from_a_cache_never_take_the_reserve_of_the_region_that_they_go_to() {
 #[test]
 fn a_full_drive_under_a_sector_map_ends_its_collections() {
     let tiny = Tiny { spare: 2, wordlines: 3, ..Tiny::default() };
-    let mut d: Device<Patience, NoMedia> = device(&tiny, Box::new(BySector), 2, Patience(200_000));
+    let mut d: Device<Patience> = device(&tiny, Box::new(BySector), 2, Patience(200_000));
     let sectors = d.ftl.logical_lbas();
     let (mut done, mut full) = (0, 0);
     let mut random = Rng(3);
@@ -232,7 +237,7 @@ fn a_full_drive_under_a_sector_map_ends_its_collections() {
 #[test]
 fn under_a_sector_map_the_victim_has_the_fewest_live_slots() {
     let tiny = Tiny { wordlines: 2, blocks: 8, spare: 2, ..Tiny::default() };
-    let mut d: Device<NoProbe, NoMedia> = device(&tiny, Box::new(BySector), 2, NoProbe);
+    let mut d: Device<NoProbe> = device(&tiny, Box::new(BySector), 2, NoProbe);
     let mut ask = |op, from: u64, count: u32| {
         let at = d.now();
         d.submit(HostRequest::new(op, from, count).at(at), at).unwrap();
@@ -257,7 +262,7 @@ fn under_a_sector_map_the_victim_has_the_fewest_live_slots() {
 #[test]
 fn a_full_buffered_drive_keeps_what_it_acknowledged_and_refuses_the_rest() {
     let tiny = Tiny { blocks: 12, spare: 0, ack_buffer: Some(3), ..Tiny::default() };
-    let mut d: Device<NoProbe, Bytes> = device(&tiny, named("conventional:mode=slc"), 1, NoProbe);
+    let mut d = over(&tiny, named("conventional:mode=slc"), 1, NoProbe, Bytes::default());
     let pages = d.ftl.logical_lbas() / 4;
     let mut stamps = vec![0u8; pages as usize];
     let mut refused = 0;
@@ -272,7 +277,7 @@ fn a_full_buffered_drive_keeps_what_it_acknowledged_and_refuses_the_rest() {
     }
     assert!(refused > 0, "the drive never was full");
     assert_eq!(d.ftl.unplaced_bytes(), 3 * 2048, "the buffer is full of what has no place");
-    let agrees = |d: &mut Device<NoProbe, Bytes>, stamps: &[u8]| {
+    let agrees = |d: &mut Device<NoProbe>, stamps: &[u8]| {
         for (page, stamp) in stamps.iter().enumerate() {
             let now = d.now();
             d.submit(HostRequest::new(HostOp::Read, page as u64 * 4, 4).at(now), now).unwrap();
@@ -313,7 +318,7 @@ fn when_a_full_drive_gives_up_does_not_depend_on_who_looks() {
     }
     let run = |looks: &[Looks]| {
         let tiny = Tiny { blocks: 12, spare: 0, ..Tiny::default() };
-        let mut d: Device<NoProbe, NoMedia> = device(&tiny, named("conventional:mode=slc"), 1, NoProbe);
+        let mut d: Device<NoProbe> = device(&tiny, named("conventional:mode=slc"), 1, NoProbe);
         let pages = d.ftl.logical_lbas() / 4;
         let mut ends = vec![];
         let mut note = |c: Completion| ends.push((c.number, c.at, c.outcome));
@@ -354,7 +359,7 @@ fn a_flush_does_not_overtake_earlier_writes_on_the_host_link() {
     let extra = "[host]\nrate = \"100MB/s\"\nwrite_overhead = \"5us\"\n";
     for ack_buffer in [None, Some(8)] {
         let tiny = Tiny { chips: 4, ack_buffer, extra, ..Tiny::default() };
-        let mut d: Device<NoProbe, NoMedia> = device(&tiny, named("conventional:mode=slc"), 1, NoProbe);
+        let mut d: Device<NoProbe> = device(&tiny, named("conventional:mode=slc"), 1, NoProbe);
         for page in 0..4 {
             d.submit(write(page, SimTime(0)), SimTime(0)).unwrap();
         }
@@ -374,7 +379,7 @@ fn a_flush_does_not_overtake_earlier_writes_on_the_host_link() {
 #[test]
 fn many_programs_without_a_place_do_not_nest() {
     let tiny = Tiny { blocks: 12, spare: 0, ..Tiny::default() };
-    let mut d: Device<NoProbe, NoMedia> = device(&tiny, named("conventional:mode=slc"), 1, NoProbe);
+    let mut d: Device<NoProbe> = device(&tiny, named("conventional:mode=slc"), 1, NoProbe);
     let pages = d.ftl.logical_lbas() / 4;
     for page in 0..pages {
         d.submit(write(page, d.now()), d.now()).unwrap();
@@ -400,7 +405,7 @@ fn parts_that_die_together_are_off_their_block_before_it_is_collected() {
             one_shot: true,
             ..Tiny::default()
         };
-        let mut d: Device<NoProbe, NoMedia> = device(&tiny, named("hierarchy:window=16"), 3, NoProbe);
+        let mut d: Device<NoProbe> = device(&tiny, named("hierarchy:window=16"), 3, NoProbe);
         let pages = d.ftl.logical_lbas() / 16;
         for _ in 0..400 {
             let page = rng.below(pages);
@@ -444,8 +449,7 @@ fn a_write_that_may_go_anywhere_fails_only_where_no_plane_has_room() {
         let mut spec = tiny.spec(3);
         map_on_flash(&mut spec, 1, 4);
         let geometry = spec.geometry().unwrap();
-        let mut d: Device<NoProbe, NoMedia> =
-            Device::new(&spec, &geometry, named("conventional"), NoProbe).unwrap();
+        let mut d: Device<NoProbe> = Device::new(&spec, &geometry, named("conventional"), NoProbe).unwrap();
         let pages = d.ftl.logical_lbas();
         d.ftl.precondition(&Initial::holding(Mapped::First(pages as u32)), seed).unwrap();
         for _ in 0..40 {

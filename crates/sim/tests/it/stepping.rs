@@ -1,11 +1,11 @@
 //! The device driven by hand, and what it does at its limits: full, worn into, asked for too much.
 
-use wordline_ftl::{Initial, InitialError, Mapped, NoMedia, Order, Outcome, RequestError};
+use wordline_ftl::{Initial, InitialError, Mapped, Order, Outcome, RequestError};
 use wordline_sim::{Device, DeviceError, DriveError, NoProbe, Pacing, Stop, drive};
 use wordline_swarm::Tiny;
 use wordline_units::{Attributes, Fraction, HostOp, HostRequest, SimDuration, SimTime};
 
-fn device(tiny: &Tiny, scheme: &str, bits: u32) -> Device<NoProbe, NoMedia> {
+fn device(tiny: &Tiny, scheme: &str, bits: u32) -> Device<NoProbe> {
     let spec = tiny.spec(bits);
     Device::new(&spec, &spec.geometry().unwrap(), wordline_schemes::build(scheme).unwrap(), NoProbe).unwrap()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use wordline_counters::MultiplaneCounts;
 use wordline_device::{DeviceSpec, Superblock, Victim};
 use wordline_flash::Geometry;
-use wordline_ftl::{BlockLife, Initial, Mapped, NoMedia, OpKind};
+use wordline_ftl::{BlockLife, Initial, Mapped, OpKind};
 use wordline_sim::{Device, NoProbe};
 use wordline_swarm::Tiny;
 use wordline_units::{BlockId, Fraction, HostOp, HostRequest, PlaneId, SimTime};
@@ -17,7 +17,7 @@ fn tiny() -> Tiny {
     Tiny { channels: 2, chips: 1, planes: 4, multiplane: true, ..Tiny::default() }
 }
 
-fn device(spec: &DeviceSpec) -> Device<NoProbe, NoMedia> {
+fn device(spec: &DeviceSpec) -> Device<NoProbe> {
     let scheme = wordline_schemes::build("conventional:mode=slc").unwrap();
     Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap()
 }
@@ -31,7 +31,7 @@ fn write(page: u64) -> HostRequest {
 }
 
 /// When writes of these pages end that are submitted at time 0, in the order of their submission.
-fn ends(d: &mut Device<NoProbe, NoMedia>, pages: &[u64]) -> Vec<u64> {
+fn ends(d: &mut Device<NoProbe>, pages: &[u64]) -> Vec<u64> {
     for page in pages {
         d.submit(write(*page), SimTime(0)).unwrap();
     }
@@ -41,11 +41,7 @@ fn ends(d: &mut Device<NoProbe, NoMedia>, pages: &[u64]) -> Vec<u64> {
 }
 
 /// The lives of the blocks at each position of the planes of a group.
-fn groups(
-    d: &Device<NoProbe, NoMedia>,
-    g: &Geometry,
-    planes: std::ops::Range<u32>,
-) -> Vec<BTreeSet<BlockLife>> {
+fn groups(d: &Device<NoProbe>, g: &Geometry, planes: std::ops::Range<u32>) -> Vec<BTreeSet<BlockLife>> {
     let starts: Vec<u32> = planes.map(|p| g.blocks_of(PlaneId(p)).start).collect();
     let life = |b: u32| d.ftl.block_status(BlockId(b)).life;
     (0..g.media[0].blocks_per_plane).map(|at| starts.iter().map(|s| life(s + at)).collect()).collect()
@@ -66,7 +62,7 @@ fn pages_of_one_home_are_spread_over_the_planes_of_a_superblock() {
 
 /// A drive three quarters full after so many random writes, which looks at itself after each; how many erases there
 /// were, and how many of them began with others.
-fn worked(spec: &DeviceSpec, mut look: impl FnMut(&Device<NoProbe, NoMedia>)) -> (u64, u64) {
+fn worked(spec: &DeviceSpec, mut look: impl FnMut(&Device<NoProbe>)) -> (u64, u64) {
     let mut d = device(spec);
     let pages = tiny().units(1) as u64;
     d.ftl.precondition(&Initial::holding(Mapped::First(pages as u32 * 3 / 4)), 3).unwrap();
@@ -119,7 +115,7 @@ fn what_cannot_be_in_superblocks_is_refused_with_the_reason() {
         let mut spec = DeviceSpec { superblock: Superblock::Die, ..tiny().spec(3) };
         change(&mut spec);
         let scheme = wordline_schemes::build(scheme).unwrap();
-        let made = Device::<_, NoMedia>::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe);
+        let made = Device::<_>::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe);
         let why = made.err().map(|e| e.to_string()).unwrap();
         assert!(why.contains("set parallel.superblock=off"), "{why}");
         why

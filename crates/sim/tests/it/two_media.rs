@@ -3,8 +3,8 @@
 
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Bytes, DriveInfo, Fault, Gather, Layout, NoMedia, Outcome, Parcel, Place, PlanePick, Refusal, RegionId,
-    Route, Scheme, View,
+    Bytes, DriveInfo, Fault, Gather, Layout, Outcome, Parcel, Place, PlanePick, Refusal, RegionId, Route,
+    Scheme, View,
 };
 use wordline_sim::{Device, DeviceError, NoProbe};
 use wordline_swarm::stress::FastThenDense;
@@ -26,8 +26,8 @@ fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
     let spec = wordline_device::find("hyssd-st").unwrap().spec(&overrides).unwrap_or_else(|e| panic!("{e}"));
     let geometry = spec.geometry().unwrap();
     assert_eq!((geometry.units_per_page(0), geometry.units_per_page(1)), (1, 2));
-    let mut device: Device<NoProbe, Bytes> =
-        Device::new(&spec, &geometry, Box::new(FastThenDense), NoProbe).unwrap_or_else(|e| panic!("{e}"));
+    let mut device = Device::over(&spec, &geometry, Box::new(FastThenDense), NoProbe, Bytes::default())
+        .unwrap_or_else(|e| panic!("{e}"));
     let sector = geometry.sector as usize;
     let (units, per_sector) = (512u64, geometry.sector / 512);
     let sectors_per_unit = geometry.sectors_per_unit as u64;
@@ -101,7 +101,7 @@ fn a_route_to_a_region_without_blocks_in_the_plane_is_an_illegal_decision() {
     .map(|(k, v)| (k.to_string(), v.to_string()))
     .into();
     let spec = wordline_device::find("hyssd-st").unwrap().spec(&overrides).unwrap_or_else(|e| panic!("{e}"));
-    let mut device: Device<NoProbe, NoMedia> =
+    let mut device: Device<NoProbe> =
         Device::new(&spec, &spec.geometry().unwrap(), Box::new(Astray), NoProbe).unwrap();
     let pages = spec.logical_bytes() / spec.unit.0;
     let per_page = (spec.unit.0 / 512) as u32;

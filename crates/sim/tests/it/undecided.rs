@@ -3,8 +3,8 @@
 
 use crate::support::one_die;
 use wordline_ftl::{
-    Collect, Command, DriveInfo, Fault, IdleWork, Layout, Move, Need, NoMedia, Parcel, Place, ReadSeen,
-    Refusal, Scheme, Span, Tag, View,
+    Collect, Command, DriveInfo, Fault, IdleWork, Layout, Move, Need, Parcel, Place, ReadSeen, Refusal,
+    Scheme, Span, Tag, View,
 };
 use wordline_sim::{Device, DeviceError, NoProbe};
 use wordline_units::{HostOp, HostRequest, PlaneId, SectorMask, SimTime};
@@ -70,8 +70,7 @@ fn failed(hook: &'static str, times: u32) -> (Fault, u64, u64) {
     let spec = one_die::spec(&[]);
     let inner = wordline_schemes::build("conventional:mode=tlc").unwrap();
     let scheme = Box::new(Failing { inner, hook, left: times });
-    let mut d: Device<NoProbe, NoMedia> =
-        Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+    let mut d: Device<NoProbe> = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = spec.logical_bytes() / spec.unit.0;
     let asked = |i: u64| {
         let op = if i % 5 == 4 { HostOp::Read } else { HostOp::Write };

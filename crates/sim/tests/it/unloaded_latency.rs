@@ -2,7 +2,7 @@
 //! parts really work in parallel?
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Initial, Mapped, NoMedia};
+use wordline_ftl::{Initial, Mapped};
 use wordline_sim::{Device, Event, Log, NoProbe, Pacing, Stop, drive};
 use wordline_swarm::Tiny;
 use wordline_units::{HostOp, HostRequest, SimTime};
@@ -12,7 +12,7 @@ fn builtin(name: &str, overrides: &[(&str, &str)]) -> DeviceSpec {
     wordline_device::find(name).unwrap().spec(&overrides).unwrap()
 }
 
-fn device(spec: &DeviceSpec) -> Device<Log, NoMedia> {
+fn device(spec: &DeviceSpec) -> Device<Log> {
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, Log::default()).unwrap();
     let pages = (spec.logical_bytes() / spec.unit.0 / 2) as u32;
@@ -103,8 +103,7 @@ fn throughput(dies: u32, planes: u32, op: HostOp) -> f64 {
     let mut spec = tiny.spec(1);
     spec.gc.hard_reserve = 2;
     let scheme = wordline_schemes::build("conventional:mode=slc").unwrap();
-    let mut d: Device<NoProbe, NoMedia> =
-        Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+    let mut d: Device<NoProbe> = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = tiny.units(1);
     d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 3).unwrap();
     let per_page = spec.unit.0 / 512;

@@ -1,7 +1,7 @@
 //! What a probe sees, and through it the moments that no latency shows by itself.
 
 use std::collections::HashSet;
-use wordline_ftl::{Cause, Initial, Mapped, NoMedia, OpKind, Order, Part};
+use wordline_ftl::{Cause, Initial, Mapped, OpKind, Order, Part};
 use wordline_sim::{Begin, Device, Event, Probe};
 use wordline_swarm::Tiny;
 use wordline_units::{HostOp, HostRequest, SimTime};
@@ -34,14 +34,14 @@ impl Probe for Watch {
     }
 }
 
-fn device(tiny: &Tiny, scheme: &str, bits: u32) -> Device<Watch, NoMedia> {
+fn device(tiny: &Tiny, scheme: &str, bits: u32) -> Device<Watch> {
     let spec = tiny.spec(bits);
     let scheme = wordline_schemes::build(scheme).unwrap();
     Device::new(&spec, &spec.geometry().unwrap(), scheme, Watch::default()).unwrap()
 }
 
 /// Single units written one by one, so slowly that each collection is over before the next begins.
-fn slow_overwrites(tiny: &Tiny) -> Device<Watch, NoMedia> {
+fn slow_overwrites(tiny: &Tiny) -> Device<Watch> {
     let mut d = device(tiny, "conventional:mode=slc", 1);
     let units = tiny.units(1) as u64;
     let mut dice = 1u64;

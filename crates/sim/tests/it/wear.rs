@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use wordline_device::{DeviceSpec, WearSpec};
-use wordline_ftl::{Bytes, Initial, Mapped, Media, NoMedia, Outcome};
+use wordline_ftl::{BoxedMedia, Bytes, Initial, Mapped, Outcome};
 use wordline_sim::{Device, NoProbe};
 use wordline_swarm::{Rng, Tiny};
 use wordline_units::{Fraction, HostOp, HostRequest, SimTime};
@@ -27,9 +27,9 @@ const ENFORCED: WearSpec = WearSpec {
     static_beyond: None,
 };
 
-fn device<M: Media + Default>(spec: &DeviceSpec) -> Device<NoProbe, M> {
+fn device(spec: &DeviceSpec, media: impl Into<BoxedMedia>) -> Device<NoProbe> {
     let scheme = wordline_schemes::build("conventional").unwrap();
-    let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+    let mut d = Device::over(spec, &spec.geometry().unwrap(), scheme, NoProbe, media).unwrap();
     d.ftl.precondition(&Initial::fresh(), 7).unwrap();
     d
 }
@@ -39,7 +39,7 @@ fn pages(spec: &DeviceSpec) -> u64 {
 }
 
 /// Write a page, and wait for it.
-fn write<M: Media>(d: &mut Device<NoProbe, M>, spec: &DeviceSpec, page: u64, stamp: u64) -> Outcome {
+fn write(d: &mut Device<NoProbe>, spec: &DeviceSpec, page: u64, stamp: u64) -> Outcome {
     let per = spec.unit.0 / 512;
     let data = stamp.to_le_bytes().repeat(spec.unit.0 as usize / 8);
     let at = d.now();
@@ -48,7 +48,7 @@ fn write<M: Media>(d: &mut Device<NoProbe, M>, spec: &DeviceSpec, page: u64, sta
 }
 
 /// Pages written until the drive has worn out; a share of them in the first tenth, if any.
-fn to_wear_out<M: Media>(d: &mut Device<NoProbe, M>, spec: &DeviceSpec, hot: Option<u64>) -> u64 {
+fn to_wear_out(d: &mut Device<NoProbe>, spec: &DeviceSpec, hot: Option<u64>) -> u64 {
     let (mut rng, all) = (Rng(3), pages(spec));
     for n in 0..3_000_000 {
         let page = if hot.is_some_and(|p| rng.below(100) < p) { rng.below(all / 10) } else { rng.below(all) };
@@ -65,7 +65,7 @@ fn to_wear_out<M: Media>(d: &mut Device<NoProbe, M>, spec: &DeviceSpec, hot: Opt
 fn a_block_retires_at_the_erase_that_uses_its_life_up() {
     for acceleration in [1, 5] {
         let spec = spec(40, WearSpec { acceleration, ..ENFORCED });
-        let mut d = device::<NoMedia>(&spec);
+        let mut d = device(&spec, BoxedMedia::none());
         to_wear_out(&mut d, &spec, None);
         let erases: Vec<u32> = d.ftl.wear().map(|(_, erases)| erases).collect();
         let retired = d.ftl.lost_blocks().1 as usize;
@@ -79,7 +79,7 @@ fn a_block_retires_at_the_erase_that_uses_its_life_up() {
 #[test]
 fn spare_blocks_serve_first_then_writes_end_worn_out_and_reads_go_on() {
     let spec = spec(40, WearSpec { spread: Fraction::percent(20), ..ENFORCED });
-    let mut d = device::<Bytes>(&spec);
+    let mut d = device(&spec, Bytes::default());
     let (mut newest, mut rng, mut capacity) = (BTreeMap::new(), Rng(5), vec![]);
     let per = spec.unit.0 / 512;
     for n in 1.. {
@@ -115,7 +115,7 @@ fn spare_blocks_serve_first_then_writes_end_worn_out_and_reads_go_on() {
 #[test]
 fn without_the_key_no_block_ever_retires() {
     let spec = spec(3, WearSpec::default());
-    let mut d = device::<NoMedia>(&spec);
+    let mut d = device(&spec, BoxedMedia::none());
     for n in 0..20_000 {
         assert_eq!(write(&mut d, &spec, n * 7 % pages(&spec), n), Outcome::Done);
     }
@@ -127,7 +127,7 @@ fn without_the_key_no_block_ever_retires() {
 fn an_unknown_endurance_is_refused_where_it_is_to_be_enforced() {
     let spec = spec(0, ENFORCED);
     let scheme = wordline_schemes::build("conventional").unwrap();
-    let refusal = Device::<_, NoMedia>::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).err().unwrap();
+    let refusal = Device::<_>::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).err().unwrap();
     assert!(refusal.to_string().contains("medium.flash.tlc.endurance"), "{refusal}");
 }
 
@@ -137,8 +137,7 @@ fn bad_blocks_are_a_share_of_the_medium_drawn_by_the_seed() {
     let spec = spec(100, wear);
     let lost = |seed| {
         let scheme = wordline_schemes::build("conventional").unwrap();
-        let mut d: Device<_, NoMedia> =
-            Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+        let mut d: Device<_> = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
         let half = Initial::holding(Mapped::First(pages(&spec) as u32 / 2));
         d.ftl.precondition(&half, seed).unwrap();
         d.ftl.check().unwrap();
@@ -153,7 +152,7 @@ fn bad_blocks_are_a_share_of_the_medium_drawn_by_the_seed() {
 #[test]
 fn retired_blocks_stay_retired_through_power_cuts() {
     let spec = spec(40, WearSpec { spread: Fraction::percent(30), ..ENFORCED });
-    let (mut d, mut rng, per) = (device::<Bytes>(&spec), Rng(11), spec.unit.0 / 512);
+    let (mut d, mut rng, per) = (device(&spec, Bytes::default()), Rng(11), spec.unit.0 / 512);
     let (mut newest, mut cuts, mut with_losses) = (BTreeMap::new(), 0, 0);
     'alive: for n in 1.. {
         assert!(n < 1_000_000);
@@ -186,7 +185,7 @@ fn retired_blocks_stay_retired_through_power_cuts() {
 /// Most and least erases of a block, and the pages that the drive took, with most writes in a tenth of it.
 fn levelled(wear: WearSpec) -> (u32, u32, u64) {
     let spec = spec(200, WearSpec { enforce: false, ..wear });
-    let mut d = device::<NoMedia>(&spec);
+    let mut d = device(&spec, BoxedMedia::none());
     for page in 0..pages(&spec) {
         write(&mut d, &spec, page, page);
     }
@@ -198,7 +197,7 @@ fn levelled(wear: WearSpec) -> (u32, u32, u64) {
     let erases: Vec<u32> = d.ftl.wear().map(|(_, e)| e).collect();
     let written = if wear.enforce {
         let spec = DeviceSpec { wear, ..spec };
-        to_wear_out(&mut device::<NoMedia>(&spec), &spec, Some(95))
+        to_wear_out(&mut device(&spec, BoxedMedia::none()), &spec, Some(95))
     } else {
         0
     };

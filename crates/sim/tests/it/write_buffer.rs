@@ -1,7 +1,6 @@
 //! When a write buffer empties: which pages are programmed when, by exact counts and to the nanosecond.
 
 use crate::support::one_die;
-use wordline_ftl::NoMedia;
 use wordline_sim::{Completion, Device, NoProbe};
 use wordline_units::{Attributes, HostOp, HostRequest, SimTime};
 
@@ -10,7 +9,7 @@ const LINK: u64 = 1_000;
 const PROGRAM: u64 = 3_102_000;
 
 /// A drive with a buffer of eight pages.
-fn device(flush: &[(&str, &str)]) -> Device<NoProbe, NoMedia> {
+fn device(flush: &[(&str, &str)]) -> Device<NoProbe> {
     let keys = [&[("ack.mode", "buffer"), ("ack.pages", "8")], flush].concat();
     one_die::empty(&one_die::spec(&keys), "conventional")
 }
@@ -18,21 +17,21 @@ fn device(flush: &[(&str, &str)]) -> Device<NoProbe, NoMedia> {
 /// From full to half.
 const FULL: [(&str, &str); 3] = [("ack.flush", "when-full"), ("ack.high", "100%"), ("ack.low", "50%")];
 
-fn ask(d: &mut Device<NoProbe, NoMedia>, op: HostOp, page: u64) {
+fn ask(d: &mut Device<NoProbe>, op: HostOp, page: u64) {
     d.submit(HostRequest::new(op, page * 32, 32).at(d.now()), d.now()).unwrap();
 }
 
 /// Everything that is due happens.
-fn settle(d: &mut Device<NoProbe, NoMedia>) -> Vec<Completion> {
+fn settle(d: &mut Device<NoProbe>) -> Vec<Completion> {
     std::iter::from_fn(|| d.next_completion(SimTime(d.now().0 + 100_000_000)).unwrap()).collect()
 }
 
-fn programs(d: &Device<NoProbe, NoMedia>) -> u64 {
+fn programs(d: &Device<NoProbe>) -> u64 {
     d.ftl.counters().regions.iter().map(|r| r.ops.program_operations).sum()
 }
 
 /// Seven pages, and ten writes more to the first.
-fn seven_and_ten(d: &mut Device<NoProbe, NoMedia>) {
+fn seven_and_ten(d: &mut Device<NoProbe>) {
     for page in (0..7).chain([0; 10]) {
         ask(d, HostOp::Write, page);
         settle(d);
@@ -55,8 +54,7 @@ fn a_page_written_anew_while_it_waits_is_programmed_once() {
     ask(&mut d, HostOp::Write, 7);
     settle(&mut d);
     assert_eq!(programs(&d), 4);
-    let is_mapped =
-        |d: &mut Device<NoProbe, NoMedia>, page| !d.ftl.locate(wordline_units::Lpn(page)).is_empty();
+    let is_mapped = |d: &mut Device<NoProbe>, page| !d.ftl.locate(wordline_units::Lpn(page)).is_empty();
     let on_flash: Vec<u32> = (0..8).filter(|page| is_mapped(&mut d, *page)).collect();
     assert_eq!(on_flash, [1, 2, 3, 4]);
     // A FLUSH sends the others off and waits for them.

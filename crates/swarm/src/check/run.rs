@@ -5,7 +5,7 @@ use crate::check::asked::{Asked, InQueues};
 use crate::check::ledger::{self, Ledger};
 use crate::rng::Rng;
 use std::convert::Infallible;
-use wordline_ftl::{Bytes, Initial, Media, NoMedia};
+use wordline_ftl::{BoxedMedia, Bytes, Initial};
 use wordline_sim::{Arrivals, Device, NoProbe, Probe, drive_host};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
@@ -28,13 +28,14 @@ pub(crate) fn run(case: &Case) -> Result<String, String> {
 
 /// A drive at work beside its model.
 struct Run<'a> {
-    device: Device<Ledger, Bytes>,
+    device: Device<Ledger>,
     host: Asked<'a>,
 }
 
 impl<'a> Run<'a> {
     fn new(case: &'a Case) -> Result<Run<'a>, String> {
-        let (mut device, initial) = prepared(case, |holds_data| Ledger::of(watched(case, holds_data)))?;
+        let (mut device, initial) =
+            prepared(case, || Bytes::default().into(), |holds_data| Ledger::of(watched(case, holds_data)))?;
         device.ftl.check().map_err(|e| format!("before the first request: {e}"))?;
         Ok(Run { device, host: Asked::new(case, &initial) })
     }
@@ -150,13 +151,15 @@ impl<'a> Run<'a> {
 }
 
 /// A drive in its initial state. A state that does not fit is refused, and the drive is fresh.
-fn prepared<P: Probe, M: Media + Default>(
+fn prepared<P: Probe>(
     case: &Case,
+    media: fn() -> BoxedMedia,
     probe: impl Fn(bool) -> P,
-) -> Result<(Device<P, M>, Initial), String> {
+) -> Result<(Device<P>, Initial), String> {
     let drive = &case.drive;
     let new = |holds| {
-        Device::new(&drive.spec, &drive.geometry, drive.scheme(), probe(holds)).map_err(|e| e.to_string())
+        Device::over(&drive.spec, &drive.geometry, drive.scheme(), probe(holds), media())
+            .map_err(|e| e.to_string())
     };
     let mut device = new(true)?;
     match device.ftl.precondition(&case.initial, case.seed) {
@@ -178,7 +181,7 @@ fn watched(case: &Case, holds_data: bool) -> ledger::Drive {
     }
 }
 
-fn hash<P: Probe, M: Media>(device: &Device<P, M>) -> String {
+fn hash<P: Probe>(device: &Device<P>) -> String {
     device.metrics.result_hash(&device.ftl.counters().integers())
 }
 
@@ -192,7 +195,7 @@ enum Looks {
 /// The same case on a drive that nothing watches and that keeps nothing, as in a simulation. Who asks
 /// for completions, and when, changes nothing.
 fn plain(case: &Case, looks: Looks) -> Result<String, String> {
-    let (mut device, _): (Device<NoProbe, NoMedia>, _) = prepared(case, |_| NoProbe)?;
+    let (mut device, _) = prepared(case, BoxedMedia::none, |_| NoProbe)?;
     if let Some(queues) = case.drive.queues() {
         let mut host = Arrivals::new(case.requests.iter().map(|r| Ok::<_, Infallible>(*r)), false);
         drive_host(&mut device, &mut host, Some(queues), |_| {}).map_err(|e| e.to_string())?;
@@ -211,7 +214,7 @@ fn plain(case: &Case, looks: Looks) -> Result<String, String> {
     Ok(hash(&device))
 }
 
-fn look_until(device: &mut Device<NoProbe, NoMedia>, end: SimTime, random: &mut Rng) -> Result<(), String> {
+fn look_until(device: &mut Device<NoProbe>, end: SimTime, random: &mut Rng) -> Result<(), String> {
     while device.now() < end && random.below(3) > 0 {
         let until = SimTime(device.now().0 + 1 + random.below(end.0 - device.now().0));
         if random.below(2) == 0 {

@@ -3,7 +3,7 @@
 use crate::power::run::{Run, stamps};
 use crate::power::watch::{Cell, Change};
 use std::collections::HashSet;
-use wordline_ftl::{Located, Recorded};
+use wordline_ftl::Located;
 use wordline_sim::Device;
 use wordline_units::{BlockId, HostOp, HostRequest, Lpn, Ppn, SectorMask, SimTime};
 
@@ -23,11 +23,12 @@ impl Run {
         let wear: Vec<_> = self.device.ftl.wear().map(|(_, erases)| erases).collect();
         let mut off = self.device.power_cut();
         let (at, protected) = (off.at, off.image.protected_pages().collect::<HashSet<Lpn>>());
-        let torn = off.image.media.metadata().torn(off.probe.slot_shift);
+        let metadata = off.image.media.metadata().ok_or("the media keep no metadata")?;
+        let torn = metadata.torn(off.probe.slot_shift);
         let mut gone: Vec<u64> = off.lost.clone();
         gone.sort_unstable();
         let geometry = self.spec.geometry().map_err(|e| e.to_string())?;
-        let log = off.image.media.metadata().trim_pages().count() as u64;
+        let log = metadata.trim_pages().count() as u64;
         self.tally.cuts += 1;
         self.tally.lost_requests += gone.len() as u64;
         self.tally.protected += protected.len() as u64;
@@ -35,7 +36,7 @@ impl Run {
         self.tally.torn_programs += torn.len() as u64;
         self.tally.torn_erases += (0..geometry.blocks)
             .filter(|b| {
-                let found = off.image.media.metadata().block(BlockId(*b));
+                let found = metadata.block(BlockId(*b));
                 found.is_some_and(|f| f.half_erased)
             })
             .count() as u64;
@@ -89,9 +90,9 @@ impl Run {
                 if was == is || (lpn.0 < logical && self.trimmed_since_flush(lpn, sector)) {
                     continue;
                 }
-                let media = &self.device.ftl.media;
+                let metadata = self.device.ftl.media().metadata();
                 let order = |ppn: Ppn| {
-                    let oobs = media.metadata().page(ppn).iter().filter(|o| o.span.lpn == lpn);
+                    let oobs = metadata?.page(ppn).iter().filter(|o| o.span.lpn == lpn);
                     oobs.filter(|o| self.per_cell > 1 || o.span.mask.covers(bit))
                         .map(|o| (o.version, o.sequence))
                         .next()

@@ -13,7 +13,7 @@ const SECTOR: usize = 512;
 /// A drive at work beside what its host may expect.
 pub struct Run {
     /// The drive.
-    pub device: Device<Watch, Bytes>,
+    pub device: Device<Watch>,
     /// How it is called where something is wrong.
     pub name: String,
     pub(crate) spec: DeviceSpec,
@@ -40,7 +40,8 @@ impl Run {
     pub fn new(spec: DeviceSpec, scheme: Box<dyn Scheme>) -> Result<Run, String> {
         let geometry = spec.geometry().map_err(|e| e.to_string())?;
         let watch = Watch::new(geometry.slot_shift);
-        let device = Device::new(&spec, &geometry, scheme.clone(), watch).map_err(|e| e.to_string())?;
+        let device = Device::over(&spec, &geometry, scheme.clone(), watch, Bytes::default())
+            .map_err(|e| e.to_string())?;
         let sectors = spec.logical_bytes() as usize / SECTOR;
         let per_unit = geometry.sectors_per_unit as usize;
         let per_cell = if device.ftl.layout().map == MapKind::Page { per_unit } else { 1 };

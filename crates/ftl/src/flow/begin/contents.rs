@@ -6,11 +6,10 @@ use crate::image::base::PlanePages;
 use crate::initial::initial::Initial;
 use crate::initial::sample::Sample;
 use crate::initial::steady_types::{Begun, Contents, Law, PlaneBlocks, SteadyError};
-use crate::media::seam::Media;
 use crate::state::block::Phase;
 use wordline_units::{BlockId, PlaneId};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// What the blocks hold now on a drive that began as `begun` says, under the same law. What is on its way counts where
     /// it was last committed.
     ///

@@ -1,7 +1,6 @@
 //! Which initial states fit a drive, found by arithmetic: what a hint may propose.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use wordline_device::Trigger;
 use wordline_units::{Fraction, PlaneId};
@@ -9,7 +8,7 @@ use wordline_units::{Fraction, PlaneId};
 /// A hundredth of a per cent, to which shares are given.
 const STEP: u64 = Fraction::ONE.0 / 10_000;
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A state in which data fill the drive just short of its first collection: the share of the logical pages that hold data,
     /// of about `share`, or all if that is asked for, and the share of live pages in their blocks. [`Ftl::precondition`] takes it.
     /// `None` where so many pages do not fit.

@@ -5,7 +5,7 @@ use crate::ftl::Ftl;
 use crate::image::base::{BaseImage, Mapped, PlaneBase, Ranks};
 use crate::image::permutation::Permutation;
 use crate::initial::initial::{Initial, InitialError, Order, stream};
-use crate::media::seam::{BlockHeader, Media};
+use crate::media::found::BlockHeader;
 use crate::plan::region::{PoolId, RegionId};
 use crate::state::aging::cost_of_erase;
 use crate::state::block::Phase;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use wordline_units::{BlockId, CellMode, Fraction, Lpn, PlaneId};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Put the drive into a state before its first request.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl<M: Media> Ftl<M> {
                     let info = &mut self.state.blocks[block as usize];
                     info.erases = info.erases.max(cycles);
                     info.life_used = info.life_used.max(cycles.saturating_mul(cost));
-                    if M::METADATA {
+                    if self.store.keeps_metadata() {
                         let erases = info.erases;
                         self.ask_media(|m| m.wear(BlockId(block), erases));
                     }
@@ -99,9 +99,7 @@ impl<M: Media> Ftl<M> {
         let spu = self.state.geometry.sectors_per_unit;
         let by_page = self.state.map_kind().is_by_page();
         let placed = image.live_sectors(spu, by_page);
-        if M::METADATA {
-            self.base = Some(std::sync::Arc::new(image.clone()));
-        }
+        self.store.set_base(&image);
         self.state.map.adopt(image);
         let home = self.state.home;
         for (block, programmed, live) in placed {
@@ -228,7 +226,7 @@ impl<M: Media> Ftl<M> {
         info.region = region.0;
         info.set_mode(r.region.mode);
         info.state = r.region.rule.filled(r.shape, programmed / r.units_per_page);
-        if M::METADATA {
+        if self.store.keeps_metadata() {
             let header = BlockHeader { region, mode: info.mode(), erases: info.erases, opened: 0 };
             self.ask_media(|m| m.preload(block, programmed, header));
         }

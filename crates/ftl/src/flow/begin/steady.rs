@@ -19,7 +19,6 @@ use crate::initial::steady_types::{
 };
 use crate::initial::untimed::{Shape, UntimedPlane};
 use crate::initial::windows::Windows;
-use crate::media::seam::Media;
 use crate::plan::flash::fewest_blocks;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
@@ -47,7 +46,7 @@ fn fifo_amplification(rho: f64) -> f64 {
     1.0 / (1.0 - x)
 }
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Put the drive into the state that a workload brings it to in the long run. Of `initial` the pages
     /// that hold data and the cycles count.
     ///

@@ -3,14 +3,14 @@
 //! brought from is read once for all of them.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
+use crate::media::page::PageData;
 use crate::plan::span::{Located, Span};
 use crate::state::op::{Op, OpId, Owner};
 use smallvec::{SmallVec, smallvec};
 use wordline_counters::OpKind;
 use wordline_units::{Ppn, SectorMask};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A collected page is wanted whole: read what of it lies elsewhere. No place that it is read from is
     /// erased before it has left all of them.
     pub(crate) fn gather_whole(&mut self, id: OpId) {
@@ -104,22 +104,21 @@ impl<M: Media> Ftl<M> {
         let mut dead = std::mem::take(&mut self.scratch.dead);
         for at in &places {
             let there = self.state.map.still_at(Span { lpn, mask: at.mask, offset: 0 }, at.ppn);
-            let mut page = M::Page::default();
-            if M::BYTES && !there.is_empty() {
+            let mut page = PageData::default();
+            if self.store.keeps_bytes() && !there.is_empty() {
                 let Some(found) = self.ask_media(|m| m.read(at.ppn, lpn)) else { return };
                 page = found;
             }
             self.state.map.unmap(lpn, there, &mut dead);
-            let found = self.stored_versions(at.ppn, lpn, there);
+            let found = self.store.stored_versions(at.ppn, lpn, there);
             for (mask, version) in &found {
-                self.media.protect(lpn, *mask, *version, &page);
+                self.store.protect(lpn, *mask, *version, &page);
             }
             versions.extend(found);
-            if M::BYTES && !there.is_empty() {
-                let sector = self.state.geometry.sector as usize;
+            if self.store.keeps_bytes() && !there.is_empty() {
                 let older = there.minus(self.state.staging.get(stage).mask);
-                M::copy(&mut self.pages[id.index()], &page, there, sector);
-                M::copy(self.staged_page(stage), &page, older, sector);
+                self.store.add(id, &page, there);
+                self.store.stage(stage, &page, older);
             }
             whole = whole.union(there);
             let entry = self.state.staging.get(stage);
@@ -131,10 +130,7 @@ impl<M: Media> Ftl<M> {
         let op = &mut self.state.ops[id];
         (op.mask, op.stage, op.from) = (whole, stage, Ppn::NONE);
         (op.owner, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));
-        self.mixed.remove(&id.0);
-        if versions.len() > 1 {
-            self.mixed.insert(id.0, versions);
-        }
+        self.store.set_versions(id, versions);
         if whole.is_empty() {
             self.settle(id);
         } else {

@@ -4,7 +4,6 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::{Origin, Parcel, Tag};
 use crate::plan::layout::Join;
 use crate::plan::span::Span;
@@ -16,7 +15,7 @@ use std::cmp::Reverse;
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimDuration};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A part of a page has all its data: it joins a page that fills, with what of its logical page waits
     /// there.
     pub(crate) fn merge(&mut self, id: OpId, key: u8) -> Next {

@@ -2,7 +2,6 @@
 //! pages until they fill the group that is programmed in one shot, or until they have waited enough.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
 use crate::state::op::{OpId, Owner};
@@ -11,7 +10,7 @@ use crate::state::request::{Effect, Timer};
 use wordline_device::Ack;
 use wordline_units::{Lpn, PlaneId, Ppn, SimTime};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A program, with its chain, has all its data: send it off, or let it wait for company.
     pub(crate) fn launch(&mut self, lead: OpId) {
         let region = self.state.ops[lead].route.region();
@@ -251,7 +250,7 @@ impl<M: Media> Ftl<M> {
         if !matches!(owner, Owner::Job(_) | Owner::Move(_)) {
             return;
         }
-        if M::BYTES && self.out.fault.is_some() {
+        if self.store.keeps_bytes() && self.out.fault.is_some() {
             return; // its bytes may not have been read, so it must not leave its place
         }
         let plane = self.plane_of(source);
@@ -286,10 +285,9 @@ impl<M: Media> Ftl<M> {
             self.state.ops[part].mask = keep;
             self.protect_moved(part, keep);
             self.state.map.unmap(span.lpn, keep, &mut dead);
-            if M::BYTES && !older.is_empty() {
-                let page = self.pages[part.index()].clone();
-                let sector = self.state.geometry.sector as usize;
-                M::copy(self.staged_page(stage), &page, older, sector);
+            if self.store.keeps_bytes() && !older.is_empty() {
+                let page = self.store.page(part);
+                self.store.stage(stage, &page, older);
             }
             self.state.ops[part].stage = stage;
             self.state.ops[part].from = Ppn::NONE;

@@ -1,12 +1,11 @@
 //! Reads that find their sectors in the read cache, and what is kept there after a read.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::span::Span;
 use crate::state::op::OpId;
 use wordline_units::{Lpn, SectorMask};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// What of the wanted sectors of a page the cache holds.
     #[inline(never)]
     pub(crate) fn find_cached(&mut self, lpn: Lpn, wanted: SectorMask) -> SectorMask {

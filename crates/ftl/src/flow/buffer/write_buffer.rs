@@ -8,14 +8,13 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route, Tag};
 use crate::plan::span::Span;
 use crate::state::op::OpId;
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Where host data go for now: nowhere, where they may wait in the write buffer.
     pub(crate) fn placed_later(&self) -> Option<Place> {
         let place = Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::NOWHERE };

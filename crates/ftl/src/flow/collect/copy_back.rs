@@ -1,7 +1,6 @@
 //! Pages of a victim that their die copies by itself, without the bus.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::Place;
 use crate::plan::region::RegionId;
 use crate::state::job::{GcReason, Job};
@@ -9,7 +8,7 @@ use crate::state::op::{Class, Op, OpId, Owner};
 use wordline_counters::OpKind;
 use wordline_units::PlaneId;
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Copy a page of a job's block within its plane, if all of the page lives and it goes to cells of the same
     /// mode. Returns whether it does.
     pub(crate) fn copy_back(

@@ -1,12 +1,11 @@
 //! A job that idle time has begun: it goes on by leave, a page at a time, until collection takes it over.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use wordline_device::GcClass;
 use wordline_units::PlaneId;
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// What idle time has begun cannot wait for the next: it goes on like any collection.
     pub(crate) fn take_over(&mut self, region: RegionId, plane: PlaneId) {
         let alone = self.state.gc.class == GcClass::Foreground;

@@ -1,14 +1,13 @@
 //! What collections and idle work keep from the host: dies that only their own operations may use.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::layout::IdleHold;
 use crate::plan::region::RegionId;
 use crate::state::request::Effect;
 use std::ops::Range;
 use wordline_units::{DieId, PlaneId};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A job takes the die of a plane for itself.
     pub(crate) fn hold(&mut self, plane: PlaneId) {
         self.hold_die(self.state.geometry.die_of(plane));

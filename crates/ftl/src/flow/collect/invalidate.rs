@@ -1,14 +1,13 @@
 //! Data die, readers leave and moves end: what that gives to the collection of their blocks.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::plan::span::Invalidated;
 use crate::state::block::Phase;
 use crate::state::op::OpId;
 use wordline_units::{BlockId, Lpn, Ppn};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// What the last change of the map left dead.
     #[inline]
     pub(crate) fn invalidate_dead(&mut self) {

@@ -4,7 +4,6 @@
 //! that die meanwhile are never read.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::Grain;
 use crate::plan::layout::IdleHold;
 use crate::plan::map_kind::MapKind;
@@ -17,7 +16,7 @@ use wordline_counters::{Cause, OpKind};
 use wordline_device::GcClass;
 use wordline_units::{BlockId, PlaneId, SectorMask};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Begin to empty a block. Returns whether there was one.
     pub(crate) fn begin_job(
         &mut self,

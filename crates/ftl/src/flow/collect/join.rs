@@ -3,13 +3,12 @@
 //! slot less in use for each piece that was elsewhere.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::state::job::GcReason;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Begin to empty the block that has most pages with pieces elsewhere, where programs wait. Any plane may have it: a
     /// slot that becomes free there takes what may go to any, and pieces leave the planes that have them. Returns
     /// whether there is one.

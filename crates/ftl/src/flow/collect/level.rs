@@ -2,7 +2,6 @@
 //! as those who ask see it.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::region::PoolId;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, Owner};
@@ -10,7 +9,7 @@ use crate::state::request::Outcome;
 use wordline_counters::LostCounts;
 use wordline_units::{BlockId, PlaneId, SimTime};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A host write has no place and none can be made: the drive is full, or has worn out.
     pub(crate) fn no_place(&mut self) -> Outcome {
         if self.state.wear.lost.retired == 0 {

@@ -4,7 +4,6 @@
 //! for it; the work is done in the background, a block a plane, and never from a plane's last erased blocks.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::job::GcReason;
@@ -16,7 +15,7 @@ use wordline_units::{BlockId, PlaneId, SimDuration};
 /// Retention is counted in hours, so blocks are looked through no more often.
 const HOUR: SimDuration = SimDuration(3_600_000_000_000);
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A request comes: blocks may have grown too old meanwhile.
     #[inline(always)]
     pub(crate) fn scan_for_old(&mut self) {

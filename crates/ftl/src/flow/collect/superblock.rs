@@ -2,14 +2,13 @@
 //! goes to another of its group.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::map_kind::RegionSet;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::request::Effect;
 use wordline_units::{BlockId, PlaneId};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Superblocks that were opened, or written, only in part: their blank blocks are open, too.
     pub(crate) fn complete_superblocks(&mut self) {
         for region in (0..self.state.regions.len() as u8).map(RegionId) {

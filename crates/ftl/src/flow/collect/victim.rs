@@ -2,7 +2,6 @@
 //! region's own rule decides.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::{Collect, Need};
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
@@ -10,7 +9,7 @@ use crate::state::job::GcReason;
 use crate::view::View;
 use wordline_units::{BlockId, DieId, PlaneId};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Begin a collection where a region's trigger asks for one.
     #[inline]
     pub(crate) fn collect_if_short(&mut self, region: RegionId, plane: PlaneId) {

@@ -2,7 +2,7 @@
 //! pointless, and the program then goes without.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
+use crate::media::page::PageData;
 use crate::plan::decision::Gather;
 use crate::plan::map_kind::MapKind;
 use crate::plan::span::Located;
@@ -11,7 +11,7 @@ use crate::state::staging::Fill;
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{Ppn, SectorMask};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a
     /// read is on its way.
     pub(crate) fn gather(&mut self, id: OpId, stage: u32, in_ram: SectorMask, gather: Gather) -> bool {
@@ -81,8 +81,8 @@ impl<M: Media> Ftl<M> {
         // invalid, of sectors the program has fewer.
         let brought = entry.current(brought, version);
         if !brought.is_empty() {
-            let mut old = M::Page::default();
-            if M::BYTES {
+            let mut old = PageData::default();
+            if self.store.keeps_bytes() {
                 let Some(page) = self.ask_media(|m| m.read(ppn, lpn)) else { return };
                 old = page;
             }
@@ -90,12 +90,11 @@ impl<M: Media> Ftl<M> {
             let missing = brought.minus(entry.mask);
             entry.mask = entry.mask.union(brought);
             self.state.ops[program].mask = self.state.ops[program].mask.union(brought);
-            if M::BYTES {
-                let sector = self.state.geometry.sector as usize;
-                M::copy(self.staged_page(stage), &old, missing, sector);
+            if self.store.keeps_bytes() {
+                self.store.stage(stage, &old, missing);
                 self.load_page(program, stage);
             }
-        } else if M::METADATA && !self.state.map_kind().knows_sectors() {
+        } else if self.store.keeps_metadata() && !self.state.map_kind().knows_sectors() {
             self.state.trims.void.insert(program.0);
         }
         // What a trim that a cut undid has left in a second place.

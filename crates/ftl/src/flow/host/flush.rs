@@ -1,12 +1,11 @@
 //! A FLUSH: it ends when all that was written before it is on flash, and what was trimmed before it is logged.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::state::op::Owner;
 use crate::state::request::{Outcome, PendingFlush, RequestId};
 use wordline_counters::OpKind;
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A FLUSH is taken, and what waits in the buffers has been sent off: it waits for all of that.
     pub(crate) fn submit_flush(&mut self, id: RequestId) {
         let earlier = self.requests.unsettled;

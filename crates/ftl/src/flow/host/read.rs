@@ -1,7 +1,7 @@
 //! A read of the host: what is in RAM is served from there, the rest by the map.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
+use crate::media::page::PageData;
 use crate::plan::decision::ReadSeen;
 use crate::plan::layout::Hooks;
 use crate::plan::span::Located;
@@ -13,15 +13,15 @@ use wordline_counters::{Cause, OpKind};
 use wordline_device::UnwrittenReads;
 use wordline_units::{HostRequest, Lpn, Ppn, SectorMask};
 
-/// How many failed reads of the host are told of before somebody takes them.
+/// Of how many failed reads of the host the reasons are kept.
 const MOST_READ_ERRORS: usize = 64;
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     pub(crate) fn submit_read(&mut self, id: RequestId, request: &HostRequest) {
         let extent = self.addressing.extent(request);
-        if M::BYTES {
+        if self.store.keeps_bytes() {
             let bytes = extent.sectors() as usize * self.state.geometry.sector as usize;
-            self.requests.buffers[id.index()] = vec![0; bytes];
+            self.requests.expect_data(id, bytes);
         }
         let mut joined = OpId::NONE;
         self.scratch.reading.clear();
@@ -40,9 +40,8 @@ impl<M: Media> Ftl<M> {
             if !in_ram.is_empty() {
                 self.state.counters.flash.reads_from_ram += 1;
                 wanted = wanted.minus(in_ram);
-                if M::BYTES {
-                    let page = self.staged_page(stage).clone();
-                    self.deliver(id, lpn, in_ram, &page);
+                if self.store.keeps_bytes() {
+                    self.deliver(id, lpn, in_ram, self.store.staged(stage));
                 }
                 if wanted.is_empty() {
                     return;
@@ -53,11 +52,11 @@ impl<M: Media> Ftl<M> {
         if self.read_cache.is_on() {
             let held = self.find_cached(lpn, wanted);
             wanted = wanted.minus(held);
-            if M::BYTES {
+            if self.store.keeps_bytes() {
                 self.state.map.resolve(lpn, held, &mut located);
                 for at in &located {
                     let page = self.read_for_host(id, at.ppn, lpn);
-                    self.deliver(id, lpn, at.mask, &page);
+                    self.deliver(id, lpn, at.mask, page);
                 }
             }
         }
@@ -167,16 +166,17 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Copy sectors of a page into what a read request returns.
-    pub(crate) fn deliver(&mut self, id: RequestId, lpn: Lpn, mask: SectorMask, page: &M::Page) {
+    #[cold]
+    pub(crate) fn deliver(&mut self, id: RequestId, lpn: Lpn, mask: SectorMask, page: PageData) {
         let extent = self.addressing.extent(&self.requests[id].request);
         let bytes = self.state.geometry.sector as usize;
-        let buffer = &mut self.requests.buffers[id.index()];
         for s in mask.iter() {
             let at = extent.before(lpn, s) as usize * bytes;
-            buffer[at..at + bytes].copy_from_slice(M::sector(page, s, bytes));
+            self.requests.deliver(id, at, page.sector(s, bytes));
         }
     }
 
+    #[cold]
     pub(crate) fn deliver_read(&mut self, request: RequestId, id: OpId) {
         let all = wordline_units::SectorMask::first(self.state.geometry.sectors_per_unit);
         let mut part = id;
@@ -184,23 +184,24 @@ impl<M: Media> Ftl<M> {
             let op = &self.state.ops[part];
             let (lpn, ppn, mask, next) = (op.lpn, op.ppn, op.mask.and(all), op.chain);
             let page = self.read_for_host(request, ppn, lpn);
-            self.deliver(request, lpn, mask, &page);
+            self.deliver(request, lpn, mask, page);
             part = next;
         }
     }
 
     /// What the media hold for a read of the host. One that they cannot bring ends as a read with too many errors
     /// does, and the drive goes on.
-    fn read_for_host(&mut self, id: RequestId, ppn: Ppn, lpn: Lpn) -> M::Page {
-        match self.media.read(ppn, lpn) {
+    fn read_for_host(&mut self, id: RequestId, ppn: Ppn, lpn: Lpn) -> PageData {
+        match self.store.read(ppn, lpn) {
             Ok(page) => page,
             Err(error) => {
                 let request = &mut self.requests[id];
                 request.outcome = Outcome::Uncorrectable;
-                if self.read_errors.len() < MOST_READ_ERRORS {
-                    self.read_errors.push((request.number, error));
+                if self.read_errors.len() == MOST_READ_ERRORS {
+                    self.read_errors.remove(0);
                 }
-                M::Page::default()
+                self.read_errors.push((request.number, error));
+                PageData::default()
             }
         }
     }
@@ -209,7 +210,7 @@ impl<M: Media> Ftl<M> {
     /// it has seen.
     #[inline]
     pub(crate) fn host_read_over(&mut self, id: OpId, request: RequestId) {
-        if M::BYTES {
+        if self.store.keeps_bytes() {
             self.deliver_read(request, id);
         }
         let has_failed = self.state.ops[id].retries.failed;

@@ -2,7 +2,6 @@
 //! slab, prefetches, the scheme's controller loop.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::Command;
 use crate::plan::region::RegionId;
 use crate::state::job::MoveReason;
@@ -12,7 +11,7 @@ use crate::view::View;
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, SimDuration, SimTime};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Whether the drive can take a request at all.
     ///
     /// # Errors
@@ -55,7 +54,7 @@ impl<M: Media> Ftl<M> {
             behind_idle: SimDuration::ZERO,
             remaining: 1,
         };
-        let id = self.requests.enter(pending, M::BYTES);
+        let id = self.requests.enter(pending, self.store.keeps_bytes());
         self.state.outstanding += 1;
         self.merge_buffer.last_request = self.state.now;
         self.state.draining = false;
@@ -155,6 +154,6 @@ impl<M: Media> Ftl<M> {
         if self.state.outstanding == 0 {
             self.watch_merged();
         }
-        if M::BYTES { std::mem::take(&mut self.requests.buffers[id.index()]) } else { Vec::new() }
+        self.requests.take_data(id)
     }
 }

@@ -1,7 +1,6 @@
 //! A trim: what it covers leaves RAM and the map.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
 use crate::state::request::Effect;
@@ -36,7 +35,7 @@ impl Iterator for Trimmed {
     }
 }
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A trim is taken: the sectors that it covers, rounded inward, since one is forgotten only when all of it is trimmed.
     pub(crate) fn submit_trim(&mut self, request: &HostRequest) -> Trimmed {
         self.requests.version += 1;
@@ -59,7 +58,7 @@ impl<M: Media> Ftl<M> {
         if let Some(fill) = entry.fill
             && !self.state.map_kind().knows_sectors()
         {
-            if M::METADATA {
+            if self.store.keeps_metadata() {
                 self.state.trims.void.insert(fill.program.0);
             }
             self.cancel_fill(fill);

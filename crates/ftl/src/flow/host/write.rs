@@ -3,7 +3,7 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
+use crate::media::page::PageData;
 use crate::plan::decision::{Origin, Parcel, Place, Tag};
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::RegionSet;
@@ -33,7 +33,7 @@ impl HostWrite<'_> {
     }
 }
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A write is taken, and the scheme asked what to note of it; nothing if it cannot tell.
     #[inline]
     pub(crate) fn submit_write<'a>(
@@ -170,12 +170,8 @@ impl<M: Media> Ftl<M> {
             entry.pending += 1;
             let in_ram = entry.mask;
             entry.mask = in_ram.union(span.mask);
-            if M::BYTES {
-                let sector = self.state.geometry.sector as usize;
-                let covered = write.extent.covered(span.lpn.0);
-                let page = M::page(write.bytes_of(span.lpn, sector), covered, sector);
-                M::copy(self.staged_page(stage), &page, span.mask, sector);
-                self.protect_write(*span, &page);
+            if self.store.keeps_bytes() {
+                self.stage_data(write, stage, *span);
             }
             if let Some(b) = &mut self.write_buffer {
                 b.written(stage, self.requests.version);
@@ -221,6 +217,18 @@ impl<M: Media> Ftl<M> {
         !self.ack.is_buffer() || self.requests[write].request.attributes.is_fua()
     }
 
+    /// The bytes of a write come to RAM, and where it may be answered from there, to protected RAM.
+    #[cold]
+    fn stage_data(&mut self, write: &HostWrite, stage: u32, span: Span) {
+        let sector = self.state.geometry.sector as usize;
+        let covered = write.extent.covered(span.lpn.0);
+        let page = PageData::of(write.bytes_of(span.lpn, sector), covered, sector);
+        self.store.stage(stage, &page, span.mask);
+        if self.ack.answers_from_ram() {
+            self.store.protect(span.lpn, span.mask, self.requests.version, &page);
+        }
+    }
+
     /// A write to a page whose program still waits for its missing sectors, or in the write buffer, joins that program.
     /// Returns what follows, or nothing if there is no such program.
     fn merge_into_waiting(&mut self, write: &HostWrite, stage: u32, mask: SectorMask) -> Option<Next> {
@@ -239,11 +247,8 @@ impl<M: Media> Ftl<M> {
         if let Some(b) = &mut self.write_buffer {
             b.written(stage, self.requests.version);
         }
-        if M::BYTES {
-            let sector = self.state.geometry.sector as usize;
-            let page = M::page(write.bytes_of(lpn, sector), mask, sector);
-            M::copy(self.staged_page(stage), &page, mask, sector);
-            self.protect_write(Span { lpn, mask, offset: 0 }, &page);
+        if self.store.keeps_bytes() {
+            self.stage_data(write, stage, Span { lpn, mask, offset: 0 });
             self.load_page(op, stage);
         }
         let forced = self.waits_for_flash(write.id);

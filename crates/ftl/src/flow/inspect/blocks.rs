@@ -1,7 +1,6 @@
 //! What can be asked of the translation layer and changes nothing in it: for probes, reports and checks.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::map_kind::MapTable;
 use crate::plan::region::RegionId;
 use crate::plan::span::Located;
@@ -43,7 +42,7 @@ pub struct BlockStatus {
     pub live_tenths: u8,
 }
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// The cell mode and page type that an operation works on, once it is bound.
     pub fn page_of(&self, id: OpId) -> (CellMode, PageType) {
         let (mode, bit) = self.wordline_of(&self.state.ops[id]);
@@ -135,6 +134,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// How a block looks from outside.
+    #[inline]
     pub fn block_status(&self, block: BlockId) -> BlockStatus {
         let info = &self.state.blocks[block.index()];
         let life = match info.phase {
@@ -284,7 +284,7 @@ impl<M: Media> Ftl<M> {
         self.state.logical_pages..self.state.trims.end()
     }
 
-    pub(crate) fn planes_of(&self, region: RegionId) -> impl Iterator<Item = PlaneId> + use<M> {
+    pub(crate) fn planes_of(&self, region: RegionId) -> impl Iterator<Item = PlaneId> + use<> {
         let pool = self.state.pool_of(region);
         (pool.first_plane..pool.first_plane + pool.free.len() as u32).map(PlaneId)
     }

@@ -1,7 +1,6 @@
 //! The invariants, recounted from scratch: slow, for tests and for runs with every check on.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use thiserror::Error;
@@ -12,7 +11,7 @@ use wordline_units::{BlockId, PlaneId};
 #[error("broken invariant: {0}")]
 pub struct Broken(pub String);
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Recount what the tables say: live sectors by block, the map against its inverse, free and
     /// owned blocks, open slots, victims.
     ///

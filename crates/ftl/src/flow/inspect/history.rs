@@ -5,7 +5,6 @@
 //! that are free. What is compared and counts up (versions) keeps its order and loses its size. All else stays.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::region::FreeOrder;
 use crate::state::block::Phase;
 use crate::state::op::OpId;
@@ -19,7 +18,7 @@ const MOST_APART: u32 = 2;
 /// The controller loop comes with this write at the latest: between two of them lie no more.
 const WRITES_TO_TICK: u32 = 2;
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Forget what only tells of the past. Versions that others keep are numbered anew with those of the drive, and
     /// timers that would find nothing are dropped. Time must stand at 0, errors and wear be off, and nothing be left in
     /// [`Self::effects`] and [`Self::completed`].
@@ -37,7 +36,6 @@ impl<M: Media> Ftl<M> {
         if let Some(map) = &mut self.state.demand {
             map.start_anew();
         }
-        self.sequence = 0;
         self.writes_until_tick = self.writes_until_tick.min(WRITES_TO_TICK);
         let planes = self.state.geometry.planes;
         let round = planes * self.state.geometry.media.len() as u32;
@@ -58,12 +56,7 @@ impl<M: Media> Ftl<M> {
             }
         }
         let gone = self.state.ops.capacity();
-        self.pages.truncate(gone);
-        self.mixed.retain(|op, _| (*op as usize) < gone);
-        if !M::BYTES {
-            self.pages.clear();
-            self.staged.clear();
-        }
+        self.store.forget_history(gone);
     }
 
     /// The version of the newest request that changed data.
@@ -94,7 +87,7 @@ impl<M: Media> Ftl<M> {
         }
         self.state.staging.forget_history(&mut *note);
         self.requests.flushes.iter_mut().for_each(|flush| note(&mut flush.version));
-        self.mixed.values_mut().flatten().for_each(|(_, version)| note(version));
+        self.store.each_version(note);
         if let Some(buffer) = &mut self.write_buffer {
             buffer.newest.values_mut().for_each(note);
         }

@@ -1,7 +1,6 @@
 //! What is on its way, and what it waits for, in words: for the reader of a message that a drive does not go on.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::op::{OpId, Owner};
 use std::fmt::Write;
@@ -11,7 +10,7 @@ use wordline_units::PlaneId;
 /// So many operations are told one by one.
 const MOST_TOLD: usize = 8;
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// What is still on its way: operations with what they are for, the free blocks of the planes and regions where
     /// programs among them want to go, and the collections under way.
     pub fn leftovers(&self) -> String {

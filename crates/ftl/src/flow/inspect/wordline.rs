@@ -1,12 +1,11 @@
 //! Which page of which wordline an operation works on, and in what mode.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::state::op::Op;
 use wordline_counters::OpKind;
 use wordline_units::{CellMode, SimDuration};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// The number of an operation's page in its block.
     #[inline(always)]
     pub(crate) fn page_number(&self, op: &Op) -> u32 {

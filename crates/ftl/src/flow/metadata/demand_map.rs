@@ -2,7 +2,6 @@
 //! Changes that wait for their page of the map are kept within their bound.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::state::demand_map::Waiting;
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::state::State;
@@ -20,7 +19,7 @@ enum Source {
     Nothing,
 }
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// The entry of a logical page is needed: whether it is in RAM. If not, its map page is on its way.
     #[inline(always)]
     pub(crate) fn finds_entry(&mut self, lpn: Lpn) -> bool {

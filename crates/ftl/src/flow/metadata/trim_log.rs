@@ -1,23 +1,22 @@
 //! The programs of the trim log: what a FLUSH writes, and what a trim notes until then.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::request::RequestId;
 use smallvec::SmallVec;
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{Lpn, SectorMask};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A trim has made data stale that may be on flash.
     pub(crate) fn note_trim(&mut self, lpn: Lpn, mask: SectorMask) {
         self.state.trims.note(lpn);
-        if M::METADATA {
+        if self.store.keeps_metadata() {
             let version = self.requests.version;
             self.state.trims.remember(lpn, mask, version);
             let entries: SmallVec<[_; 4]> =
                 self.state.trims.entries(lpn, mask).map(|e| (e, version)).collect();
-            self.media.protect_trims(&entries);
+            self.store.protect_trims(&entries);
         }
     }
 
@@ -25,7 +24,7 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn log_trims(&mut self, flush: RequestId) {
         for range in std::mem::take(&mut self.state.trims.dirty) {
             let op = self.program_metadata(self.state.trims.page(range), Some(flush));
-            if M::METADATA
+            if self.store.keeps_metadata()
                 && let Some(versions) = self.state.trims.versions.get(&range)
             {
                 let record = versions.as_slice().into();

@@ -1,14 +1,13 @@
 //! Work for a drive without requests: what its scheme is asked.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::IdleWork;
 use crate::plan::layout::Hooks;
 use crate::state::job::{GcReason, MoveReason};
 use crate::view::View;
 use wordline_units::{DieId, PlaneId};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A die has nothing to do, or the drive drains: ask the scheme for one job, plane by plane in
     /// turn. Returns whether it had one.
     pub fn idle(&mut self, die: DieId) -> bool {

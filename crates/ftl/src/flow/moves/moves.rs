@@ -2,7 +2,6 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::{Move, PlanePick};
 use crate::plan::layout::IdleHold;
 use crate::plan::region::MovedIn;
@@ -15,7 +14,7 @@ use crate::state::without_effect::WithoutEffect;
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Read a page that shall move.
     pub(crate) fn enqueue_move(&mut self, m: Move, why: MoveReason) {
         if let Some(id) = self.begin_move(m, why) {

@@ -1,7 +1,6 @@
 //! A page of a victim has been read: what of it lives is placed anew by the scheme and programmed there.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::Gather;
 use crate::plan::region::RegionId;
 use crate::state::job::GcReason;
@@ -10,7 +9,7 @@ use crate::state::program_buffer::WriteStream;
 use wordline_counters::OpKind;
 use wordline_units::Ppn;
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A page of a victim has been read: what of it still lives finds a new home. Its programs are left in
     /// `scratch.relocated`, with whether their pages are gathered first. Returns whether the collection goes on.
     pub(crate) fn relocate(&mut self, read: OpId, region: RegionId) -> bool {

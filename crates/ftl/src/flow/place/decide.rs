@@ -1,7 +1,6 @@
 //! The scheme is asked where data go: in one place, so that each answer is held to the same rules.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route};
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
@@ -9,7 +8,7 @@ use crate::plan::span::Span;
 use crate::view::View;
 use wordline_units::PlaneId;
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Where host data go, if the scheme can tell; the moves that must come first are left in `scratch.moves`.
     pub(crate) fn place_host(&mut self, parcel: &Parcel) -> Option<Place> {
         if self.enabled_hooks.contains(Hooks::MAKE_ROOM) {

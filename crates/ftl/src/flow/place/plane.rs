@@ -2,7 +2,6 @@
 //! for reads or moves.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::{ChannelSet, Gather, Place, PlanePick, Route};
 use crate::plan::region::RegionId;
 use crate::state::op::OpId;
@@ -10,7 +9,7 @@ use crate::state::program_buffer::WriteStream;
 use wordline_flash::SlotClass;
 use wordline_units::PlaneId;
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// The plane that a decision means.
     pub(crate) fn pick_plane(&mut self, place: &Place, home: PlaneId) -> PlaneId {
         let region = place.route.region();

@@ -2,7 +2,6 @@
 
 use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage, Privilege, Worn};
 use crate::ftl::Ftl;
-use crate::media::kept::Recorded;
 use crate::state::block::Phase;
 use crate::state::op::{NONE, OpId, Owner};
 use crate::state::trim::AllTrims;
@@ -10,19 +9,19 @@ use std::collections::BTreeSet;
 use wordline_counters::OpKind;
 use wordline_units::BlockId;
 
-impl<M: Recorded> Ftl<M> {
+impl Ftl {
     /// The power fails while the arrays work on `spoiled`. Whatever else is on its way leaves no trace,
     /// except in protected RAM.
-    pub fn power_cut(mut self, spoiled: &[OpId]) -> PowerLossImage<M> {
+    pub fn power_cut(mut self, spoiled: &[OpId]) -> PowerLossImage {
         for id in spoiled {
             let op = &self.state.ops[*id];
             let (block, slot) = (self.state.geometry.block_of(op.ppn), self.state.geometry.slot_of(op.ppn));
             match op.kind {
                 OpKind::Read => {}
-                OpKind::Program => self.media.tear_program(block, slot..slot + op.slots as u32),
+                OpKind::Program => self.store.tear_program(block, slot..slot + op.slots as u32),
                 OpKind::Erase => {
                     self.hold_trims_of(block);
-                    self.media.tear_erase(block, self.state.geometry.slot_shift);
+                    self.store.tear_erase(block, self.state.geometry.slot_shift);
                 }
             }
         }
@@ -40,16 +39,8 @@ impl<M: Recorded> Ftl<M> {
         let under_way = self.state.staging.iter().map(|s| s.lpn);
         let stale_map = self.state.demand.as_ref().map_or_else(BTreeSet::new, |map| map.stale(under_way));
         let wear = self.worn();
-        PowerLossImage {
-            media: self.media,
-            base: self.base,
-            counters: self.state.counters,
-            wear,
-            in_flight,
-            trims,
-            stale_map,
-            kept,
-        }
+        let (media, base) = self.store.lose_power();
+        PowerLossImage { media, base, counters: self.state.counters, wear, in_flight, trims, stale_map, kept }
     }
 
     /// How worn the flash is.
@@ -61,7 +52,7 @@ impl<M: Recorded> Ftl<M> {
     }
 
     /// A protected buffer holds the newest data of every page on its way.
-    fn kept_in_buffer(&mut self) -> Vec<Kept<M::Page>> {
+    fn kept_in_buffer(&mut self) -> Vec<Kept> {
         let mut kept = vec![];
         for stage in self.state.staging.entries() {
             let entry = self.state.staging.get(stage);
@@ -69,7 +60,7 @@ impl<M: Recorded> Ftl<M> {
             if mask.is_empty() || self.state.is_metadata(lpn) {
                 continue;
             }
-            let page = self.staged_page(stage).clone();
+            let page = self.store.staged(stage);
             kept.push(Kept { lpn, mask, page, version: self.requests.version, from: KeptFrom::Buffer });
         }
         kept
@@ -86,7 +77,7 @@ impl<M: Recorded> Ftl<M> {
     }
 
     /// What protected program buffers hold.
-    fn kept_in_program_buffers(&mut self) -> Vec<Kept<M::Page>> {
+    fn kept_in_program_buffers(&mut self) -> Vec<Kept> {
         let mut kept = vec![];
         for id in self.protected_programs() {
             let op = &self.state.ops[id];
@@ -98,8 +89,8 @@ impl<M: Recorded> Ftl<M> {
             }
             let (route, plane, cause) = (op.route, op.plane, op.cause);
             let privileged = Privilege(op.privileged);
-            let page = if M::BYTES { self.pages[id.index()].clone() } else { M::Page::default() };
-            for (part, version) in self.versions_of(id, all, version) {
+            let page = self.store.page(id);
+            for (part, version) in self.store.versions_of(id, all, version) {
                 // What of it has been trimmed since is not programmed any more, and so is lost.
                 self.state.trims.hold(lpn, part, version);
                 let (mask, page) = (mask.and(part), page.clone());

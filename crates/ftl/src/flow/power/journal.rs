@@ -2,11 +2,10 @@
 
 use crate::flow::power::power_loss_image::{Protected, ProtectedWrite};
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::state::trim::AllTrims;
 use wordline_units::{Lpn, SectorMask};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Whether protected RAM may hold something of a page that flash does not.
     pub fn is_in_ram(&self, lpn: Lpn) -> bool {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
@@ -32,11 +31,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// What a journal says of protected RAM; of a map on flash every page may be stale.
-    pub fn protected(
-        &self,
-        writes: Vec<ProtectedWrite<M::Page>>,
-        trims: Vec<(u64, u64)>,
-    ) -> Protected<M::Page> {
+    pub fn protected(&self, writes: Vec<ProtectedWrite>, trims: Vec<(u64, u64)>) -> Protected {
         let map_pages = self.state.demand.as_ref().map(|map| map.first()..map.end());
         Protected { writes, trims, stale_map: map_pages.into_iter().flatten().collect() }
     }

@@ -1,7 +1,8 @@
 //! What is left of a drive when its power fails.
 
 use crate::image::base::BaseImage;
-use crate::media::seam::Media;
+use crate::media::boxed::BoxedMedia;
+use crate::media::page::PageData;
 use crate::plan::decision::Route;
 use crate::state::aging::Ages;
 use crate::state::counters::Counters;
@@ -13,10 +14,10 @@ use wordline_counters::Cause;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
 
 /// What is left of a drive when its power fails: the flash, and what protected RAM holds.
-#[derive(Clone, Debug)]
-pub struct PowerLossImage<M: Media> {
+#[derive(Debug)]
+pub struct PowerLossImage {
     /// The flash.
-    pub media: M,
+    pub media: BoxedMedia,
     /// Requests that were admitted and had not completed, by number.
     pub in_flight: Vec<u64>,
     /// What the flash held at time 0, as far as it has not been erased since.
@@ -29,10 +30,10 @@ pub struct PowerLossImage<M: Media> {
     /// Pages of a map on flash that were not up to date there.
     pub(crate) stale_map: BTreeSet<u32>,
     /// Data in protected RAM.
-    pub(crate) kept: Vec<Kept<M::Page>>,
+    pub(crate) kept: Vec<Kept>,
 }
 
-impl<M: Media> PowerLossImage<M> {
+impl PowerLossImage {
     /// Logical pages with data in protected RAM, which are programmed when the power is back.
     pub fn protected_pages(&self) -> impl Iterator<Item = Lpn> + '_ {
         self.kept.iter().map(|k| k.lpn)
@@ -40,7 +41,7 @@ impl<M: Media> PowerLossImage<M> {
 
     /// What was found of a drive, in place of one of the same initial state that has done nothing yet: its flash, what a
     /// journal says of protected RAM, and how worn it was.
-    pub fn found(self, media: M, protected: Protected<M::Page>, wear: Option<Worn>) -> PowerLossImage<M> {
+    pub fn found(self, media: BoxedMedia, protected: Protected, wear: Option<Worn>) -> PowerLossImage {
         let Protected { writes, trims, stale_map } = protected;
         let kept = writes.into_iter().map(|w| Kept {
             lpn: w.lpn,
@@ -70,12 +71,12 @@ pub struct Worn {
     pub(crate) lost: Vec<BlockId>,
 }
 
-/// What stood in protected RAM, as a journal of [`Media::protect`] and [`Media::protect_trims`] has it. Of what is on flash
-/// by now, or has been written or trimmed since, nothing is taken.
+/// What stood in protected RAM, as a journal of [`crate::Media::protect`] and [`crate::Media::protect_trims`] has it. Of what
+/// is on flash by now, or has been written or trimmed since, nothing is taken.
 #[derive(Clone, Debug)]
-pub struct Protected<P> {
+pub struct Protected {
     /// Writes and what was moved, in the order of their versions.
-    pub writes: Vec<ProtectedWrite<P>>,
+    pub writes: Vec<ProtectedWrite>,
     /// Trims: entry of the trim log, version.
     pub trims: Vec<(u64, u64)>,
     /// Pages of a map on flash that may not be up to date there.
@@ -84,23 +85,23 @@ pub struct Protected<P> {
 
 /// Sectors of a page in protected RAM, as a journal has them.
 #[derive(Clone, Debug)]
-pub struct ProtectedWrite<P> {
+pub struct ProtectedWrite {
     /// The logical page.
     pub lpn: Lpn,
     /// Its sectors.
     pub mask: SectorMask,
     /// What was written to them, in a page.
-    pub page: P,
+    pub page: PageData,
     /// Of which version.
     pub version: u64,
 }
 
 /// Sectors of a page in protected RAM.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept<P> {
+pub(crate) struct Kept {
     pub lpn: Lpn,
     pub mask: SectorMask,
-    pub page: P,
+    pub page: PageData,
     /// That of its write; in the write buffer at most this.
     pub version: u64,
     pub from: KeptFrom,

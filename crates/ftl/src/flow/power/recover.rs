@@ -12,8 +12,8 @@
 use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage};
 use crate::ftl::Ftl;
 use crate::map::overlay::IsFirst;
-use crate::media::kept::Recorded;
-use crate::media::seam::SlotFound;
+use crate::media::found::SlotFound;
+use crate::media::seam::Metadata;
 use crate::plan::decision::{Origin, Parcel, Tag};
 use crate::plan::layout::{DriveInfo, Refusal};
 use crate::plan::region::{FreeOrder, RegionId};
@@ -27,6 +27,10 @@ use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
+
+/// Why a drive without metadata does not come back.
+const LOST: &str = "its media keep no metadata, so nothing on its flash can be found again; make the drive over media that \
+                    do, such as Bytes or Metadata";
 
 /// The newest copy of an entry.
 #[derive(Clone, Copy)]
@@ -46,27 +50,32 @@ impl Newest {
     }
 }
 
-impl<M: Recorded> Ftl<M> {
+impl Ftl {
     /// The power is back: build every table from what is left, and go on. Returns the drive, and when
     /// it is ready: every programmed page is sensed once, die by die, for want of anything quicker.
     ///
     /// # Errors
-    /// A refusal where scheme and device do not fit, or did not write what is found.
+    /// A refusal where scheme and device do not fit, or did not write what is found, or where media keep no metadata.
     pub fn recover(
         drive: &DriveInfo,
         scheme: Box<dyn Scheme>,
-        image: PowerLossImage<M>,
+        image: PowerLossImage,
         at: SimTime,
-    ) -> Result<(Ftl<M>, SimTime), Refusal> {
+    ) -> Result<(Ftl, SimTime), Refusal> {
         let PowerLossImage { media, base, counters, wear, trims, stale_map, kept, .. } = image;
+        let metadata = media.metadata().cloned();
         let mut ftl = Ftl::over(drive, scheme, media)?;
-        ftl.base = base;
+        let refuse = |ftl: &Ftl, reason| {
+            let (scheme, device) = (ftl.scheme.name().to_string(), drive.spec.name.clone());
+            Refusal { scheme, device, reason }
+        };
+        let metadata = metadata.ok_or_else(|| refuse(&ftl, LOST.to_string()))?;
+        ftl.store.recover(base);
         if counters.regions.len() == ftl.state.regions.len() {
             ftl.state.counters = counters;
         }
-        if let Err(reason) = ftl.find_blocks() {
-            let (scheme, device) = (ftl.scheme.name().to_string(), drive.spec.name.clone());
-            return Err(Refusal { scheme, device, reason });
+        if let Err(reason) = ftl.find_blocks(&metadata) {
+            return Err(refuse(&ftl, reason));
         }
         for (info, used) in ftl.state.blocks.iter_mut().zip(wear.lives) {
             info.life_used = used;
@@ -77,10 +86,11 @@ impl<M: Recorded> Ftl<M> {
             ftl.state.blocks[block.index()].phase = Phase::Retired;
         }
         ftl.find_base();
-        ftl.find_trims(&trims);
-        let newest = ftl.find_pages();
+        ftl.find_trims(&metadata, &trims);
+        let newest = ftl.find_pages(&metadata);
         ftl.find_map_pages(stale_map);
-        ftl.list_blocks();
+        ftl.list_blocks(&metadata);
+        drop(metadata); // what is changed from now on is not copied for it
         let ready = at + ftl.scan_time();
         ftl.set_now(ready);
         ftl.erase_again();
@@ -94,10 +104,10 @@ impl<M: Recorded> Ftl<M> {
     }
 
     /// Mode, region and programmed pages of every block.
-    fn find_blocks(&mut self) -> Result<(), String> {
+    fn find_blocks(&mut self, metadata: &Metadata) -> Result<(), String> {
         for b in 0..self.state.geometry.blocks {
-            let Some(found) = self.media.metadata().block(BlockId(b)) else { continue };
-            let unknown = self.region_unwritten(BlockId(b));
+            let Some(found) = metadata.block(BlockId(b)) else { continue };
+            let unknown = self.region_unwritten(metadata, BlockId(b));
             let info = &mut self.state.blocks[b as usize];
             info.erases = found.erases;
             if found.half_erased {
@@ -151,9 +161,9 @@ impl<M: Recorded> Ftl<M> {
 
     /// The region of a block whose first program was torn: that of the rest of its superblock, or the first of its
     /// pool.
-    fn region_unwritten(&self, block: BlockId) -> RegionId {
+    fn region_unwritten(&self, metadata: &Metadata, block: BlockId) -> RegionId {
         let (region, plane) = (self.state.region_of(block), self.state.geometry.plane_of(block));
-        let header = |(_, b)| self.media.metadata().block(b).and_then(|found| found.header);
+        let header = |(_, b)| metadata.block(b).and_then(|found| found.header);
         let written = self.state.members(region, plane, block).filter(|(p, _)| *p != plane).find_map(header);
         written.map_or(region, |header| header.region)
     }
@@ -162,13 +172,13 @@ impl<M: Recorded> Ftl<M> {
     fn find_base(&mut self) {
         let spu = self.state.geometry.sectors_per_unit;
         let mut dead = vec![];
-        if let Some(base) = self.base.clone() {
+        if let Some(base) = self.store.base().cloned() {
             self.state.map.adopt((*base).clone());
             for (block, programmed, live) in base.live_sectors(spu, self.state.map_kind().is_by_page()) {
                 if programmed == 0 {
                     continue;
                 }
-                if self.media.holds_base(block) {
+                if self.store.base_in(block).is_some() {
                     self.state.add_live(block, live);
                     continue;
                 }
@@ -187,8 +197,7 @@ impl<M: Recorded> Ftl<M> {
     }
 
     /// The trim log, and the trims of protected RAM.
-    fn find_trims(&mut self, kept: &[(u64, u64)]) {
-        let metadata = self.media.metadata();
+    fn find_trims(&mut self, metadata: &Metadata, kept: &[(u64, u64)]) {
         for (ppn, record) in metadata.trim_pages() {
             for oob in metadata.page(ppn) {
                 self.state.trims.merge(oob.span.lpn, record);
@@ -207,15 +216,14 @@ impl<M: Recorded> Ftl<M> {
     }
 
     /// The newest copy of everything, and the map.
-    fn find_pages(&mut self) -> FxHashMap<u64, Newest> {
-        let ended = self.ended_blocks();
+    fn find_pages(&mut self, metadata: &Metadata) -> FxHashMap<u64, Newest> {
+        let ended = self.ended_blocks(metadata);
         let is_apart = |ppn| !ended.contains(&self.state.geometry.block_of(ppn));
         let trims = &self.state.trims;
         let mut newest: FxHashMap<u64, Newest> = FxHashMap::default();
-        for (ppn, oobs) in self.media.metadata().pages() {
+        for (ppn, oobs) in metadata.pages() {
             for oob in oobs {
                 self.requests.version = self.requests.version.max(oob.version);
-                self.sequence = self.sequence.max(oob.sequence);
                 let is_log = trims.is_log(oob.span.lpn);
                 for entry in trims.entries(oob.span.lpn, oob.span.mask) {
                     if !is_log && trims.version(entry) > oob.version {
@@ -262,12 +270,12 @@ impl<M: Recorded> Ftl<M> {
     }
 
     /// Blocks with blank slots that take no more, since a wordline of them was torn.
-    fn ended_blocks(&self) -> BTreeSet<BlockId> {
+    fn ended_blocks(&self, metadata: &Metadata) -> BTreeSet<BlockId> {
         let is_ended = |b: &BlockId| {
             let info = self.state.blocks[b.index()];
             let slots = || self.state.regions[info.region as usize].slots_per_block as usize;
             info.phase == Phase::Full
-                && self.media.metadata().block(*b).is_some_and(|found| {
+                && metadata.block(*b).is_some_and(|found| {
                     let programmed = found.slots.iter().filter(|slot| **slot != SlotFound::Blank);
                     found.slots.contains(&SlotFound::Torn) && programmed.count() < slots()
                 })
@@ -297,16 +305,16 @@ impl<M: Recorded> Ftl<M> {
 
     /// Put every block on the lists where it belongs: by the order in which blocks were opened, or
     /// filled where the victim rule asks for it.
-    fn list_blocks(&mut self) {
+    fn list_blocks(&mut self, metadata: &Metadata) {
         let mut last: FxHashMap<u32, u64> = FxHashMap::default();
-        for (ppn, oobs) in self.media.metadata().pages() {
+        for (ppn, oobs) in metadata.pages() {
             let last = last.entry(self.state.geometry.block_of(ppn).0).or_default();
             *last = oobs.iter().map(|o| o.sequence).fold(*last, u64::max);
         }
         let mut blocks: Vec<(u64, u32)> = (0..self.state.geometry.blocks)
             .filter(|b| matches!(self.state.blocks[*b as usize].phase, Phase::Open | Phase::Full))
             .map(|b| {
-                let opened = self.media.metadata().block(BlockId(b)).and_then(|f| f.header);
+                let opened = metadata.block(BlockId(b)).and_then(|f| f.header);
                 let full = self.state.blocks[b as usize].phase == Phase::Full;
                 let at = if full { last.get(&b).copied() } else { opened.map(|h| h.opened) };
                 (at.unwrap_or(0), b)
@@ -414,7 +422,7 @@ impl<M: Recorded> Ftl<M> {
     }
 
     /// Data from protected RAM go on to flash.
-    fn restage(&mut self, kept: Kept<M::Page>, newest: &FxHashMap<u64, Newest>) {
+    fn restage(&mut self, kept: Kept, newest: &FxHashMap<u64, Newest>) {
         let Kept { lpn, mut mask, page, version, from } = kept;
         if !matches!(from, KeptFrom::Buffer) {
             // The place that they left may not have been erased yet, and what a journal has may be on flash.
@@ -432,15 +440,14 @@ impl<M: Recorded> Ftl<M> {
         let entry = self.state.staging.get(stage);
         entry.pending += 1;
         entry.mask = in_ram.union(mask);
-        if M::BYTES {
-            let sector = self.state.geometry.sector as usize;
-            M::copy(self.staged_page(stage), &page, mask, sector);
+        if self.store.keeps_bytes() {
+            self.store.stage(stage, &page, mask);
         }
         match from {
             KeptFrom::Buffer | KeptFrom::Journal => {
                 self.requests.version += 1;
                 // Under the version that it goes to flash with: what of the page goes first is not newer than the rest.
-                self.media.protect(lpn, mask, self.requests.version, &page);
+                self.store.protect(lpn, mask, self.requests.version, &page);
                 let home = self.state.stripe.plane(lpn);
                 let spans = [Span { lpn, mask, offset: 0 }];
                 let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };

@@ -2,7 +2,6 @@
 //! it takes from the supply.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::region::RegionId;
 use crate::state::op::{Op, OpId};
 use crate::state::times::ArrayTime;
@@ -10,7 +9,7 @@ use wordline_counters::OpKind;
 use wordline_flash::SlotClass;
 use wordline_units::SimDuration;
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// An array begins to work on an operation: how long it does. A read learns how often it must be
     /// repeated, which takes the array, too, unless each attempt goes over the bus.
     #[inline(always)]

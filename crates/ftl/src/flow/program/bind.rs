@@ -3,7 +3,6 @@
 
 use crate::file::table::fetch;
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::{Route, Target};
 use crate::plan::region::MovedIn;
 use crate::state::admission::Claim;
@@ -23,7 +22,7 @@ pub enum Binding {
     Blocked,
 }
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// Bind a program to the first slot that its route offers now.
     #[inline]
     pub(crate) fn bind_now(&mut self, id: OpId) -> Binding {

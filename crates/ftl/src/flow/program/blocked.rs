@@ -1,7 +1,6 @@
 //! A program finds no slot in its plane: it waits, goes to another plane, is dropped, or in the end fails.
 
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::decision::{PlanePick, Route, Target};
 use crate::plan::region::RegionId;
 use crate::state::admission::Claim;
@@ -31,7 +30,7 @@ pub enum GiveUp {
     Writes,
 }
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// What a program does that found no slot in its plane.
     pub(crate) fn find_space(&mut self, id: OpId) -> Blocked {
         // A program into the same pool might wait for the very block that the move pins.
@@ -230,7 +229,7 @@ impl<M: Media> Ftl<M> {
             let (owner, next) = (self.state.ops[part].owner, self.state.ops[part].chain);
             let mut metadata = None;
             if owner.is_host() {
-                if M::METADATA {
+                if self.store.keeps_metadata() {
                     self.state.trims.void.remove(&part.0);
                 }
                 if self.state.ops[part].cause == Cause::Metadata {

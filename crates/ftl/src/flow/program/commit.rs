@@ -2,7 +2,6 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::media::seam::Media;
 use crate::plan::map_kind::RegionSet;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
@@ -22,7 +21,7 @@ pub(crate) struct Committed {
     pub next: Next,
 }
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A read has ended: it is counted, and its errors.
     #[inline]
     pub(crate) fn read_done(&mut self, id: OpId) {
@@ -66,7 +65,7 @@ impl<M: Media> Ftl<M> {
         if self.state.regions[region.index()].region.rule.tells_types() {
             self.note_bit(lead);
         }
-        if M::METADATA {
+        if self.store.keeps_metadata() {
             let slot = self.state.geometry.slot_of(first);
             let header = self.header(block);
             self.ask_media(|m| m.programmed(block, slot..slot + slots as u32, header));
@@ -142,7 +141,7 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[part];
         let (span, from, stage, version) = (op.span(), op.from, op.stage, op.version);
         let has_moved = op.owner == Owner::Nobody;
-        if M::METADATA && !self.store(part, span, version, ppn) {
+        if self.store.keeps_metadata() && !self.store_unit(part, span, version, ppn) {
             return None;
         }
         let dead = &mut self.scratch.dead;
@@ -194,12 +193,12 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[id];
         let (ppn, plane) = (op.ppn, op.plane);
         let block = self.state.geometry.block_of(ppn);
-        if M::METADATA {
+        if self.store.keeps_metadata() {
             self.hold_trims_of(block);
-        }
-        let slot_shift = self.state.geometry.slot_shift;
-        if self.ask_media(|m| m.erase(block, slot_shift)).is_none() {
-            return;
+            let slot_shift = self.state.geometry.slot_shift;
+            if self.ask_media(|store| store.erase(block, slot_shift)).is_none() {
+                return;
+            }
         }
         self.state.ops.remove(id);
         let info = &self.state.blocks[block.index()];
@@ -209,7 +208,7 @@ impl<M: Media> Ftl<M> {
         self.watch_progress();
         self.state.counters.regions[region.index()].counts.erases += 1;
         self.state.map.erase(block);
-        if M::METADATA && self.state.wear.spec.acceleration > 1 {
+        if self.store.keeps_metadata() && self.state.wear.spec.acceleration > 1 {
             let erases = self.state.blocks[block.index()].erases;
             self.ask_media(|m| m.wear(block, erases));
         }

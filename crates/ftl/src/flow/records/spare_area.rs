@@ -2,63 +2,38 @@
 //! what a drive is recovered from, and kept where media keep metadata.
 
 use crate::ftl::Ftl;
-use crate::media::seam::{BlockHeader, Media, Oob};
+use crate::media::found::BlockHeader;
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
 use crate::state::op::{Op, OpId};
-use smallvec::{SmallVec, smallvec};
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
-impl<M: Media> Ftl<M> {
+impl Ftl {
     /// A program that takes what its source holds elsewhere.
+    #[inline(always)]
     pub(crate) fn carry(&mut self, mut op: Op) -> OpId {
+        op.version = 0;
+        if self.store.keeps_metadata() { self.carry_stored(op) } else { self.add_op(op) }
+    }
+
+    #[cold]
+    fn carry_stored(&mut self, mut op: Op) -> OpId {
         let (from, lpn) = (op.from, op.lpn);
-        let versions = self.stored_versions(from, lpn, op.mask);
+        let versions = self.store.stored_versions(from, lpn, op.mask);
         op.version = versions.iter().map(|(_, version)| *version).max().unwrap_or(0);
         let id = self.add_op(op);
-        if versions.len() > 1 {
-            self.mixed.insert(id.0, versions);
+        self.store.set_versions(id, versions);
+        if self.store.keeps_bytes() {
+            self.ask_media(|store| store.bring(id, from, lpn));
         }
-        if M::BYTES {
-            self.pages[id.index()] = self.ask_media(|m| m.read(from, lpn)).unwrap_or_default();
-        }
-        if M::METADATA {
-            self.load_record(id.0, lpn, from);
-        }
+        self.load_record(id.0, lpn, from);
         id
-    }
-
-    /// The versions of sectors of a page that lie at a place; empty where media keep none.
-    pub(crate) fn stored_versions(&self, ppn: Ppn, lpn: Lpn, mask: SectorMask) -> Vec<(SectorMask, u64)> {
-        if !M::METADATA {
-            return vec![];
-        }
-        if !self.state.map_kind().knows_sectors() {
-            return vec![(mask, self.media.version(ppn, lpn))];
-        }
-        let stored = self.media.stored(ppn).into_iter().filter(|(span, _)| span.lpn == lpn);
-        let mut versions: Vec<_> = stored.map(|(span, version)| (span.mask.and(mask), version)).collect();
-        let before = versions.iter().fold(mask, |left, (sectors, _)| left.minus(*sectors));
-        versions.push((before, 0)); // there before time 0
-        versions.retain(|(sectors, _)| !sectors.is_empty());
-        versions
-    }
-
-    /// The sectors of a program by their versions.
-    pub(crate) fn versions_of(
-        &self,
-        id: OpId,
-        mask: SectorMask,
-        version: u64,
-    ) -> SmallVec<[(SectorMask, u64); 1]> {
-        let Some(versions) = self.mixed.get(&id.0) else { return smallvec![(mask, version)] };
-        versions.iter().map(|(m, version)| (m.and(mask), *version)).filter(|(m, _)| !m.is_empty()).collect()
     }
 
     /// A relocation of a log page carries what its source holds.
     fn load_record(&mut self, op: u32, lpn: Lpn, from: Ppn) {
         if self.state.trims.is_log(lpn)
-            && let Some(record) = self.media.trims(from)
+            && let Some(record) = self.store.trims(from)
         {
             self.state.trims.records.insert(op, record);
         }
@@ -69,7 +44,7 @@ impl<M: Media> Ftl<M> {
         if self.state.trims.is_log(lpn)
             && let Some(record) = self.state.trims.records.get(&op).cloned()
         {
-            if self.ask_media(|m| m.record_trims(ppn, record)).is_none() {
+            if self.ask_media(|store| store.record_trims(ppn, record)).is_none() {
                 return false;
             }
             self.state.trims.records.remove(&op);
@@ -78,19 +53,20 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Every copy in a block is about to be lost.
+    #[cold]
     pub(crate) fn hold_trims_of(&mut self, block: BlockId) {
         if self.state.trims.unlogged.is_empty() {
             return;
         }
         for slot in 0..1 << self.state.geometry.slot_shift {
             let ppn = self.state.geometry.ppn(block, slot);
-            for (span, version) in self.media.stored(ppn) {
+            for (span, version) in self.store.stored(ppn) {
                 if !self.state.is_metadata(span.lpn) {
                     self.state.trims.hold(span.lpn, span.mask, version);
                 }
             }
         }
-        let Some(base) = self.base.as_ref().filter(|_| self.media.holds_base(block)) else { return };
+        let Some(base) = self.store.base_in(block) else { return };
         let plane = self.state.geometry.plane_of(block);
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         for slot in 0..1 << self.state.geometry.slot_shift {
@@ -101,23 +77,14 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A unit is on flash, with what its spare area says. Returns whether the media have stored it.
-    pub(crate) fn store(&mut self, part: OpId, span: Span, version: u64, ppn: Ppn) -> bool {
-        self.sequence += 1;
+    #[cold]
+    pub(crate) fn store_unit(&mut self, part: OpId, span: Span, version: u64, ppn: Ppn) -> bool {
+        self.store.count_unit();
         if self.state.trims.is_void(part.0, span, version) {
             return self.out.fault.is_none();
         }
-        let page = if M::BYTES { self.pages[part.index()].clone() } else { M::Page::default() };
-        for (mask, version) in self.versions_of(part, span.mask, version) {
-            let oob = Oob { span: Span { mask, ..span }, version, sequence: self.sequence };
-            if self.ask_media(|m| m.program(ppn, oob, page.clone())).is_none() {
-                return false;
-            }
-        }
-        if M::BYTES {
-            self.pages[part.index()] = M::Page::default();
-        }
-        self.mixed.remove(&part.0);
-        self.store_record(part.0, span.lpn, ppn)
+        self.ask_media(|store| store.program(part, span, version, ppn)).is_some()
+            && self.store_record(part.0, span.lpn, ppn)
     }
 
     /// What the first program of a block writes beside its data.
@@ -127,7 +94,7 @@ impl<M: Media> Ftl<M> {
             region: RegionId(info.region),
             mode: info.mode(),
             erases: info.erases,
-            opened: self.sequence + 1,
+            opened: self.store.next_unit(),
         }
     }
 }

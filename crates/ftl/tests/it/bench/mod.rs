@@ -74,7 +74,7 @@ enum Expected {
 
 /// The device.
 pub struct Bench {
-    pub ftl: Ftl<Bytes>,
+    pub ftl: Ftl,
     pub drive: Drive,
     told: Told,
     pub order: Order,
@@ -103,11 +103,12 @@ pub struct Bench {
 impl Bench {
     pub fn new(plan: Plan, keys: &[(&str, &str)]) -> Bench {
         let (drive, told) = (drive(keys), Told::new(plan));
-        let ftl = Ftl::new(&drive.info(), Box::new(told.clone())).unwrap_or_else(|e| panic!("{e}"));
+        let ftl = Ftl::over(&drive.info(), Box::new(told.clone()), Bytes::default())
+            .unwrap_or_else(|e| panic!("{e}"));
         Bench::around(ftl, drive, told)
     }
 
-    fn around(ftl: Ftl<Bytes>, drive: Drive, told: Told) -> Bench {
+    fn around(ftl: Ftl, drive: Drive, told: Told) -> Bench {
         let per_page = drive.spec.unit.0 / 512;
         let truth = Truth::new(ftl.logical_lbas(), per_page, ftl.layout().map.knows_sectors());
         Bench {
@@ -134,8 +135,9 @@ impl Bench {
     }
 
     /// The layer of such a drive, as it was in the beginning.
-    pub fn fresh(&self) -> Ftl<Bytes> {
-        Ftl::new(&self.drive.info(), Box::new(self.told.clone())).unwrap_or_else(|e| panic!("{e}"))
+    pub fn fresh(&self) -> Ftl {
+        Ftl::over(&self.drive.info(), Box::new(self.told.clone()), Bytes::default())
+            .unwrap_or_else(|e| panic!("{e}"))
     }
 
     /// What its scheme does next.
@@ -503,13 +505,13 @@ impl Bench {
         self.cut_with(&spoiled, |_| {})
     }
 
-    pub fn cut_with(self, spoiled: &[OpId], look: impl Fn(&PowerLossImage<Bytes>)) -> Bench {
+    pub fn cut_with(self, spoiled: &[OpId], look: impl Fn(&PowerLossImage)) -> Bench {
         let mut bench = self.recovered(spoiled, look);
         bench.find_what_is_left();
         bench
     }
 
-    fn recovered(self, spoiled: &[OpId], look: impl Fn(&PowerLossImage<Bytes>)) -> Bench {
+    fn recovered(self, spoiled: &[OpId], look: impl Fn(&PowerLossImage)) -> Bench {
         let Bench { ftl, drive, told, order, now, tick, truth, numbers, may_fail, .. } = self;
         let image = ftl.power_cut(spoiled);
         look(&image);

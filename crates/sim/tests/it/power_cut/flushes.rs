@@ -1,19 +1,19 @@
 //! What a flush programs, what the media keep, and how long it takes until a drive is ready.
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Bytes, Cause, Media, Metadata, NoMedia, Outcome};
+use wordline_ftl::{BoxedMedia, Bytes, Cause, Metadata, Outcome};
 use wordline_sim::{Device, NoProbe};
 use wordline_swarm::{Rng, Tiny};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
-fn fresh<M: Media + Default>(scheme: &str) -> (DeviceSpec, Device<NoProbe, M>) {
+fn fresh(scheme: &str, media: impl Into<BoxedMedia>) -> (DeviceSpec, Device<NoProbe>) {
     let spec = Tiny::default().spec(1);
     let scheme = wordline_schemes::build(scheme).unwrap();
-    let device = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+    let device = Device::over(&spec, &spec.geometry().unwrap(), scheme, NoProbe, media).unwrap();
     (spec, device)
 }
 
-fn ask<M: Media>(d: &mut Device<NoProbe, M>, op: HostOp, first: u64, blocks: u32) -> SimDuration {
+fn ask(d: &mut Device<NoProbe>, op: HostOp, first: u64, blocks: u32) -> SimDuration {
     let now = d.now();
     d.submit(HostRequest::new(op, first, blocks).at(now), now).unwrap();
     let c = d.next_completion(SimTime::NEVER).unwrap().unwrap();
@@ -23,9 +23,9 @@ fn ask<M: Media>(d: &mut Device<NoProbe, M>, op: HostOp, first: u64, blocks: u32
 
 #[test]
 fn a_flush_programs_what_was_trimmed_since_the_last_one_and_nothing_else() {
-    let (_, mut d) = fresh::<NoMedia>("conventional:mode=slc");
+    let (_, mut d) = fresh("conventional:mode=slc", BoxedMedia::none());
     let program = SimDuration(2_048 + 20_000); // of one page: its transfer, and the array
-    let logged = |d: &Device<NoProbe, NoMedia>| d.ftl.counters().program_bytes(Cause::Metadata);
+    let logged = |d: &Device<NoProbe>| d.ftl.counters().program_bytes(Cause::Metadata);
     assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0));
     assert_eq!(ask(&mut d, HostOp::Trim, 0, 8), SimDuration(0));
     assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0), "nothing was ever written there");
@@ -41,8 +41,8 @@ fn a_flush_programs_what_was_trimmed_since_the_last_one_and_nothing_else() {
 
 #[test]
 fn what_the_media_keep_changes_no_result() {
-    fn hash<M: Media + Default>() -> String {
-        let (_, mut d) = fresh::<M>("conventional:mode=slc");
+    fn hash(media: impl Into<BoxedMedia>) -> String {
+        let (_, mut d) = fresh("conventional:mode=slc", media);
         let pages = d.ftl.logical_lbas() / 4;
         let mut rng = Rng(3);
         for _ in 0..2_000 {
@@ -59,13 +59,13 @@ fn what_the_media_keep_changes_no_result() {
         assert!(d.ftl.counters().program_bytes(Cause::Metadata) > 0);
         d.metrics.result_hash(&d.ftl.counters().integers())
     }
-    assert_eq!(hash::<NoMedia>(), hash::<Metadata>());
-    assert_eq!(hash::<NoMedia>(), hash::<Bytes>());
+    assert_eq!(hash(BoxedMedia::none()), hash(Metadata::default()));
+    assert_eq!(hash(BoxedMedia::none()), hash(Bytes::default()));
 }
 
 #[test]
 fn a_drive_is_ready_when_every_programmed_page_has_been_sensed() {
-    let (spec, mut d) = fresh::<Metadata>("conventional:mode=slc");
+    let (spec, mut d) = fresh("conventional:mode=slc", Metadata::default());
     ask(&mut d, HostOp::Write, 0, 20);
     let off = d.power_cut();
     let at = off.at;
@@ -77,7 +77,7 @@ fn a_drive_is_ready_when_every_programmed_page_has_been_sensed() {
 
 #[test]
 fn a_layout_that_did_not_write_the_flash_is_refused() {
-    let (spec, mut d) = fresh::<Metadata>("slc-cache");
+    let (spec, mut d) = fresh("slc-cache", Metadata::default());
     ask(&mut d, HostOp::Write, 0, 4);
     let scheme = wordline_schemes::build("conventional").unwrap();
     let refusal = Device::power_on(&spec, &spec.geometry().unwrap(), scheme, d.power_cut()).err().unwrap();
@@ -85,4 +85,14 @@ fn a_layout_that_did_not_write_the_flash_is_refused() {
         refusal.to_string().contains("with the device, scheme and parameters that it ran under"),
         "{refusal}"
     );
+}
+
+#[test]
+fn a_drive_whose_media_keep_no_metadata_does_not_come_back() {
+    let (spec, mut d) = fresh("conventional", BoxedMedia::none());
+    ask(&mut d, HostOp::Write, 0, 4);
+    let scheme = wordline_schemes::build("conventional").unwrap();
+    let refusal = Device::power_on(&spec, &spec.geometry().unwrap(), scheme, d.power_cut()).err().unwrap();
+    let says = ["scheme conventional", "its media keep no metadata", "Bytes or Metadata"];
+    assert!(says.iter().all(|word| refusal.to_string().contains(word)), "{refusal}");
 }

@@ -1,10 +1,11 @@
 //! Files of states: damaged, of another drive, of another build.
 
+use crate::snapshot::metadata;
 use crate::snapshot::plan::{Plan, requests, serve};
 use crate::support::number;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use wordline_ftl::{About, Checked, Label, Metadata, Saver, StateError, StateFile};
+use wordline_ftl::{About, Checked, Label, Saver, StateError, StateFile};
 use wordline_sim::{Device, NoProbe, RestoreError};
 use wordline_swarm::Rng;
 use wordline_units::SimTime;
@@ -12,9 +13,9 @@ use wordline_units::SimTime;
 /// A drive in the middle of its work, and its state.
 fn busy(seed: u64) -> (Plan, Vec<u8>) {
     let mut rng = Rng(seed);
-    let plan = Plan::new(seed, &mut rng);
+    let plan = Plan::new(seed, &mut rng, metadata);
     let asked = requests(plan.spec(), &mut rng, 120, SimTime(0));
-    let mut device = plan.build::<Metadata>();
+    let mut device = plan.build();
     serve(&mut device, &asked, &mut vec![]);
     let mut bytes = vec![];
     let mut file = plan.save(&device).0;
@@ -32,7 +33,7 @@ fn file_of(bytes: &[u8]) -> File {
 /// Open and restore whatever the bytes are.
 fn attempt(plan: &Plan, bytes: &[u8]) -> Result<String, RestoreError> {
     let state = StateFile::open(file_of(bytes), Checked::Whole)?;
-    let device: Device<NoProbe, Metadata> = plan.restore(&state)?;
+    let device: Device<NoProbe> = plan.restore(&state)?;
     Ok(plan.save(&device).1)
 }
 
@@ -125,12 +126,8 @@ fn a_state_with_other_fields_is_of_another_build_and_not_misread() {
         to.finish(about).unwrap();
         StateFile::open(file, Checked::Whole).unwrap()
     };
-    let e = plan.restore::<Metadata>(&write(&about)).err().unwrap().to_string();
+    let e = plan.restore(&write(&about)).err().unwrap().to_string();
     assert!(e.contains("another build") && e.contains("Device"), "{e}");
-    let e = plan
-        .restore::<Metadata>(&write(&About { layout: !about.layout, ..about }))
-        .err()
-        .unwrap()
-        .to_string();
+    let e = plan.restore(&write(&About { layout: !about.layout, ..about })).err().unwrap().to_string();
     assert!(e.contains("another build") && e.contains("layout"), "{e}");
 }

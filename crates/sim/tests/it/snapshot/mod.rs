@@ -6,10 +6,8 @@ mod files;
 mod plan;
 
 use crate::support::{caught, number};
-use plan::{Kept, Plan, end, requests, serve};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use wordline_ftl::{Bytes, Checked, Media, Metadata, NoMedia, Recorded, StateFile};
+use plan::{Plan, end, requests, serve};
+use wordline_ftl::{BoxedMedia, Bytes, Checked, Metadata, StateFile};
 use wordline_sim::{Device, NoProbe};
 use wordline_swarm::Rng;
 use wordline_units::{DieId, HostOp, HostRequest, SimTime};
@@ -27,7 +25,15 @@ struct Midst {
 
 type IsSo = fn(&Midst) -> bool;
 
-fn midst<M: Media>(device: &Device<NoProbe, M>, dies: u32) -> Midst {
+fn metadata() -> BoxedMedia {
+    Metadata::default().into()
+}
+
+fn bytes() -> BoxedMedia {
+    Bytes::default().into()
+}
+
+fn midst(device: &Device<NoProbe>, dies: u32) -> Midst {
     let said = device.ftl.leftovers();
     Midst {
         operations: !said.starts_with("0 operations"),
@@ -40,18 +46,15 @@ fn midst<M: Media>(device: &Device<NoProbe, M>, dies: u32) -> Midst {
 }
 
 /// Run through; and again, cut at random events, where the drive is saved and restored.
-fn case<M: Kept>(seed: u64, length: u64) -> Vec<Midst>
-where
-    M::Page: Serialize + DeserializeOwned,
-{
+fn case(seed: u64, length: u64, media: fn() -> BoxedMedia) -> Vec<Midst> {
     let mut rng = Rng(seed);
-    let plan = Plan::new(seed, &mut rng);
+    let plan = Plan::new(seed, &mut rng, media);
     let asked = requests(plan.spec(), &mut rng, length, SimTime(0));
-    let (mut through, mut expected) = (plan.build::<M>(), vec![]);
+    let (mut through, mut expected) = (plan.build(), vec![]);
     serve(&mut through, &asked, &mut expected);
     end(&mut through, &mut expected);
 
-    let (mut device, mut ended, mut seen) = (plan.build::<M>(), vec![], vec![]);
+    let (mut device, mut ended, mut seen) = (plan.build(), vec![], vec![]);
     let (mut begin, dies) = (0, plan.drive.geometry.dies);
     for _ in 0..1 + rng.below(3) {
         let left = (asked.len() - begin) as u64;
@@ -76,7 +79,7 @@ where
         assert_eq!(plan.save(&device).1, checksum, "what is restored is saved as it was");
 
         // A fork of the same state does what it likes.
-        let mut sibling: Device<NoProbe, M> = plan.restore(&state).unwrap();
+        let mut sibling: Device<NoProbe> = plan.restore(&state).unwrap();
         let elsewhere = requests(plan.spec(), &mut rng.clone(), 40, sibling.now());
         serve(&mut sibling, &elsewhere, &mut vec![]);
         end(&mut sibling, &mut vec![]);
@@ -84,7 +87,7 @@ where
     serve(&mut device, &asked[begin..], &mut ended);
     end(&mut device, &mut ended);
     assert!(ended == expected, "{}: the same requests end at the same times with the same data", plan.name);
-    let hash = |d: &Device<NoProbe, M>| d.metrics.result_hash(&d.ftl.counters().integers());
+    let hash = |d: &Device<NoProbe>| d.metrics.result_hash(&d.ftl.counters().integers());
     assert_eq!(device.ftl.counters(), through.ftl.counters());
     assert_eq!(hash(&device), hash(&through));
     assert_eq!(
@@ -97,9 +100,9 @@ where
 
 fn run(seed: u64, length: u64) -> Vec<Midst> {
     match seed % 3 {
-        0 => case::<NoMedia>(seed, length),
-        1 => case::<Metadata>(seed, length),
-        _ => case::<Bytes>(seed, length),
+        0 => case(seed, length, BoxedMedia::none),
+        1 => case(seed, length, metadata),
+        _ => case(seed, length, bytes),
     }
 }
 
@@ -143,29 +146,30 @@ fn saved_and_restored_at_any_event_a_drive_goes_on_as_if_it_had_run_through() {
 }
 
 /// Save a drive in the middle of its work, restore it, and cut the power of both.
-fn cut_both<M: Kept + Recorded>(seed: u64) -> [usize; 3]
-where
-    M::Page: Serialize + DeserializeOwned,
-{
+fn cut_both(seed: u64, media: fn() -> BoxedMedia) -> [usize; 3] {
     let mut rng = Rng(seed);
-    let plan = Plan::new(seed, &mut rng);
+    let plan = Plan::new(seed, &mut rng, media);
     let length = 1 + rng.below(300);
     let asked = requests(plan.spec(), &mut rng, length, SimTime(0));
-    let mut device = plan.build::<M>();
+    let mut device = plan.build();
     serve(&mut device, &asked, &mut vec![]);
     for _ in 0..rng.below(40) {
         let Some(event) = device.next_event() else { break };
         device.advance_to(event).unwrap();
     }
     let state = StateFile::open(plan.save(&device).0, Checked::Whole).unwrap();
-    let restored = plan.restore::<M>(&state).unwrap_or_else(|e| panic!("{e}"));
+    let restored = plan.restore(&state).unwrap_or_else(|e| panic!("{e}"));
     let more = requests(plan.spec(), &mut rng, 60, device.now());
     let mut seen = [0; 3];
     let ends = [device, restored].map(|device| {
         let off = device.power_cut();
         let (lost, at) = (off.lost.clone(), off.at);
-        seen = [lost.len(), off.image.protected_trims(), off.image.media.metadata().trim_pages().count()];
-        let mut device: Device<NoProbe, M> =
+        seen = [
+            lost.len(),
+            off.image.protected_trims(),
+            off.image.media.metadata().unwrap().trim_pages().count(),
+        ];
+        let mut device: Device<NoProbe> =
             Device::power_on(plan.spec(), &plan.drive.geometry, plan.drive.scheme(), off)
                 .unwrap_or_else(|e| panic!("{}: {e}", plan.name));
         device.ftl.check().unwrap_or_else(|e| panic!("{e}"));
@@ -186,7 +190,7 @@ where
 fn a_restored_drive_comes_back_from_a_power_cut_as_the_one_that_was_saved() {
     let mut all = [0; 3];
     for seed in 0..60 {
-        let seen = if seed % 2 == 0 { cut_both::<Metadata>(seed) } else { cut_both::<Bytes>(seed) };
+        let seen = cut_both(seed, if seed % 2 == 0 { metadata } else { bytes });
         all = std::array::from_fn(|i| all[i] + usize::from(seen[i] > 0));
     }
     assert!(all.iter().all(|n| *n > 0), "lost requests, protected trims, log pages: {all:?}");
@@ -203,16 +207,16 @@ fn replays_the_case_that_the_environment_names() {
 fn a_drive_that_starts_anew_keeps_what_it_holds_and_counts_from_zero() {
     for seed in 0..40 {
         let mut rng = Rng(seed);
-        let plan = Plan::new(seed, &mut rng);
+        let plan = Plan::new(seed, &mut rng, bytes);
         let asked = requests(plan.spec(), &mut rng, 150, SimTime(0));
-        let (mut device, mut ended) = (plan.build::<Bytes>(), vec![]);
+        let (mut device, mut ended) = (plan.build(), vec![]);
         serve(&mut device, &asked, &mut ended);
         if device.next_event().is_some() {
             assert!(device.start_anew().unwrap_err().to_string().contains("drain the device first"));
         }
         end(&mut device, &mut ended);
         let all = HostRequest::new(HostOp::Read, 0, (plan.spec().logical_bytes() / 512) as u32);
-        let read = |device: &mut Device<NoProbe, Bytes>| {
+        let read = |device: &mut Device<NoProbe>| {
             device.submit(all, device.now()).unwrap();
             let mut ended = vec![];
             end(device, &mut ended);
@@ -222,14 +226,14 @@ fn a_drive_that_starts_anew_keeps_what_it_holds_and_counts_from_zero() {
         let wear: Vec<_> = device.ftl.wear().collect();
         device.start_anew().unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((device.now(), device.submitted(), device.outstanding()), (SimTime(0), 0, 0));
-        assert_eq!(device.ftl.counters(), plan.build::<Bytes>().ftl.counters());
+        assert_eq!(device.ftl.counters(), plan.build().ftl.counters());
         assert_eq!(device.metrics.requests.ended, [0; 4]);
         assert_eq!(device.ftl.wear().collect::<Vec<_>>(), wear);
         device.ftl.check().unwrap();
 
         // Saved and restored, it is the same drive anew.
         let state = StateFile::open(plan.save(&device).0, Checked::Body).unwrap();
-        let mut restored: Device<NoProbe, Bytes> = plan.restore(&state).unwrap_or_else(|e| panic!("{e}"));
+        let mut restored: Device<NoProbe> = plan.restore(&state).unwrap_or_else(|e| panic!("{e}"));
         assert!(read(&mut restored) == before, "{}: what was there is there", plan.name);
         let (mut a, mut b) = (vec![], vec![]);
         read(&mut device);

@@ -1,11 +1,9 @@
 //! Drives that are saved and restored, and what is asked of them.
 
 use crate::support::SWARM;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::fs::File;
 use wordline_device::{DeviceSpec, Victim};
-use wordline_ftl::{Initial, Label, Mapped, Media, StateFile};
+use wordline_ftl::{BoxedMedia, Initial, Label, Mapped, StateFile};
 use wordline_sim::{Device, NoProbe, RestoreError};
 use wordline_swarm::{Drive, Rng};
 use wordline_units::{Fraction, HostOp, HostRequest, Lpn, SimTime};
@@ -16,10 +14,11 @@ pub struct Plan {
     pub name: String,
     seed: u64,
     initial: Option<Initial>,
+    media: fn() -> BoxedMedia,
 }
 
 impl Plan {
-    pub fn new(seed: u64, rng: &mut Rng) -> Plan {
+    pub fn new(seed: u64, rng: &mut Rng, media: fn() -> BoxedMedia) -> Plan {
         let mut drive = SWARM.small_drive(rng).unwrap_or_else(|e| panic!("{e}"));
         if seed / 3 % 4 == 2 {
             drive = drive.changed(|spec| spec.gc.victim = Victim::DChoices(3));
@@ -36,7 +35,7 @@ impl Plan {
                 Some(Initial { valid: Fraction::percent(90), ..Initial::holding(Mapped::Set(some)) })
             }
         };
-        Plan { name: drive.scheme.spelling.clone(), drive, seed, initial }
+        Plan { name: drive.scheme.spelling.clone(), drive, seed, initial, media }
     }
 
     pub fn spec(&self) -> &DeviceSpec {
@@ -47,8 +46,9 @@ impl Plan {
         Label { device: self.spec(), scheme: &self.name }
     }
 
-    pub fn build<M: Media + Default>(&self) -> Device<NoProbe, M> {
-        let mut device = Device::new(self.spec(), &self.drive.geometry, self.drive.scheme(), NoProbe)
+    pub fn build(&self) -> Device<NoProbe> {
+        let (geometry, media) = (&self.drive.geometry, (self.media)());
+        let mut device = Device::over(self.spec(), geometry, self.drive.scheme(), NoProbe, media)
             .unwrap_or_else(|e| panic!("{e}"));
         if let Some(initial) = &self.initial {
             device.ftl.precondition(initial, self.seed).unwrap_or_else(|e| panic!("{e}"));
@@ -56,20 +56,15 @@ impl Plan {
         device
     }
 
-    pub fn save<M: Kept>(&self, device: &Device<NoProbe, M>) -> (File, String)
-    where
-        M::Page: Serialize + DeserializeOwned,
-    {
+    pub fn save(&self, device: &Device<NoProbe>) -> (File, String) {
         let mut file = tempfile::tempfile().unwrap();
         let checksum = device.save(self.label(), self.seed, &mut file).unwrap();
         (file, checksum)
     }
 
-    pub fn restore<M: Kept>(&self, state: &StateFile) -> Result<Device<NoProbe, M>, RestoreError>
-    where
-        M::Page: Serialize + DeserializeOwned,
-    {
-        Device::restore(self.label(), &self.drive.geometry, self.drive.scheme(), NoProbe, state)
+    pub fn restore(&self, state: &StateFile) -> Result<Device<NoProbe>, RestoreError> {
+        let (geometry, media) = (&self.drive.geometry, (self.media)());
+        Device::restore_over(self.label(), geometry, self.drive.scheme(), NoProbe, state, media)
     }
 }
 
@@ -82,9 +77,6 @@ fn wears_out(spec: &mut DeviceSpec, levels: bool) {
     (spec.wear.spread, spec.wear.acceleration) = (Fraction::percent(30), 8);
     spec.wear.static_beyond = levels.then_some(16);
 }
-
-pub trait Kept: Media + Default + Serialize + DeserializeOwned {}
-impl<M: Media + Default + Serialize + DeserializeOwned> Kept for M {}
 
 /// A request, when it comes, and the bytes of a write.
 pub type Asked = (HostRequest, SimTime, Vec<u8>);
@@ -115,20 +107,20 @@ pub fn requests(spec: &DeviceSpec, rng: &mut Rng, length: u64, from: SimTime) ->
 /// What came out of a drive: number, time, outcome and data of each request, in their order.
 pub type Ended = Vec<(u64, SimTime, u8, Vec<u8>)>;
 
-pub fn take<M: Media>(device: &mut Device<NoProbe, M>, until: SimTime, ended: &mut Ended) {
+pub fn take(device: &mut Device<NoProbe>, until: SimTime, ended: &mut Ended) {
     while let Some(c) = device.next_completion(until).unwrap_or_else(|e| panic!("{e}")) {
         ended.push((c.number, c.at, c.outcome as u8, c.data));
     }
 }
 
-pub fn serve<M: Media>(device: &mut Device<NoProbe, M>, asked: &[Asked], ended: &mut Ended) {
+pub fn serve(device: &mut Device<NoProbe>, asked: &[Asked], ended: &mut Ended) {
     for (request, at, data) in asked {
         device.submit_with(*request, *at, data).unwrap_or_else(|e| panic!("{e}"));
         take(device, *at, ended);
     }
 }
 
-pub fn end<M: Media>(device: &mut Device<NoProbe, M>, ended: &mut Ended) {
+pub fn end(device: &mut Device<NoProbe>, ended: &mut Ended) {
     take(device, SimTime::NEVER, ended);
     device.drain().unwrap_or_else(|e| panic!("{e}"));
     take(device, SimTime::NEVER, ended);

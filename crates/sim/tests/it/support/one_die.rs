@@ -2,7 +2,7 @@
 //! 20,480 ns on the bus.
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Initial, Mapped, NoMedia};
+use wordline_ftl::{Initial, Mapped};
 use wordline_sim::{Completion, Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
@@ -19,25 +19,25 @@ pub fn spec(keys: &[(&str, &str)]) -> DeviceSpec {
 }
 
 /// An empty drive.
-pub fn empty(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe, NoMedia> {
+pub fn empty(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe> {
     let scheme = wordline_schemes::build(scheme).unwrap();
     Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap()
 }
 
 /// One that holds its first so many pages at time 0.
-pub fn holding(spec: &DeviceSpec, scheme: &str, pages: u32) -> Device<NoProbe, NoMedia> {
+pub fn holding(spec: &DeviceSpec, scheme: &str, pages: u32) -> Device<NoProbe> {
     let mut d = empty(spec, scheme);
     d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
     d
 }
 
 /// One that holds all of its pages at time 0.
-pub fn full(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe, NoMedia> {
+pub fn full(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe> {
     holding(spec, scheme, (spec.logical_bytes() / spec.unit.0) as u32)
 }
 
 /// Whole pages, each of its own, asked of a drive at a time each; their completions in the order of the requests.
-pub fn serve(d: &mut Device<NoProbe, NoMedia>, asked: &[(HostOp, u64)]) -> Vec<Completion> {
+pub fn serve(d: &mut Device<NoProbe>, asked: &[(HostOp, u64)]) -> Vec<Completion> {
     for (page, (op, at)) in (0..).zip(asked) {
         d.submit(HostRequest::new(*op, page * 32, 32), SimTime(*at)).unwrap();
     }

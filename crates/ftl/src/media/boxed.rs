@@ -1,0 +1,148 @@
+//! Media of whatever kind, or none: what a drive holds of them, and the one place where their owner gets them back by type.
+
+use crate::file::saved::{Loader, Saved, Saver};
+use crate::file::state_file::StateError;
+use crate::media::error::MediaError;
+use crate::media::seam::{Media, Metadata};
+use std::any::Any;
+use std::{fmt, io};
+use thiserror::Error;
+
+/// Media of whatever kind, or none, as for a simulation, of which nothing but times and counts is wanted.
+#[derive(Default)]
+pub struct BoxedMedia {
+    media: Option<Box<dyn Media>>,
+    keeps_bytes: bool,
+}
+
+/// A drive has other media than those that were asked for.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("the drive has {has} and not {wanted}; ask for the media that it was made with")]
+pub struct OtherMedia {
+    has: &'static str,
+    wanted: &'static str,
+}
+
+impl<M: Media> From<M> for BoxedMedia {
+    fn from(media: M) -> BoxedMedia {
+        BoxedMedia { keeps_bytes: media.keeps_bytes(), media: Some(Box::new(media)) }
+    }
+}
+
+impl BoxedMedia {
+    /// No media: nothing is kept.
+    pub const fn none() -> BoxedMedia {
+        BoxedMedia { media: None, keeps_bytes: false }
+    }
+
+    /// Whether the version of each page is wanted back from where it is stored: with any media.
+    #[inline(always)]
+    pub fn keeps_metadata(&self) -> bool {
+        self.media.is_some()
+    }
+
+    /// Whether pages carry bytes. Where not, none of their copies is made.
+    #[inline(always)]
+    pub fn keeps_bytes(&self) -> bool {
+        self.keeps_bytes
+    }
+
+    /// Whatever media they are.
+    pub fn as_deref(&self) -> Option<&dyn Media> {
+        self.media.as_deref()
+    }
+
+    /// The same, to be changed.
+    pub fn as_deref_mut(&mut self) -> Option<&mut dyn Media> {
+        self.media.as_deref_mut()
+    }
+
+    /// The media as what they are.
+    ///
+    /// # Errors
+    /// When they are others, or none.
+    pub fn get<M: Media>(&self) -> Result<&M, OtherMedia> {
+        let other = self.other::<M>();
+        self.as_deref().and_then(|media| (media as &dyn Any).downcast_ref()).ok_or(other)
+    }
+
+    /// The same, to be changed.
+    ///
+    /// # Errors
+    /// When they are others, or none.
+    pub fn get_mut<M: Media>(&mut self) -> Result<&mut M, OtherMedia> {
+        let other = self.other::<M>();
+        self.as_deref_mut().and_then(|media| (media as &mut dyn Any).downcast_mut()).ok_or(other)
+    }
+
+    fn other<M: Media>(&self) -> OtherMedia {
+        OtherMedia { has: self.name(), wanted: std::any::type_name::<M>() }
+    }
+
+    fn name(&self) -> &'static str {
+        self.as_deref().map_or("no media", Media::name)
+    }
+
+    /// What a drive is recovered from, where they keep it.
+    pub fn metadata(&self) -> Option<&Metadata> {
+        self.as_deref().and_then(Media::metadata)
+    }
+
+    /// The same once more: what either holds now both share, and what is written to one from now on the other never sees.
+    ///
+    /// # Errors
+    /// When there is no place for another.
+    pub fn fork(&self) -> Result<BoxedMedia, MediaError> {
+        let media = self.as_deref().map(Media::fork).transpose()?;
+        Ok(BoxedMedia { media, keeps_bytes: self.keeps_bytes })
+    }
+}
+
+impl fmt::Debug for BoxedMedia {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Into media of the same kind: whether there are any is saved with them.
+impl Saved for BoxedMedia {
+    fn save(&self, to: &mut Saver) -> io::Result<()> {
+        to.value(&self.media.is_some())?;
+        self.as_deref().map_or(Ok(()), |media| media.save(to))
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
+        if from.value::<bool>("media")? != self.media.is_some() {
+            return Err(from.other("media"));
+        }
+        self.as_deref_mut().map_or(Ok(()), |media| media.load(from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::media::bytes::Bytes;
+
+    #[test]
+    fn an_owner_gets_its_media_back_and_an_error_names_those_that_there_are() {
+        let mut media = BoxedMedia::from(Bytes::default());
+        assert!(media.keeps_metadata() && media.keeps_bytes() && media.metadata().is_some());
+        assert!(media.get::<Bytes>().is_ok() && media.get_mut::<Bytes>().is_ok());
+        let error = media.get::<Metadata>().unwrap_err().to_string();
+        let [has, wanted] = ["bytes::Bytes", "seam::Metadata"].map(|n| format!("wordline_ftl::media::{n}"));
+        assert!(error.starts_with(&format!("the drive has {has} and not {wanted};")), "{error}");
+        let mut none = BoxedMedia::none();
+        let error = none.get_mut::<Bytes>().unwrap_err().to_string();
+        assert!(error.starts_with("the drive has no media and not"), "{error}");
+        assert!(!none.keeps_metadata() && !none.keeps_bytes() && none.metadata().is_none());
+    }
+
+    #[test]
+    fn a_fork_is_of_the_same_kind() {
+        let media = BoxedMedia::from(Metadata::default());
+        assert!(!media.keeps_bytes());
+        assert!(media.fork().unwrap().get::<Metadata>().is_ok());
+        assert!(!BoxedMedia::none().fork().unwrap().keeps_metadata());
+    }
+}

@@ -1,0 +1,127 @@
+//! A logical page on its way through RAM.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use wordline_units::SectorMask;
+
+/// What is read of sectors that a page has no bytes for.
+static ZEROS: [u8; 65_536] = [0; 65_536];
+
+/// The bytes of a logical page on its way through RAM, as far as the last sector that it has. A copy shares them. Media that
+/// keep no bytes have pages without any, which allocate nothing.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Arc<[u8]>", into = "Arc<[u8]>")]
+pub struct PageData(Option<Arc<[u8]>>);
+
+/// How many sectors a page has that ends with the last of a mask.
+fn sectors_to(mask: SectorMask) -> usize {
+    32 - mask.0.leading_zeros() as usize
+}
+
+impl PageData {
+    /// A page with the host's bytes for the sectors of a mask, one sector after another; `sector` is the bytes of one.
+    pub fn of(data: &[u8], mask: SectorMask, sector: usize) -> PageData {
+        let mut page = vec![0; sectors_to(mask) * sector];
+        for (chunk, s) in data.chunks(sector).zip(mask.iter()) {
+            page[s as usize * sector..][..chunk.len()].copy_from_slice(chunk);
+        }
+        PageData::from(page)
+    }
+
+    /// Copy the sectors of a mask from another page; a whole one is shared.
+    pub fn copy(&mut self, from: &PageData, mask: SectorMask, sector: usize) {
+        let end = sectors_to(mask) * sector;
+        if self.is_empty() && from.len() == end && mask == SectorMask::first(sectors_to(mask) as u32) {
+            self.clone_from(from);
+            return;
+        }
+        if self.len() < end {
+            let mut longer = vec![0; end];
+            longer[..self.len()].copy_from_slice(self);
+            *self = PageData::from(longer);
+        }
+        let Some(bytes) = &mut self.0 else { return };
+        let bytes = Arc::make_mut(bytes);
+        for s in mask.iter() {
+            bytes[s as usize * sector..][..sector].copy_from_slice(from.sector(s, sector));
+        }
+    }
+
+    /// A sector of so many bytes, at most 64 KiB; zeros where the page does not have it.
+    pub fn sector(&self, sector: u32, bytes: usize) -> &[u8] {
+        self.get(sector as usize * bytes..(sector as usize + 1) * bytes)
+            .unwrap_or(&ZEROS[..bytes.min(ZEROS.len())])
+    }
+}
+
+impl Deref for PageData {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl From<Arc<[u8]>> for PageData {
+    fn from(bytes: Arc<[u8]>) -> PageData {
+        PageData((!bytes.is_empty()).then_some(bytes))
+    }
+}
+
+impl From<Vec<u8>> for PageData {
+    fn from(bytes: Vec<u8>) -> PageData {
+        PageData((!bytes.is_empty()).then(|| bytes.into()))
+    }
+}
+
+impl From<PageData> for Arc<[u8]> {
+    fn from(page: PageData) -> Arc<[u8]> {
+        page.0.unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for PageData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECTOR: usize = 512;
+
+    #[test]
+    fn a_whole_page_is_shared_and_a_part_is_copied() {
+        let whole = PageData::of(&[7; 4 * SECTOR], SectorMask::first(4), SECTOR);
+        let mut page = PageData::default();
+        page.copy(&whole, SectorMask::first(4), SECTOR);
+        assert_eq!(page.as_ptr(), whole.as_ptr());
+        page.copy(&PageData::from(vec![9; SECTOR]), SectorMask::first(1), SECTOR);
+        assert_eq!((page[0], page[SECTOR], whole[0]), (9, 7, 7), "what others hold stays as it is");
+        let mut part = PageData::default();
+        part.copy(&whole, SectorMask::span(1, 2), SECTOR);
+        assert_eq!((part.len(), part[0], part[SECTOR]), (2 * SECTOR, 0, 7));
+    }
+
+    #[test]
+    fn sectors_that_a_page_lacks_are_zeros() {
+        let page = PageData::of(&[7; SECTOR], SectorMask::span(1, 2), SECTOR);
+        assert_eq!([0, 1, 2].map(|s| page.sector(s, SECTOR)[0]), [0, 7, 0]);
+        assert_eq!(PageData::default().sector(3, SECTOR), [0; SECTOR]);
+        let mut blank = PageData::default();
+        blank.copy(&PageData::default(), SectorMask::EMPTY, SECTOR);
+        assert!(blank.0.is_none(), "a page without bytes allocates nothing");
+    }
+
+    #[test]
+    fn a_page_is_saved_as_its_bytes() {
+        let page = PageData::from(vec![1, 2, 3]);
+        assert_eq!(postcard::to_stdvec(&page).unwrap(), [3, 1, 2, 3]);
+        assert_eq!(postcard::from_bytes::<PageData>(&[3, 1, 2, 3]).unwrap(), page);
+        assert_eq!(postcard::to_stdvec(&PageData::default()).unwrap(), [0]);
+        assert!(postcard::from_bytes::<PageData>(&[0]).unwrap().0.is_none());
+    }
+}
