@@ -11,6 +11,7 @@
 
 mod faults;
 mod host;
+mod idle_work;
 mod life;
 mod multiplane;
 mod planes;
@@ -20,15 +21,17 @@ mod service;
 mod shares;
 pub(crate) mod state;
 mod suspend;
-mod timers;
 mod watch;
 
 use crate::clock::Clock;
 use crate::completion::Completion;
 use crate::error::DeviceError;
+use crate::host::admission::Admission;
+use crate::host::idle::Idle;
+use crate::host::link::Link;
+use crate::host::timers::{Alarm, Timers};
 use crate::metrics::Metrics;
 use crate::probe::{Moment, Probe};
-use crate::state::alarm::Alarm;
 use crate::state::fair::Fair;
 use crate::state::interrupted::Interrupted;
 use crate::state::last_resorts::LastResorts;
@@ -38,13 +41,12 @@ use crate::state::queue_delay::QueueDelays;
 use crate::state::registers::RegisterUse;
 use crate::state::resources::Resources;
 use std::collections::VecDeque;
-use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit, Suspension};
+use wordline_device::{DeviceSpec, Multiplane, ParallelUnit, Suspension};
 use wordline_flash::{CommandOverhead, Geometry, Medium};
 use wordline_ftl::{
-    BoxedMedia, BusyTime, Class, DriveInfo, Effect, Fault, Ftl, OpId, Refusal, RequestId, Saved, Scheme,
-    saved_fields,
+    BoxedMedia, BusyTime, Class, DriveInfo, Effect, Fault, Ftl, OpId, Refusal, Saved, Scheme, saved_fields,
 };
-use wordline_units::{DieId, HostRequest, PlaneId, SimDuration, SimTime};
+use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
 
 /// Forget what has been dealt with, mostly all of it.
 #[inline(always)]
@@ -89,22 +91,10 @@ pub struct Device<P: Probe> {
     command_further: Vec<CommandOverhead>,
     clock: Clock,
     now: SimTime,
-    link: HostLink,
-    link_is_free: bool,
-    /// When each lane of the link is free.
-    link_free_at: Vec<SimTime>,
-    link_queue: VecDeque<(SimTime, RequestId)>,
-    alarms: Vec<Alarm>,
-    free_alarms: Vec<u32>,
-    admission_queue: VecDeque<(HostRequest, u64, Vec<u8>)>,
-    ready: VecDeque<Completion>,
-    submitted: u64,
-    idle: bool,
-    /// Since when it is idle, until when that has been counted of each die's idle work.
-    idle_since: SimTime,
-    idle_counted: Vec<SimTime>,
-    idle_after: SimDuration,
-    idle_epoch: u64,
+    link: Link,
+    timers: Timers,
+    admission: Admission,
+    idle: Idle,
     /// What ends its life, besides a write without a place.
     life: Watch,
     last_resorts: LastResorts,
@@ -112,12 +102,9 @@ pub struct Device<P: Probe> {
 
 impl<P: Probe> Saved for Device<P> {
     saved_fields! { Device,
-        values: [
-            planes, waiting, queue_delays, arrays, interrupted, buses, fair, clock, now, link_free_at, link_queue, alarms, free_alarms, admission_queue,
-            ready, submitted, idle, idle_since, idle_counted, idle_epoch, last_resorts,
-        ],
-        parts: [ftl, metrics],
-        rebuilt: [probe, geometry, pairs, slow, newly_queued, suspension, transfer, command_program, command_further, link, link_is_free, idle_after, life],
+        values: [planes, waiting, queue_delays, arrays, interrupted, buses, fair, clock, now, timers, admission, last_resorts],
+        parts: [link, idle, ftl, metrics],
+        rebuilt: [probe, geometry, pairs, slow, newly_queued, suspension, transfer, command_program, command_further, life],
     }
 }
 
@@ -207,22 +194,10 @@ impl<P: Probe> Device<P> {
             pairs: spec.multiplane == Multiplane::Opportunistic,
             buses,
             now: SimTime(0),
-            link: spec.host,
-            link_is_free: spec.host.rate.is_off()
-                && spec.host.read_overhead == SimDuration::ZERO
-                && spec.host.write_overhead == SimDuration::ZERO,
-            link_free_at: vec![],
-            link_queue: VecDeque::new(),
-            alarms: vec![],
-            free_alarms: vec![],
-            admission_queue: VecDeque::new(),
-            ready: VecDeque::new(),
-            submitted: 0,
-            idle: false,
-            idle_since: SimTime(0),
-            idle_counted: vec![SimTime(0); geometry.dies as usize],
-            idle_after: ftl.layout().idle_after,
-            idle_epoch: 0,
+            link: Link::new(spec.host),
+            timers: Timers::default(),
+            admission: Admission::default(),
+            idle: Idle::new(ftl.layout().idle_after, geometry.dies),
             life: Watch::default(),
             last_resorts: LastResorts::default(),
             geometry: geometry.clone(),
@@ -239,12 +214,12 @@ impl<P: Probe> Device<P> {
 
     /// Requests submitted and not yet complete.
     pub fn outstanding(&self) -> u32 {
-        self.ftl.view().outstanding() + self.admission_queue.len() as u32
+        self.ftl.view().outstanding() + self.admission.waiting()
     }
 
     /// Requests submitted so far.
     pub fn submitted(&self) -> u64 {
-        self.submitted
+        self.admission.submitted()
     }
 
     /// Submit a request at a time that has not passed; everything due until then happens first.
@@ -267,7 +242,7 @@ impl<P: Probe> Device<P> {
         at: SimTime,
         data: &[u8],
     ) -> Result<u64, DeviceError> {
-        let number = self.submitted;
+        let number = self.admission.submitted();
         if at < self.now {
             return Err(DeviceError::Late { number, at, now: self.now });
         }
@@ -276,13 +251,13 @@ impl<P: Probe> Device<P> {
         if P::WATCHES {
             self.probe.moment(Moment::Submitted { request: number, op: request.op, at: self.now });
         }
-        if !self.admission_queue.is_empty() || !self.ftl.admits(&request) {
-            self.ftl.make_way(&request);
-            self.admission_queue.push_back((request, number, data.to_vec()));
-        } else {
+        if self.admission.is_open() && self.ftl.admits(&request) {
             self.ftl.submit(request, number, data);
+        } else {
+            self.ftl.make_way(&request);
+            self.admission.hold_up((request, number, data.to_vec()));
         }
-        self.submitted += 1;
+        self.admission.count();
         self.idle_is_over();
         self.settle();
         self.no_fault()?;
@@ -308,17 +283,17 @@ impl<P: Probe> Device<P> {
     /// On an illegal decision or an internal fault, or when requests can never end.
     #[inline]
     pub fn next_completion(&mut self, until: SimTime) -> Result<Option<Completion>, DeviceError> {
-        Ok(if self.await_completion(until)? { self.ready.pop_front() } else { None })
+        Ok(if self.await_completion(until)? { self.admission.take_ended() } else { None })
     }
 
     /// Let everything happen until a request has ended or a time is reached. Returns whether one has.
     #[inline]
     pub(crate) fn await_completion(&mut self, until: SimTime) -> Result<bool, DeviceError> {
-        if self.ready.is_empty() {
+        if !self.admission.has_ended() {
             self.no_fault()?;
         }
         loop {
-            if !self.ready.is_empty() {
+            if self.admission.has_ended() {
                 return Ok(true);
             }
             if !self.go_on(until)? {
@@ -330,15 +305,13 @@ impl<P: Probe> Device<P> {
     /// A request that has ended already, without letting time pass.
     #[inline]
     pub fn poll(&mut self) -> Option<Completion> {
-        self.ready.pop_front()
+        self.admission.take_ended()
     }
 
     /// When the first request that has ended did so, of which nothing else is asked.
     #[inline]
     pub(crate) fn forget_completion(&mut self) -> Option<SimTime> {
-        let at = self.ready.front()?.at;
-        drop(self.ready.pop_front());
-        Some(at)
+        self.admission.forget_ended()
     }
 
     /// Let everything pending happen, with no more requests: collections end, groups are padded, and
@@ -350,7 +323,7 @@ impl<P: Probe> Device<P> {
         self.no_fault()?;
         self.idle_is_over();
         self.ftl.drain();
-        self.idle = true;
+        self.idle.drain();
         self.settle();
         self.ask_all_idle();
         loop {
@@ -415,7 +388,7 @@ impl<P: Probe> Device<P> {
         } else if what == link {
             self.link_done();
         } else {
-            self.ring(what - link - 1);
+            self.ring((what - link - 1) as u32);
             if self.ftl.holds_a_die() {
                 self.let_go_at_rest();
             }
@@ -437,10 +410,7 @@ impl<P: Probe> Device<P> {
     /// Act on what the translation layer asks for, and end the requests that have ended.
     #[inline(always)]
     fn settle(&mut self) {
-        if !(self.ftl.effects().is_empty()
-            && self.ftl.completed().is_empty()
-            && self.admission_queue.is_empty())
-        {
+        if !(self.ftl.effects().is_empty() && self.ftl.completed().is_empty() && self.admission.is_open()) {
             self.act();
         }
     }
@@ -467,13 +437,13 @@ impl<P: Probe> Device<P> {
                 self.queue_on_link(id);
             }
             drop_first(self.ftl.completed(), ended);
-            while let Some((request, number, data)) = self.admission_queue.front()
+            while let Some((request, number, data)) = self.admission.first()
                 && self.ftl.admits(request)
             {
                 self.ftl.submit(*request, *number, data);
-                self.admission_queue.pop_front();
+                self.admission.take_first();
             }
-            if let Some((request, ..)) = self.admission_queue.front() {
+            if let Some((request, ..)) = self.admission.first() {
                 self.ftl.make_way(request);
             }
             if self.ftl.effects().is_empty() && self.ftl.completed().is_empty() {

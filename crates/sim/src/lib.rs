@@ -10,6 +10,7 @@ mod driver;
 mod end;
 mod error;
 mod histogram;
+mod host;
 mod metrics;
 mod probe;
 mod queues;

@@ -3,55 +3,24 @@
 use crate::blocks::{Frame, map_rows};
 use crate::completion::Completion;
 use crate::device::Device;
+use crate::host::link::Sent;
+use crate::host::timers::Alarm;
 use crate::metrics::{Free, Usage};
 use crate::probe::Probe;
-use crate::state::alarm::Alarm;
 use crate::state::resources::Resources;
-use wordline_device::Lanes;
 use wordline_ftl::{LatencyPart, Pending, RequestId};
-use wordline_units::{HostOp, SimDuration, SimTime};
 
 impl<P: Probe> Device<P> {
     #[inline]
     pub(crate) fn queue_on_link(&mut self, id: RequestId) {
-        if self.link_is_free {
+        if self.link.takes_no_time() {
             return self.complete(id);
         }
-        let request = self.ftl.pending(id).request;
-        let overhead = match request.op {
-            HostOp::Read => self.link.read_overhead,
-            HostOp::Write => self.link.write_overhead,
-            // A flush takes no time there, but says that what came before is over: it must not overtake
-            // the writes that still stand on the link. A trim says nothing of others.
-            HostOp::Flush if !self.link_queue.is_empty() => SimDuration::ZERO,
-            HostOp::Trim | HostOp::Flush => return self.complete(id),
-        };
-        let lane = if self.has_lanes() { request.volume as usize } else { 0 };
-        let end = match request.op {
-            HostOp::Flush => self.link_queue.back().map_or(self.now, |(end, _)| *end),
-            _ => self.link_end(lane, overhead + self.link.rate.time_for(request.bytes())),
-        };
-        if self.link_queue.is_empty() || self.has_lanes() {
-            self.clock.set(self.link_event(), end);
+        match self.link.send(id, &self.ftl.pending(id).request, self.now) {
+            Sent::Over => self.complete(id),
+            Sent::Behind => {}
+            Sent::Until(end) => self.clock.set(self.link_event(), end),
         }
-        // Of one lane each comes behind the one before; between lanes what ends first goes first.
-        let at = self.link_queue.partition_point(|(before, _)| *before <= end);
-        self.link_queue.insert(at, (end, id));
-    }
-
-    /// Whether each queue has a lane of its own, and each request on them an event.
-    fn has_lanes(&self) -> bool {
-        self.link.link == Lanes::PerQueue
-    }
-
-    /// When a lane of the link has done with what takes so long, behind what it was given before.
-    fn link_end(&mut self, lane: usize, takes: SimDuration) -> SimTime {
-        if lane >= self.link_free_at.len() {
-            self.link_free_at.resize(lane + 1, SimTime(0));
-        }
-        let free_at = &mut self.link_free_at[lane];
-        *free_at = self.now.max(*free_at) + takes;
-        *free_at
     }
 
     /// The clock's number for the host link; timers come after it.
@@ -60,11 +29,11 @@ impl<P: Probe> Device<P> {
     }
 
     pub(crate) fn link_done(&mut self) {
-        if let Some((_, id)) = self.link_queue.pop_front() {
+        if let Some(id) = self.link.deliver() {
             self.complete(id);
         }
-        if let Some((next, _)) = self.link_queue.front().filter(|_| !self.has_lanes()) {
-            self.clock.set(self.link_event(), *next);
+        if let Some(next) = self.link.next_event() {
+            self.clock.set(self.link_event(), next);
         }
     }
 
@@ -90,10 +59,11 @@ impl<P: Probe> Device<P> {
         if P::WATCHES {
             self.probe.completion(&completion);
         }
-        self.ready.push_back(completion);
+        self.admission.end(completion);
         if self.outstanding() == 0 && self.ftl.works_when_idle() {
-            self.idle_epoch = self.submitted;
-            self.alarm(self.now + self.idle_after, Alarm::Idle(self.idle_epoch));
+            let submitted = self.admission.submitted();
+            let at = self.idle.wait(submitted, self.now);
+            self.alarm(at, Alarm::Idle(submitted));
         }
     }
 

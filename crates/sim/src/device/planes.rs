@@ -228,7 +228,7 @@ impl<P: Probe> Device<P> {
                 self.offer(plane);
             }
         }
-        if self.idle && self.ftl.may_work_again(die) {
+        if self.idle.is_idle() && self.ftl.may_work_again(die) {
             self.ftl.idle(die);
         }
     }
@@ -239,11 +239,11 @@ impl<P: Probe> Device<P> {
     pub(crate) fn last_resort(&mut self) -> Result<bool, DeviceError> {
         // Nothing has come since the last one that changed nothing: another would draw lots once more for nothing, and who
         // asks when would count.
-        let come = self.clock.events_set() + self.submitted;
+        let come = self.clock.events_set() + self.submitted();
         if self.last_resorts.have_changed_nothing(come) {
             return Ok(false);
         }
-        let ended = self.submitted - u64::from(self.outstanding());
+        let ended = self.submitted() - u64::from(self.outstanding());
         let awaited = self.outstanding() > 0;
         let changes = self.ftl.let_go_of_dies()
             || self.send_elsewhere()
@@ -304,7 +304,7 @@ impl<P: Probe> Device<P> {
         if !gave_up {
             gave_up = self.ftl.fail_held_moves() || self.ftl.end_joined_moves() || self.ftl.fail_flushes();
         }
-        if !gave_up && let Some((request, number, _)) = self.admission_queue.pop_front() {
+        if !gave_up && let Some((request, number, _)) = self.admission.take_first() {
             self.ftl.refuse(request, number);
             gave_up = true;
         }

@@ -2,6 +2,7 @@
 
 use crate::completion::Completion;
 use crate::device::Device;
+use crate::host::admission::Admission;
 use crate::metrics::Metrics;
 use crate::probe::Probe;
 use wordline_device::DeviceSpec;
@@ -34,15 +35,15 @@ impl<P: Probe> Device<P> {
         let spoiled: Vec<OpId> = at_work.chain(suspended).flat_map(|lead| self.together(lead)).collect();
         let image = self.ftl.power_cut(&spoiled);
         let mut lost = image.in_flight.clone();
-        lost.extend(self.admission_queue.iter().map(|(_, number, _)| *number));
+        lost.extend(self.admission.numbers());
         PoweredOff {
             image,
-            completed: self.ready.into(),
+            submitted: self.admission.submitted(),
+            completed: self.admission.into_ended(),
             lost,
             at: self.now,
             probe: self.probe,
             metrics: self.metrics,
-            submitted: self.submitted,
         }
     }
 
@@ -61,8 +62,7 @@ impl<P: Probe> Device<P> {
         let mut device = Self::around(ftl, spec, geometry, off.probe);
         device.now = ready;
         device.metrics = off.metrics;
-        device.submitted = off.submitted;
-        device.ready = off.completed.into();
+        device.admission = Admission::after(off.submitted, off.completed);
         device.settle();
         Ok(device)
     }

@@ -253,7 +253,7 @@ impl<P: Probe> Device<P> {
         } else {
             self.ftl.done(id);
         }
-        if self.idle {
+        if self.idle.is_idle() {
             let die = self.planes[plane].die;
             if self.ftl.idle_jobs(die) == 0 {
                 self.ftl.idle(die);

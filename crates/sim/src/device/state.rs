@@ -3,6 +3,7 @@
 
 use crate::clock::Clock;
 use crate::device::Device;
+use crate::host::admission::Admission;
 use crate::metrics::Metrics;
 use crate::probe::Probe;
 use std::fs::File;
@@ -46,7 +47,7 @@ impl<P: Probe> Device<P> {
     /// # Errors
     /// When something is pending.
     pub fn start_anew(&mut self) -> Result<(), Busy> {
-        if self.outstanding() > 0 || self.clock.next().is_some() || !self.ready.is_empty() {
+        if self.outstanding() > 0 || self.clock.next().is_some() || self.admission.has_ended() {
             return Err(Busy { outstanding: self.outstanding(), now: self.now });
         }
         self.ftl.start_anew();
@@ -59,8 +60,9 @@ impl<P: Probe> Device<P> {
         self.metrics = Metrics::default();
         self.clock = Clock::default();
         self.now = SimTime(0);
-        self.link_free_at.clear();
-        (self.submitted, self.idle_epoch, self.idle) = (0, 0, false);
+        self.link.start_anew();
+        self.idle.start_anew();
+        self.admission = Admission::default();
         Ok(())
     }
 }
@@ -97,7 +99,7 @@ impl<P: Probe> Device<P> {
             layout: self.ftl.layout().fingerprint(),
             seed,
             now: self.now,
-            requests: self.submitted,
+            requests: self.submitted(),
         })
     }
 

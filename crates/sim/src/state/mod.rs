@@ -1,7 +1,6 @@
 //! What a device is made of, besides its translation layer: planes, registers, arrays and buses, waits. Each file has a
 //! struct and its own methods; none begins an operation.
 
-pub(crate) mod alarm;
 pub(crate) mod fair;
 pub(crate) mod interrupted;
 pub(crate) mod last_resorts;

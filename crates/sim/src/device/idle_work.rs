@@ -1,8 +1,8 @@
-//! Timers, and the work that a scheme has for a drive without requests.
+//! Timers that ring, and the work that a scheme has for a drive without requests.
 
 use crate::device::Device;
+use crate::host::timers::Alarm;
 use crate::probe::Probe;
-use crate::state::alarm::Alarm;
 use crate::state::plane::Plane;
 use crate::state::resources::NOTHING;
 use wordline_ftl::{OpId, OpKind};
@@ -10,21 +10,16 @@ use wordline_units::{DieId, SimTime};
 
 impl<P: Probe> Device<P> {
     pub(crate) fn alarm(&mut self, at: SimTime, alarm: Alarm) {
-        let slot = self.free_alarms.pop().unwrap_or(self.alarms.len() as u32);
-        if slot as usize == self.alarms.len() {
-            self.alarms.push(alarm);
-        }
-        self.alarms[slot as usize] = alarm;
+        let slot = self.timers.set(alarm);
         self.clock.set(self.link_event() + 1 + slot, at);
     }
 
-    pub(crate) fn ring(&mut self, slot: usize) {
-        self.free_alarms.push(slot as u32);
-        match self.alarms[slot] {
+    pub(crate) fn ring(&mut self, slot: u32) {
+        match self.timers.ring(slot) {
             Alarm::Layer(timer) => self.ftl.timer(timer),
-            Alarm::Idle(epoch) => {
-                if epoch == self.submitted && self.outstanding() == 0 {
-                    (self.idle, self.idle_since) = (true, self.now);
+            Alarm::Idle(submitted) => {
+                if submitted == self.admission.submitted() && self.outstanding() == 0 {
+                    self.idle.begin(self.now);
                     self.metrics.idle.periods += 1;
                     self.ask_all_idle();
                 }
@@ -35,8 +30,10 @@ impl<P: Probe> Device<P> {
     /// A request has come, or the run is over.
     #[inline(always)]
     pub(crate) fn idle_is_over(&mut self) {
-        if std::mem::replace(&mut self.idle, false) && !self.ftl.view().draining() {
-            self.metrics.idle.idle_s += self.now.since(self.idle_since);
+        if let Some(time) = self.idle.end(self.now)
+            && !self.ftl.view().draining()
+        {
+            self.metrics.idle.idle_s += time;
         }
     }
 
@@ -66,7 +63,7 @@ impl<P: Probe> Device<P> {
     pub(crate) fn charge_idle_work(&mut self, id: OpId, plane: usize) {
         let Plane { die, array, .. } = self.planes[plane];
         let began = self.planes[plane].of(id).began;
-        let from = began.max(std::mem::replace(&mut self.idle_counted[die.index()], self.now));
+        let from = self.idle.count(die, began, self.now);
         if !self.ftl.view().draining() {
             self.metrics.idle.worked_s[self.ftl.op(id).cause() as usize] += self.now.since(began);
             if self.metrics.begins_bin(self.now) {

@@ -1,0 +1,95 @@
+//! Idle periods: whether the drive is in one, and how long each die has worked in it.
+
+use wordline_ftl::{Saved, saved_fields};
+use wordline_units::{DieId, SimDuration, SimTime};
+
+/// Whether the drive is idle. It is from some time after the last request has ended until the next one comes.
+#[derive(Clone, Debug)]
+pub(crate) struct Idle {
+    /// After how long without a request.
+    after: SimDuration,
+    is_idle: bool,
+    since: SimTime,
+    /// By die, until when its idle work has been counted: what holds others up is counted once.
+    counted: Vec<SimTime>,
+    /// Requests that had been submitted when it last began to wait.
+    waits_at: u64,
+}
+
+impl Saved for Idle {
+    saved_fields! { Idle,
+        values: [is_idle, since, counted, waits_at],
+        parts: [],
+        rebuilt: [after],
+    }
+}
+
+impl Idle {
+    /// A drive of so many dies that is idle after so long.
+    pub fn new(after: SimDuration, dies: u32) -> Idle {
+        let counted = vec![SimTime(0); dies as usize];
+        Idle { after, is_idle: false, since: SimTime(0), counted, waits_at: 0 }
+    }
+
+    #[inline(always)]
+    pub fn is_idle(&self) -> bool {
+        self.is_idle
+    }
+
+    /// No request is outstanding, after so many. Returns when the drive is idle if none comes.
+    pub fn wait(&mut self, submitted: u64, now: SimTime) -> SimTime {
+        self.waits_at = submitted;
+        now + self.after
+    }
+
+    /// It is idle from now on.
+    pub fn begin(&mut self, now: SimTime) {
+        (self.is_idle, self.since) = (true, now);
+    }
+
+    /// It is at work for itself, as if it were idle, in a period that has no begin.
+    pub fn drain(&mut self) {
+        self.is_idle = true;
+    }
+
+    /// It is idle no longer. Returns how long it was, if it was.
+    #[inline(always)]
+    pub fn end(&mut self, now: SimTime) -> Option<SimDuration> {
+        std::mem::replace(&mut self.is_idle, false).then(|| now.since(self.since))
+    }
+
+    /// Idle work that began at a time has had a die until now. Returns since when that has not been counted.
+    pub fn count(&mut self, die: DieId, began: SimTime, now: SimTime) -> SimTime {
+        began.max(std::mem::replace(&mut self.counted[die.index()], now))
+    }
+
+    /// Begin at time 0.
+    pub fn start_anew(&mut self) {
+        (self.is_idle, self.waits_at) = (false, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn period_ends_once_and_is_as_long_as_since_it_began() {
+        let mut idle = Idle::new(SimDuration(100), 1);
+        assert_eq!(idle.wait(1, SimTime(7)), SimTime(107));
+        assert_eq!(idle.end(SimTime(50)), None);
+        idle.begin(SimTime(107));
+        assert!(idle.is_idle());
+        assert_eq!(idle.end(SimTime(150)), Some(SimDuration(43)));
+        assert_eq!((idle.end(SimTime(160)), idle.is_idle()), (None, false));
+    }
+
+    #[test]
+    fn work_of_a_die_is_counted_once() {
+        let mut idle = Idle::new(SimDuration::ZERO, 2);
+        assert_eq!(idle.count(DieId(1), SimTime(10), SimTime(30)), SimTime(10));
+        // Began beside that, in another plane.
+        assert_eq!(idle.count(DieId(1), SimTime(20), SimTime(40)), SimTime(30));
+        assert_eq!(idle.count(DieId(0), SimTime(20), SimTime(40)), SimTime(20));
+    }
+}

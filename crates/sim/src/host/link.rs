@@ -1,0 +1,167 @@
+//! The host link: what a request that the drive is through with takes to reach the host.
+
+use std::collections::VecDeque;
+use wordline_device::{HostLink, Lanes};
+use wordline_ftl::{RequestId, Saved, saved_fields};
+use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
+
+/// What becomes of a request that is given to the link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sent {
+    /// It is over at once.
+    Over,
+    /// It stands on the link behind others, whose end is an event already.
+    Behind,
+    /// It stands on the link, and its end is an event that is to be set.
+    Until(SimTime),
+}
+
+/// The host link. Requests stand on it in the order in which they end. Of one lane the first has an event in the clock;
+/// where each queue of the host has a lane of its own, each request has one.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    rules: HostLink,
+    takes_no_time: bool,
+    /// When each lane is free.
+    free_at: Vec<SimTime>,
+    /// With the time at which each ends.
+    queue: VecDeque<(SimTime, RequestId)>,
+}
+
+impl Saved for Link {
+    saved_fields! { Link,
+        values: [free_at, queue],
+        parts: [],
+        rebuilt: [rules, takes_no_time],
+    }
+}
+
+impl Link {
+    pub fn new(rules: HostLink) -> Link {
+        let overheads = [rules.read_overhead, rules.write_overhead];
+        let takes_no_time = rules.rate.is_off() && overheads == [SimDuration::ZERO; 2];
+        Link { rules, takes_no_time, free_at: vec![], queue: VecDeque::new() }
+    }
+
+    /// Whether every request is over at once.
+    #[inline(always)]
+    pub fn takes_no_time(&self) -> bool {
+        self.takes_no_time
+    }
+
+    /// Give it a request.
+    pub fn send(&mut self, id: RequestId, request: &HostRequest, now: SimTime) -> Sent {
+        let lane = if self.has_lanes() { request.volume as usize } else { 0 };
+        let overhead = match request.op {
+            HostOp::Read => self.rules.read_overhead,
+            HostOp::Write => self.rules.write_overhead,
+            HostOp::Trim | HostOp::Flush => SimDuration::ZERO,
+        };
+        let end = match (request.op, self.queue.back()) {
+            // A flush takes no time, but says that what came before is over: it must not overtake the writes that
+            // still stand here. A trim says nothing of others.
+            (HostOp::Flush, Some((last, _))) => *last,
+            (HostOp::Trim | HostOp::Flush, _) => return Sent::Over,
+            _ => self.occupy(lane, now, overhead + self.rules.rate.time_for(request.bytes())),
+        };
+        let is_event = self.queue.is_empty() || self.has_lanes();
+        // Of one lane each comes behind the one before; between lanes what ends first goes first.
+        let at = self.queue.partition_point(|(before, _)| *before <= end);
+        self.queue.insert(at, (end, id));
+        if is_event { Sent::Until(end) } else { Sent::Behind }
+    }
+
+    /// Whether each queue has a lane of its own, and each request on them an event.
+    fn has_lanes(&self) -> bool {
+        self.rules.link == Lanes::PerQueue
+    }
+
+    /// When a lane has done with what takes so long, behind what it was given before.
+    fn occupy(&mut self, lane: usize, now: SimTime, takes: SimDuration) -> SimTime {
+        if lane >= self.free_at.len() {
+            self.free_at.resize(lane + 1, SimTime(0));
+        }
+        let free_at = &mut self.free_at[lane];
+        *free_at = now.max(*free_at) + takes;
+        *free_at
+    }
+
+    /// The first request reaches the host.
+    pub fn deliver(&mut self) -> Option<RequestId> {
+        self.queue.pop_front().map(|(_, id)| id)
+    }
+
+    /// When the next one does, if that is no event yet.
+    pub fn next_event(&self) -> Option<SimTime> {
+        self.queue.front().filter(|_| !self.has_lanes()).map(|(end, _)| *end)
+    }
+
+    /// Begin at time 0, with nothing on it.
+    pub fn start_anew(&mut self) {
+        debug_assert!(self.queue.is_empty());
+        self.free_at.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_units::Rate;
+
+    /// A byte a nanosecond, and 10 ns for a write besides.
+    fn link(lanes: Lanes) -> Link {
+        let rate = Rate { bytes: 1, nanoseconds: 1 };
+        let [read_overhead, write_overhead] = [0, 10].map(SimDuration);
+        Link::new(HostLink { rate, read_overhead, write_overhead, queue_depth: 1, link: lanes })
+    }
+
+    fn request(op: HostOp, volume: u16) -> HostRequest {
+        HostRequest { volume, ..HostRequest::new(op, 0, 1) }
+    }
+
+    #[test]
+    fn requests_of_one_lane_follow_each_other_and_the_first_alone_is_an_event() {
+        let mut link = link(Lanes::Shared);
+        assert_eq!(
+            link.send(RequestId(0), &request(HostOp::Write, 0), SimTime(5)),
+            Sent::Until(SimTime(527))
+        );
+        assert_eq!(link.send(RequestId(1), &request(HostOp::Read, 1), SimTime(6)), Sent::Behind);
+        assert_eq!(link.deliver(), Some(RequestId(0)));
+        assert_eq!(link.next_event(), Some(SimTime(527 + 512)));
+        assert_eq!(link.deliver(), Some(RequestId(1)));
+        assert_eq!((link.deliver(), link.next_event()), (None, None));
+    }
+
+    #[test]
+    fn lanes_of_their_own_overlap_and_each_request_is_an_event() {
+        let mut link = link(Lanes::PerQueue);
+        assert_eq!(
+            link.send(RequestId(0), &request(HostOp::Write, 0), SimTime(0)),
+            Sent::Until(SimTime(522))
+        );
+        assert_eq!(link.send(RequestId(1), &request(HostOp::Read, 1), SimTime(1)), Sent::Until(SimTime(513)));
+        assert_eq!(link.next_event(), None);
+        assert_eq!([link.deliver(), link.deliver()], [Some(RequestId(1)), Some(RequestId(0))]);
+    }
+
+    #[test]
+    fn flush_stays_behind_what_stands_on_the_link_and_a_trim_does_not() {
+        let mut link = link(Lanes::Shared);
+        assert_eq!(link.send(RequestId(0), &request(HostOp::Flush, 0), SimTime(0)), Sent::Over);
+        link.send(RequestId(1), &request(HostOp::Write, 0), SimTime(0));
+        assert_eq!(link.send(RequestId(2), &request(HostOp::Flush, 0), SimTime(1)), Sent::Behind);
+        assert_eq!(link.send(RequestId(3), &request(HostOp::Trim, 0), SimTime(1)), Sent::Over);
+        link.deliver();
+        assert_eq!((link.next_event(), link.deliver()), (Some(SimTime(522)), Some(RequestId(2))));
+    }
+
+    #[test]
+    fn lane_that_was_used_is_free_when_the_drive_starts_anew() {
+        let mut link = link(Lanes::Shared);
+        link.send(RequestId(0), &request(HostOp::Read, 0), SimTime(1_000));
+        link.deliver();
+        link.start_anew();
+        assert_eq!(link.send(RequestId(1), &request(HostOp::Read, 0), SimTime(0)), Sent::Until(SimTime(512)));
+    }
+}

@@ -1,0 +1,7 @@
+//! The host's side of a device: what comes in, what goes out, and what is due when nobody asks. Each file has a struct
+//! with its own state, and knows no other.
+
+pub(crate) mod admission;
+pub(crate) mod idle;
+pub(crate) mod link;
+pub(crate) mod timers;
