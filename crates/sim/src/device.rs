@@ -7,20 +7,16 @@
 //! and take whoever waits first by (class, arrival). A plane offers only its first operation, so
 //! operations of one class are served in order within a plane. A program is bound to its page when
 //! its transfer begins: from there to the array nothing can come between in that plane. With a second
-//! register a plane may be at two operations, one at the array and one at the bus (`registers.rs`).
+//! register a plane may be at two operations, one at the array and one at the bus (`state/registers.rs`).
 
-mod faults;
+mod commands;
 mod host;
 mod idle_work;
 mod life;
-mod multiplane;
-mod planes;
 pub(crate) mod power;
-mod registers;
+mod queues;
 mod service;
-mod shares;
 pub(crate) mod state;
-mod suspend;
 mod watch;
 
 use crate::clock::Clock;
@@ -32,20 +28,19 @@ use crate::host::link::Link;
 use crate::host::timers::{Alarm, Timers};
 use crate::metrics::Metrics;
 use crate::probe::{Moment, Probe};
+use crate::state::array::Arrays;
+use crate::state::bus::Buses;
 use crate::state::fair::Fair;
-use crate::state::interrupted::Interrupted;
 use crate::state::last_resorts::LastResorts;
 use crate::state::life::Watch;
-use crate::state::plane::{Plane, Want};
+use crate::state::plane::{Place, Plane, Want};
+use crate::state::queue::Queue;
 use crate::state::queue_delay::QueueDelays;
-use crate::state::registers::RegisterUse;
-use crate::state::resources::Resources;
-use std::collections::VecDeque;
-use wordline_device::{DeviceSpec, Multiplane, ParallelUnit, Suspension};
-use wordline_flash::{CommandOverhead, Geometry, Medium};
-use wordline_ftl::{
-    BoxedMedia, BusyTime, Class, DriveInfo, Effect, Fault, Ftl, OpId, Refusal, Saved, Scheme, saved_fields,
-};
+use crate::state::registers::Registers;
+use crate::state::set_aside::SetAside;
+use wordline_device::DeviceSpec;
+use wordline_flash::Geometry;
+use wordline_ftl::{BoxedMedia, DriveInfo, Effect, Fault, Ftl, Refusal, Saved, Scheme, saved_fields};
 use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
 
 /// Forget what has been dealt with, mostly all of it.
@@ -68,27 +63,15 @@ pub struct Device<P: Probe> {
     pub metrics: Metrics,
     geometry: Geometry,
     planes: Vec<Plane>,
-    /// Programs that found no slot, by plane, in the order they came.
-    waiting: Vec<VecDeque<OpId>>,
+    /// Programs that found no slot.
+    set_aside: SetAside,
     queue_delays: QueueDelays,
-    arrays: Resources,
-    /// Whether like operations of an array's planes go together.
-    pairs: bool,
-    /// With those, planes at which something has been queued that they have not looked at yet.
+    arrays: Arrays,
+    /// With multi-plane commands, planes at which something has been queued that they have not looked at yet.
     newly_queued: Vec<usize>,
-    /// What host reads interrupt, and by array what that has come to.
-    suspension: Option<Suspension>,
-    interrupted: Vec<Interrupted>,
-    buses: Resources,
+    buses: Buses,
     /// What arrays have given to each kind of work, where they go by shares.
     fair: Option<Box<Fair>>,
-    /// How many times longer the arrays of some dies work than they should: a fault that is planted, and not saved.
-    slow: Vec<(DieId, u32)>,
-    /// Bus time by medium and sectors moved.
-    transfer: Vec<Vec<u64>>,
-    command_program: Vec<u64>,
-    /// What each further plane of a multi-plane command adds, by medium.
-    command_further: Vec<CommandOverhead>,
     clock: Clock,
     now: SimTime,
     link: Link,
@@ -102,9 +85,9 @@ pub struct Device<P: Probe> {
 
 impl<P: Probe> Saved for Device<P> {
     saved_fields! { Device,
-        values: [planes, waiting, queue_delays, arrays, interrupted, buses, fair, clock, now, timers, admission, last_resorts],
-        parts: [link, idle, ftl, metrics],
-        rebuilt: [probe, geometry, pairs, slow, newly_queued, suspension, transfer, command_program, command_further, life],
+        values: [planes, set_aside, queue_delays, fair, clock, now, timers, admission, last_resorts],
+        parts: [arrays, buses, link, idle, ftl, metrics],
+        rebuilt: [probe, geometry, newly_queued, life],
     }
 }
 
@@ -145,53 +128,18 @@ impl<P: Probe> Device<P> {
 
     /// The clock and the queues of a drive.
     fn around(ftl: Ftl, spec: &DeviceSpec, geometry: &Geometry, probe: P) -> Device<P> {
-        let mut planes = vec![];
-        let mut arrays = Resources::default();
-        let mut buses = Resources::default();
-        for p in 0..geometry.planes {
-            let die = geometry.die_of(PlaneId(p));
-            let channel = geometry.channel_of(die);
-            let array = match spec.parallel_unit {
-                ParallelUnit::Die => die.0,
-                ParallelUnit::Plane => p,
-            };
-            arrays.add_plane(array);
-            buses.add_plane(channel.0);
-            planes.push(Plane {
-                head: [OpId::NONE; Class::COUNT],
-                tail: [OpId::NONE; Class::COUNT],
-                queued: 0,
-                current: RegisterUse::NOTHING,
-                cache: geometry.medium_of(PlaneId(p)).cache_register,
-                busy: BusyTime::default(),
-                cache_register: Box::default(),
-                array,
-                channel: channel.0,
-                die,
-                medium: geometry.medium_index(PlaneId(p)) as u32,
-                wants: Want::Nothing,
-            });
-        }
-        let most_sectors = geometry.media.iter().map(|m| m.page.0 * 4 / geometry.sector).max().unwrap_or(0);
+        let arrays = Arrays::new(spec, geometry);
+        let buses = Buses::new(geometry, arrays.count() as u32);
+        let planes: Vec<Plane> =
+            (0..geometry.planes).map(|p| Self::plane(spec, geometry, PlaneId(p))).collect();
         Device {
-            transfer: geometry
-                .media
-                .iter()
-                .map(|m| (0..=most_sectors).map(|s| m.bus.time_for(s * geometry.sector).0).collect())
-                .collect(),
-            command_program: geometry.media.iter().map(|m| m.command.program.0).collect(),
-            command_further: geometry.media.iter().map(Medium::further_plane).collect(),
             clock: Clock::default(),
-            waiting: vec![VecDeque::new(); planes.len()],
+            set_aside: SetAside::new(geometry.planes),
             queue_delays: QueueDelays::default(),
-            fair: Fair::asked(spec, &planes),
-            slow: vec![],
+            fair: Fair::asked(spec, planes.iter().map(|p| (p.place.array, p.place.channel))),
             planes,
-            suspension: spec.service.suspension,
-            interrupted: vec![Interrupted::NOTHING; arrays.shared.len()],
             arrays,
             newly_queued: vec![],
-            pairs: spec.multiplane == Multiplane::Opportunistic,
             buses,
             now: SimTime(0),
             link: Link::new(spec.host),
@@ -205,6 +153,25 @@ impl<P: Probe> Device<P> {
             ftl,
             probe,
         }
+    }
+
+    /// A plane with nothing to do.
+    fn plane(spec: &DeviceSpec, geometry: &Geometry, plane: PlaneId) -> Plane {
+        let die = geometry.die_of(plane);
+        let place = Place {
+            array: Arrays::of(spec, geometry, plane),
+            channel: geometry.channel_of(die).0,
+            die,
+            medium: geometry.medium_index(plane) as u32,
+        };
+        let registers = Registers::new(geometry.medium_of(plane).cache_register);
+        Plane { queue: Queue::EMPTY, registers, place, wants: Want::Nothing }
+    }
+
+    /// Let the arrays of a die work so many times longer from their next operation on; 1 is as they should. A state that is
+    /// saved, and a drive whose power was cut, know nothing of it.
+    pub fn slow_die(&mut self, die: DieId, factor: u32) {
+        self.arrays.slow(die, factor);
     }
 
     /// The device's time.
@@ -379,16 +346,15 @@ impl<P: Probe> Device<P> {
         debug_assert!(time >= self.now);
         self.now = time;
         self.ftl.set_now(time);
-        let (arrays, link) = (self.arrays.shared.len(), self.link_event() as usize);
-        let what = what as usize;
+        let (arrays, link) = (self.arrays.count() as u32, self.link_event());
         if what < arrays {
-            self.array_done(what);
+            self.array_done(what as usize);
         } else if what < link {
-            self.bus_done(what - arrays);
+            self.bus_done((what - arrays) as usize);
         } else if what == link {
             self.link_done();
         } else {
-            self.ring((what - link - 1) as u32);
+            self.ring(what - link - 1);
             if self.ftl.holds_a_die() {
                 self.let_go_at_rest();
             }
@@ -402,7 +368,7 @@ impl<P: Probe> Device<P> {
     #[cold]
     fn let_go_at_rest(&mut self) {
         self.settle();
-        if self.arrays.shared.iter().chain(&self.buses.shared).all(|shared| shared.busy.is_none()) {
+        if self.arrays.are_at_rest() && self.buses.are_at_rest() {
             self.ftl.let_go_of_dies();
         }
     }

@@ -7,7 +7,6 @@ use crate::host::link::Sent;
 use crate::host::timers::Alarm;
 use crate::metrics::{Free, Usage};
 use crate::probe::Probe;
-use crate::state::resources::Resources;
 use wordline_ftl::{LatencyPart, Pending, RequestId};
 
 impl<P: Probe> Device<P> {
@@ -25,7 +24,7 @@ impl<P: Probe> Device<P> {
 
     /// The clock's number for the host link; timers come after it.
     pub(crate) fn link_event(&self) -> u32 {
-        (self.arrays.shared.len() + self.buses.shared.len()) as u32
+        self.buses.events_end()
     }
 
     pub(crate) fn link_done(&mut self) {
@@ -74,8 +73,8 @@ impl<P: Probe> Device<P> {
             pages: self.ftl.view().free_pages(home),
             usable_bytes: self.ftl.usable_bytes().0,
         };
-        let used = |resources: &Resources| resources.shared.iter().map(|r| r.used(self.now)).sum();
-        let usage = Usage { at: self.now, arrays: used(&self.arrays), buses: used(&self.buses) };
+        let (arrays, buses) = (self.arrays.used(self.now).sum(), self.buses.used(self.now).sum());
+        let usage = Usage { at: self.now, arrays, buses };
         self.metrics.sample(self.now, self.ftl.counters(), free, usage);
         if self.metrics.wants_frame() {
             self.sample_block_map();
@@ -93,8 +92,7 @@ impl<P: Probe> Device<P> {
 
     /// Note for how long each array and each bus has been busy by now.
     pub(crate) fn note_usage(&mut self) {
-        let used = |resources: &Resources| resources.shared.iter().map(|r| r.used(self.now)).collect();
-        self.metrics.used = [used(&self.arrays), used(&self.buses)];
+        self.metrics.used = [self.arrays.used(self.now).collect(), self.buses.used(self.now).collect()];
         self.metrics.used_at = self.now;
     }
 }

@@ -3,9 +3,9 @@
 use crate::device::Device;
 use crate::host::timers::Alarm;
 use crate::probe::Probe;
-use crate::state::plane::Plane;
+use crate::state::plane::{Place, Plane};
 use crate::state::resources::NOTHING;
-use wordline_ftl::{OpId, OpKind};
+use wordline_ftl::{Class, OpId, OpKind};
 use wordline_units::{DieId, SimTime};
 
 impl<P: Probe> Device<P> {
@@ -61,8 +61,8 @@ impl<P: Probe> Device<P> {
     /// An operation of idle work has had its plane until now: count how long, and what that cost those of the host
     /// that waited.
     pub(crate) fn charge_idle_work(&mut self, id: OpId, plane: usize) {
-        let Plane { die, array, .. } = self.planes[plane];
-        let began = self.planes[plane].of(id).began;
+        let Place { die, array, .. } = self.planes[plane].place;
+        let began = self.planes[plane].registers.register(id).began;
         let from = self.idle.count(die, began, self.now);
         if !self.ftl.view().draining() {
             self.metrics.idle.worked_s[self.ftl.op(id).cause() as usize] += self.now.since(began);
@@ -72,18 +72,19 @@ impl<P: Probe> Device<P> {
         }
         let held = self.ftl.is_held(die);
         for other in self.geometry.planes_of_die(die).map(|p| p as usize) {
-            if !held && self.planes[other].array != array {
+            if !held && self.planes[other].place.array != array {
                 continue;
             }
-            let Plane { current, cache_register, .. } = &self.planes[other];
-            let cached = &cache_register.cached;
-            let waits_for_array = !current.op.is_none() && self.arrays.wants[other] != NOTHING;
+            let Plane { registers, queue, .. } = &self.planes[other];
+            let (current, cached) = (registers.current(), registers.cached());
+            let waits_for_array = !current.op.is_none() && self.arrays.wanted(other) != NOTHING;
             for (held, waits) in [(current, waits_for_array), (cached, cached.waits)] {
                 if waits && self.ftl.serves_host(held.op) {
                     self.queue_delays.behind_idle(held.op, from, Some(held.turned), self.now);
                 }
             }
-            for mut waiting in self.planes[other].head {
+            for rank in 0..Class::COUNT {
+                let mut waiting = queue.head(rank);
                 while !waiting.is_none() {
                     if self.ftl.serves_host(waiting) {
                         self.queue_delays.behind_idle(waiting, from, None, self.now);

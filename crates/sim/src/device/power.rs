@@ -30,9 +30,7 @@ impl<P: Probe> Device<P> {
     /// Cut the power now, after everything that has happened until now. Programs and erases that the
     /// arrays are at work on, or have set aside, are torn; a program whose data are still on the bus leaves no trace.
     pub fn power_cut(self) -> PoweredOff<P> {
-        let at_work = self.arrays.shared.iter().filter_map(|a| a.busy);
-        let suspended = self.interrupted.iter().filter_map(|i| i.suspended());
-        let spoiled: Vec<OpId> = at_work.chain(suspended).flat_map(|lead| self.together(lead)).collect();
+        let spoiled: Vec<OpId> = self.arrays.in_hand().flat_map(|lead| self.together(lead)).collect();
         let image = self.ftl.power_cut(&spoiled);
         let mut lost = image.in_flight.clone();
         lost.extend(self.admission.numbers());

@@ -1,11 +1,16 @@
 //! Arrays and buses at work: what they begin, and what follows when they are through with it.
 
 use crate::device::Device;
-use crate::probe::{Event, Probe};
-use crate::state::plane::Want;
+use crate::device::queues::passing;
+use crate::device::watch;
+use crate::probe::Probe;
+use crate::state::array::Ended;
+use crate::state::fair::Fair;
+use crate::state::plane::{Place, Want};
 use crate::state::queue_delay::Work;
+use crate::state::registers::Next;
 use wordline_ftl::{Binding, OpId, OpKind};
-use wordline_units::{PlaneId, SimDuration};
+use wordline_units::SimDuration;
 
 impl<P: Probe> Device<P> {
     /// Let an array serve the first of those that wait for it.
@@ -17,15 +22,15 @@ impl<P: Probe> Device<P> {
     }
 
     fn serve_array(&mut self, array: usize) {
-        if self.pairs && self.expects_sibling_plane(array) {
+        if self.arrays.is_multiplane() && self.expects_sibling_plane(array) {
             return;
         }
-        while let Some((plane, key)) = self.next_at_array(array) {
+        while let Some((plane, key)) = self.arrays.next(array, self.fair.as_deref()) {
             if self.planes[plane].wants == Want::Array {
                 let Some(first) = self.take(plane, key) else { continue };
                 self.occupy(plane, first);
             }
-            self.begin_on_array(array, plane, self.planes[plane].current.op);
+            self.begin_on_array(array, plane, self.planes[plane].registers.current().op);
             return;
         }
     }
@@ -33,38 +38,54 @@ impl<P: Probe> Device<P> {
     /// An operation has the plane from now on.
     #[inline(always)]
     pub(crate) fn occupy(&mut self, plane: usize, id: OpId) {
-        let p = &mut self.planes[plane];
-        if p.cache.is_off() {
-            (p.current.op, p.current.began) = (id, self.now);
+        let Device { planes, ftl, now, .. } = self;
+        let registers = &mut planes[plane].registers;
+        if registers.is_one() {
+            registers.occupy(id, *now);
         } else {
-            self.take_register(plane, id);
+            registers.take_register(id, ftl.op(id).goes_on(), *now, |id| passing(ftl, id));
         }
-        self.watch_begin(id, plane);
+        if P::WATCHES {
+            let place = self.planes[plane].place;
+            watch::begin(&mut self.probe, &self.ftl, id, place, self.geometry.sector);
+        }
     }
 
     #[inline(always)]
     pub(crate) fn begin_on_array(&mut self, array: usize, plane: usize, id: OpId) {
-        self.arrays.shared[array].busy = Some(id);
-        let mut time = self.ftl.begin_on_array(id);
-        if !self.slow.is_empty() {
-            time = self.slowed(id, time);
+        let time = self.ftl.begin_on_array(id);
+        let p = &mut self.planes[plane];
+        let time = self.arrays.time_in(p.place.die, time);
+        p.registers.note_again(time.again);
+        let mut end = self.now + time.all;
+        if self.arrays.is_multiplane() {
+            end = self.join(array, id, end);
         }
-        self.planes[plane].current.again = time.again;
-        let end = if self.pairs { self.join(array, id, self.now + time.all) } else { self.now + time.all };
-        self.arrays.shared[array].take_until(self.now, end);
-        self.clock.set(array as u32, end);
-        if self.suspension.is_some() {
-            return self.begin_interruptible(array);
+        let event = self.arrays.begin(array, id, self.now, end);
+        self.clock.set(event, end);
+        if self.arrays.suspends() {
+            return; // The probe learns of it when it is over, and there are no shares.
         }
         if P::WATCHES {
-            let mut at = Some(id);
-            while let Some(id) = at {
-                self.watch_array(id, self.ftl.op(id).plane.index(), self.now, end);
-                at = self.goes_with(id);
-            }
+            self.watch_command(id, (self.now, end));
         }
         if self.fair.is_some() {
             self.charge(array, id, time.all);
+        }
+    }
+
+    /// An array has begun an operation: that puts its kind off, and planes may offer another.
+    #[cold]
+    fn charge(&mut self, array: usize, id: OpId, time: SimDuration) {
+        let Some(fair) = &mut self.fair else { return };
+        fair.charge(array, self.ftl.op(id).key, time);
+        for i in 0..fair.planes_of_array(array).len() {
+            let Some(plane) = self.fair.as_ref().map(|fair| fair.planes_of_array(array)[i] as usize) else {
+                return;
+            };
+            if self.planes[plane].registers.may_begin() {
+                self.offer(plane);
+            }
         }
     }
 
@@ -79,16 +100,21 @@ impl<P: Probe> Device<P> {
     /// With multi-plane commands a bus serves whoever waits before the array looks at what it has moved.
     #[inline(always)]
     fn serve_bus_first(&mut self, channel: usize) {
-        if self.pairs && self.buses.is_due(channel) {
+        if self.arrays.is_multiplane() && self.buses.is_due(channel) {
             self.serve_bus(channel);
         }
     }
 
     fn serve_bus(&mut self, channel: usize) {
-        while let Some((plane, key)) = self.next_at_bus(channel) {
+        while let Some((plane, key)) = match &self.fair {
+            None => self.buses.next(channel),
+            Some(fair) => {
+                self.buses.next_by(channel, fair.planes_of_channel(channel), Fair::order_of_arrival)
+            }
+        } {
             let p = &self.planes[plane];
             if p.wants != Want::Bus {
-                return self.begin_on_bus(channel, plane, p.at_bus(), 0);
+                return self.begin_on_bus(channel, plane, p.registers.at_bus(), 0);
             }
             if let Some(first) = self.take(plane, key)
                 && self.begin_program(plane, first)
@@ -104,12 +130,11 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(crate) fn begin_program(&mut self, plane: usize, id: OpId) -> bool {
         let binding = self.ftl.bind(id);
-        let p = &mut self.planes[plane];
-        let (array, channel) = (p.array as usize, p.channel as usize);
+        let Place { array, channel, .. } = self.planes[plane].place;
         if binding == Binding::Bound {
             let command = self.command_of_program(plane, id);
             self.occupy(plane, id);
-            self.begin_on_bus(channel, plane, id, command);
+            self.begin_on_bus(channel as usize, plane, id, command);
             return true;
         }
         if binding == Binding::Blocked {
@@ -119,41 +144,37 @@ impl<P: Probe> Device<P> {
         // While the plane has another program to try, it has not yet said what it wants of its array.
         let next = self.first(plane);
         if !next.is_none() && self.ftl.op(next).kind != OpKind::Program {
-            self.try_array(array);
+            self.try_array(array as usize);
         }
         false
     }
 
     #[inline(always)]
     fn begin_on_bus(&mut self, channel: usize, plane: usize, id: OpId, command: u64) {
-        self.buses.shared[channel].busy = Some(id);
-        let sectors = self.ftl.transfer_sectors(id);
-        let time = command + self.transfer[self.planes[plane].medium as usize][sectors as usize];
-        let end = self.now + SimDuration(time);
-        self.buses.shared[channel].take_until(self.now, end);
-        self.clock.set((self.arrays.shared.len() + channel) as u32, end);
+        let (place, sectors) = (self.planes[plane].place, self.ftl.transfer_sectors(id));
+        let takes = self.buses.time(place.medium as usize, sectors as usize, command);
+        let end = self.now + takes;
+        let event = self.buses.begin(channel, id, self.now, end);
+        self.clock.set(event, end);
         if P::WATCHES {
-            let channel = wordline_units::ChannelId(channel as u32);
             let bytes = sectors as u64 * self.geometry.sector;
-            let (op, plane) = (self.ftl.op(id).number(), PlaneId(plane as u32));
-            let event = Event::Bus { op, channel, plane, bytes, start: self.now, end };
-            self.probe.event(event);
+            watch::bus(&mut self.probe, &self.ftl, id, place, bytes, (self.now, end));
         }
     }
 
     #[inline]
     pub(crate) fn array_done(&mut self, array: usize) {
-        if self.suspension.is_some() && !self.is_through(array) {
-            return;
+        if P::WATCHES && self.arrays.suspends() {
+            self.watch_interruptible(array);
         }
-        let Some(id) = self.arrays.shared[array].busy.take() else { return };
-        if self.pairs {
-            self.end_together(array, id);
-        } else {
-            self.array_is_through(id);
+        match self.arrays.end(array, self.now) {
+            Ended::Void | Ended::Through(None) => return,
+            Ended::Stopped(lead) => return self.suspend(array, lead),
+            Ended::Through(Some(lead)) if self.arrays.is_multiplane() => self.end_together(array, lead),
+            Ended::Through(Some(id)) => self.array_is_through(id),
         }
         self.try_array(array);
-        if self.suspension.is_some() {
+        if self.arrays.suspends() {
             self.go_on_with_rest(array);
         }
     }
@@ -163,47 +184,42 @@ impl<P: Probe> Device<P> {
     pub(crate) fn array_is_through(&mut self, id: OpId) {
         let op = self.ftl.op(id);
         let plane = op.plane.index();
-        if op.kind == OpKind::Read {
-            let (key, repeated, p) = (op.key, op.repeated(), &mut self.planes[plane]);
-            if repeated == 0 {
-                p.current.turned = self.now;
-            }
-            p.current.sensed = self.now;
-            if p.cache.reads() {
-                self.bring_out(plane);
-            } else {
-                let channel = p.channel as usize;
-                if self.buses.is_idle(channel) {
-                    self.begin_on_bus(channel, plane, id, 0);
-                } else {
-                    self.buses.want(channel, plane, key);
-                    self.try_bus(channel);
-                }
-            }
+        if op.kind != OpKind::Read {
+            return self.end(id, plane);
+        }
+        let (key, p) = (op.key, &mut self.planes[plane]);
+        p.registers.note_sensed(op.repeated() == 0, self.now);
+        if p.registers.brings_out() {
+            return self.bring_out(plane);
+        }
+        let channel = p.place.channel as usize;
+        if self.buses.is_idle(channel) {
+            self.begin_on_bus(channel, plane, id, 0);
         } else {
-            self.end(id, plane);
+            self.buses.want(channel, plane, key);
+            self.try_bus(channel);
         }
     }
 
     #[inline]
     pub(crate) fn bus_done(&mut self, channel: usize) {
-        let Some(id) = self.buses.shared[channel].busy.take() else { return };
+        let Some(id) = self.buses.end(channel) else { return };
         let op = self.ftl.op(id);
         let plane = op.plane.index();
         let is_read = op.kind == OpKind::Read;
         if is_read && !self.ftl.repeat(id) {
             self.end(id, plane);
-        } else if !self.planes[plane].cache.is_off() && self.planes[plane].cache_register.cached.op == id {
-            self.planes[plane].cache_register.cached.turned = self.now;
+        } else if self.planes[plane].registers.has_cached(id) {
+            self.planes[plane].registers.note_brought(id, self.now);
             self.serve_bus_first(channel);
             self.bring_in(plane);
         } else {
             let (key, p) = (self.ftl.op(id).key, &mut self.planes[plane]);
-            let array = p.array as usize;
+            let array = p.place.array as usize;
             if !is_read {
-                p.current.turned = self.now;
+                p.registers.note_brought(id, self.now);
             }
-            if self.arrays.is_idle(array) && !self.pairs && self.suspension.is_none() {
+            if self.arrays.is_idle(array) && !self.arrays.is_multiplane() && !self.arrays.suspends() {
                 self.begin_on_array(array, plane, id);
             } else {
                 self.arrays.want(array, plane, key);
@@ -218,54 +234,101 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(crate) fn end(&mut self, id: OpId, plane: usize) {
         if P::WATCHES {
-            let op = self.ftl.op(id).number();
-            self.probe.event(Event::Ready { op, plane: PlaneId(plane as u32), at: self.now });
+            watch::ready(&mut self.probe, &self.ftl, id, self.now);
         }
-        let (cause, is_program) = (self.ftl.op(id).cause(), self.ftl.op(id).kind == OpKind::Program);
         if self.ftl.serves_host(id) {
-            let idle_delay = self.queue_delays.idle(id);
-            if idle_delay > SimDuration::ZERO
-                && let Some(request) = self.ftl.request_of(id)
-            {
-                request.behind_idle = request.behind_idle.max(idle_delay);
-            }
-            let work = if is_program { Work::Program } else { Work::Read };
-            let p = &mut self.planes[plane];
-            let busy = if p.cache.is_off() { p.busy } else { p.of(id).busy_before };
-            let breakdown = if self.suspension.is_some() {
-                self.queue_delays.breakdown_of_all(id, p.of(id), busy, self.now, work)
-            } else {
-                self.queue_delays.breakdown(id, p.of(id), busy, self.now, work)
-            };
-            self.ftl.been_through(breakdown);
+            self.tell_breakdown(id, plane);
         } else if self.ftl.op(id).is_idle_work() {
             self.count_idle_work(id, plane);
         }
-        let p = &mut self.planes[plane];
-        if p.cache.is_off() {
-            p.busy.add(cause, self.now.since(p.current.began).0);
-            p.current.op = OpId::NONE;
+        let Device { planes, ftl, now, .. } = self;
+        let registers = &mut planes[plane].registers;
+        if registers.is_one() {
+            registers.leave(ftl.op(id).cause(), *now);
         } else {
-            self.leave_register(plane, id);
+            registers.leave_register(id, *now, |id| passing(ftl, id));
         }
         if P::WATCHES {
-            self.watch_done(id);
+            watch::done(&mut self.probe, &mut self.ftl, id, self.now);
         } else {
             self.ftl.done(id);
         }
         if self.idle.is_idle() {
-            let die = self.planes[plane].die;
+            let die = self.planes[plane].place.die;
             if self.ftl.idle_jobs(die) == 0 {
                 self.ftl.idle(die);
             }
         }
         match self.ftl.take_continuation() {
             Some(next) => self.continue_with(plane, next),
-            None if !self.planes[plane].cache.is_off() => self.go_on_in(plane),
-            None => self.offer(plane),
+            None if self.planes[plane].registers.is_one() => self.offer(plane),
+            None => self.go_on_in(plane),
         }
-        if self.suspension.is_some() {
-            self.go_on_with_rest(self.planes[plane].array as usize);
+        if self.arrays.suspends() {
+            self.go_on_with_rest(self.planes[plane].place.array as usize);
+        }
+    }
+
+    /// Tell what an operation of the host has been through that is over now.
+    #[inline(always)]
+    fn tell_breakdown(&mut self, id: OpId, plane: usize) {
+        let idle_delay = self.queue_delays.idle(id);
+        if idle_delay > SimDuration::ZERO
+            && let Some(request) = self.ftl.request_of(id)
+        {
+            request.behind_idle = request.behind_idle.max(idle_delay);
+        }
+        let is_program = self.ftl.op(id).kind == OpKind::Program;
+        let work = if is_program { Work::Program } else { Work::Read };
+        let registers = &self.planes[plane].registers;
+        let (held, busy) = (registers.register(id), registers.busy_before(id));
+        let breakdown = if self.arrays.suspends() {
+            self.queue_delays.breakdown_of_all(id, held, busy, self.now, work)
+        } else {
+            self.queue_delays.breakdown(id, held, busy, self.now, work)
+        };
+        self.ftl.been_through(breakdown);
+    }
+
+    /// A page has been sensed. It goes over to the cache register if that is free, and the next can be
+    /// sensed; one that must be sensed again after its transfer stays.
+    fn bring_out(&mut self, plane: usize) {
+        let Device { planes, ftl, now, .. } = self;
+        let p = &mut planes[plane];
+        if !p.registers.may_bring_out() {
+            return;
+        }
+        let (id, channel) = (p.registers.current().op, p.place.channel as usize);
+        let leaves = !ftl.will_repeat(id);
+        if leaves {
+            p.registers.bring_out(*now, |id| passing(ftl, id));
+        }
+        self.buses.want(channel, plane, self.ftl.op(id).key);
+        self.try_bus(channel);
+        if leaves {
+            self.offer(plane);
+        }
+    }
+
+    /// A page is in the cache register. It goes over to the page register if that is free, and the next can
+    /// be brought in.
+    fn bring_in(&mut self, plane: usize) {
+        let Device { planes, ftl, now, .. } = self;
+        let p = &mut planes[plane];
+        let Some(id) = p.registers.bring_in(*now, |id| passing(ftl, id)) else { return };
+        let array = p.place.array as usize;
+        self.arrays.want(array, plane, self.ftl.op(id).key);
+        self.try_array(array);
+        self.offer(plane);
+    }
+
+    /// An operation has left a plane of two registers: data that waited for its register go over to it, or the plane
+    /// begins what comes next.
+    fn go_on_in(&mut self, plane: usize) {
+        match self.planes[plane].registers.next() {
+            Next::BringOut => self.bring_out(plane),
+            Next::BringIn => self.bring_in(plane),
+            Next::Offer => self.offer(plane),
         }
     }
 }

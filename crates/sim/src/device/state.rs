@@ -51,9 +51,9 @@ impl<P: Probe> Device<P> {
             return Err(Busy { outstanding: self.outstanding(), now: self.now });
         }
         self.ftl.start_anew();
-        self.planes.iter_mut().for_each(|plane| plane.cache_register.counted = SimTime(0));
-        let resources = self.arrays.shared.iter_mut().chain(&mut self.buses.shared);
-        resources.for_each(|shared| (shared.taken, shared.until) = (0, SimTime(0)));
+        self.planes.iter_mut().for_each(|plane| plane.registers.start_anew());
+        self.arrays.start_anew();
+        self.buses.start_anew();
         if let Some(fair) = &mut self.fair {
             fair.start_anew();
         }

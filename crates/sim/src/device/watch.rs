@@ -1,72 +1,93 @@
 //! What a probe is told of operations.
 
-use crate::device::Device;
 use crate::probe::{Begin, Event, Moment, Probe};
-use wordline_ftl::OpId;
-use wordline_units::{PlaneId, SimTime};
+use crate::state::plane::Place;
+use wordline_ftl::{Ftl, OpId};
+use wordline_units::{ChannelId, PlaneId, SimTime};
 
-impl<P: Probe> Device<P> {
-    /// The probe sees an operation begin.
-    #[inline(always)]
-    pub(crate) fn watch_begin(&mut self, id: OpId, plane: usize) {
-        if !P::WATCHES {
-            return;
-        }
-        let (mode, page) = self.ftl.page_of(id);
-        let op = self.ftl.op(id);
-        let begin = Begin {
-            op: op.number(),
-            kind: op.kind,
-            cause: op.cause(),
-            region: self.ftl.region_of(id),
-            channel: wordline_units::ChannelId(self.planes[plane].channel),
-            die: self.planes[plane].die,
-            plane: PlaneId(plane as u32),
-            ppn: op.ppn,
-            slots: self.ftl.slots_of(id),
-            mode,
-            page,
-            bytes: self.ftl.transfer_sectors(id) as u64 * self.geometry.sector,
-            from: self.ftl.source_of(id),
-            empties: self.ftl.collecting_of(id),
-        };
-        self.probe.begin(&begin, self.ftl.parts_of(id));
-    }
+/// An operation begins at a place; a sector has so many bytes.
+pub(crate) fn begin<P: Probe>(probe: &mut P, ftl: &Ftl, id: OpId, place: Place, sector: u64) {
+    let (mode, page) = ftl.page_of(id);
+    let op = ftl.op(id);
+    let begin = Begin {
+        op: op.number(),
+        kind: op.kind,
+        cause: op.cause(),
+        region: ftl.region_of(id),
+        channel: ChannelId(place.channel),
+        die: place.die,
+        plane: op.plane,
+        ppn: op.ppn,
+        slots: ftl.slots_of(id),
+        mode,
+        page,
+        bytes: ftl.transfer_sectors(id) as u64 * sector,
+        from: ftl.source_of(id),
+        empties: ftl.collecting_of(id),
+    };
+    probe.begin(&begin, ftl.parts_of(id));
+}
 
-    pub(crate) fn watch_queued(&mut self, id: OpId) {
-        let op = self.ftl.op(id);
-        let (op, class, plane) = (op.number(), op.class(), op.plane);
-        let empties = self.ftl.collecting_of(id);
-        self.probe.moment(Moment::Queued { op, class, plane, empties, at: self.now });
-    }
+/// An operation is queued.
+pub(crate) fn queued<P: Probe>(probe: &mut P, ftl: &Ftl, id: OpId, at: SimTime) {
+    let op = ftl.op(id);
+    let (op, class, plane) = (op.number(), op.class(), op.plane);
+    probe.moment(Moment::Queued { op, class, plane, empties: ftl.collecting_of(id), at });
+}
 
-    pub(crate) fn watch_array(&mut self, id: OpId, plane: usize, start: SimTime, end: SimTime) {
-        let (mode, page) = self.ftl.page_of(id);
-        let op = self.ftl.op(id);
-        let event = Event::Array {
-            op: op.number(),
-            kind: op.kind,
-            cause: op.cause(),
-            die: self.planes[plane].die,
-            plane: PlaneId(plane as u32),
-            ppn: op.ppn,
-            mode,
-            page,
-            retries: op.retries().count,
-            start,
-            end,
-        };
-        self.probe.event(event);
-    }
+/// An operation has its array for a time.
+pub(crate) fn array<P: Probe>(
+    probe: &mut P,
+    ftl: &Ftl,
+    id: OpId,
+    place: Place,
+    (start, end): (SimTime, SimTime),
+) {
+    let (mode, page) = ftl.page_of(id);
+    let op = ftl.op(id);
+    probe.event(Event::Array {
+        op: op.number(),
+        kind: op.kind,
+        cause: op.cause(),
+        die: place.die,
+        plane: op.plane,
+        ppn: op.ppn,
+        mode,
+        page,
+        retries: op.retries().count,
+        start,
+        end,
+    });
+}
 
-    /// An operation is over, and the probe sees which requests that ends.
-    pub(crate) fn watch_done(&mut self, id: OpId) {
-        let (op, before) = (self.ftl.op(id).number(), self.ftl.completed().len());
-        self.ftl.done(id);
-        for i in before..self.ftl.completed().len() {
-            let ended = self.ftl.completed()[i];
-            let request = self.ftl.pending(ended).number;
-            self.probe.moment(Moment::Decided { request, op, at: self.now });
-        }
+/// An operation has its bus for a time, to move so many bytes.
+pub(crate) fn bus<P: Probe>(
+    probe: &mut P,
+    ftl: &Ftl,
+    id: OpId,
+    place: Place,
+    bytes: u64,
+    (start, end): (SimTime, SimTime),
+) {
+    let op = ftl.op(id);
+    let (op, channel, plane) = (op.number(), ChannelId(place.channel), op.plane);
+    probe.event(Event::Bus { op, channel, plane, bytes, start, end });
+}
+
+/// An operation has its effect, and the probe sees which requests that ends.
+pub(crate) fn done<P: Probe>(probe: &mut P, ftl: &mut Ftl, id: OpId, at: SimTime) {
+    let (op, before) = (ftl.op(id).number(), ftl.completed().len());
+    ftl.done(id);
+    for i in before..ftl.completed().len() {
+        let ended = ftl.completed()[i];
+        let request = ftl.pending(ended).number;
+        probe.moment(Moment::Decided { request, op, at });
     }
+}
+
+/// An operation is over, and its plane ready for the next.
+pub(crate) fn ready<P: Probe>(probe: &mut P, ftl: &Ftl, id: OpId, at: SimTime) {
+    let op = ftl.op(id);
+    let (op, plane): (u64, PlaneId) = (op.number(), op.plane);
+    probe.event(Event::Ready { op, plane, at });
 }

@@ -1,6 +1,14 @@
-//! What has a register of a plane, and how far it is.
+//! The registers of a plane: what has them, and how long the plane has been busy.
+//!
+//! One register serves an operation from its begin to its end. With a cache register beside the page register a plane
+//! may be at two operations: one whose data the array reads or programs, and one whose data the bus moves. A page that
+//! was sensed goes over to the cache register as soon as that is free, and is brought out from there; a page that was
+//! brought in waits there until the program before it has ended. Nothing comes between a program in the cache register
+//! and the array, so a read waits for it, and a program does not go there while the page register may want it for a read.
 
 use serde::{Deserialize, Serialize};
+use wordline_counters::Cause;
+use wordline_flash::CacheRegister;
 use wordline_ftl::{BusyTime, OpId};
 use wordline_units::{SimDuration, SimTime};
 
@@ -34,19 +42,368 @@ impl RegisterUse {
     };
 }
 
-/// What a plane with a cache register has besides.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct CacheRegisterUse {
-    /// What has the cache register.
-    pub cached: RegisterUse,
-    /// How long a program could not have begun, as `busy` has it for reads.
-    pub busy_for_programs: BusyTime,
-    /// Until when both are counted.
-    pub counted: SimTime,
-}
-
 impl Default for RegisterUse {
     fn default() -> RegisterUse {
         RegisterUse::NOTHING
+    }
+}
+
+/// What a plane with a cache register has besides.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct CacheRegisterUse {
+    /// What has the cache register.
+    cached: RegisterUse,
+    /// How long a program could not have begun, as `busy` has it for reads.
+    busy_for_programs: BusyTime,
+    /// Until when both are counted.
+    counted: SimTime,
+}
+
+/// What a plane of two registers has to know of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passing {
+    pub is_program: bool,
+    /// Whether it may come in by the cache register, if it is a program.
+    pub may_be_cached: bool,
+    pub cause: Cause,
+}
+
+/// What goes on in a plane of two registers when an operation has left it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Next {
+    /// A page that was sensed is brought out.
+    BringOut,
+    /// A page that was brought in goes to the page register.
+    BringIn,
+    /// What is first in the queue.
+    Offer,
+}
+
+/// The registers of a plane.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Registers {
+    /// The operation that has the plane, or of two the one that has the page register.
+    current: RegisterUse,
+    /// What the cache register is used for.
+    cache: CacheRegister,
+    /// How long the plane has been busy with operations that have ended; where it has two registers, how long
+    /// a read could not have begun, until `counted`.
+    busy: BusyTime,
+    /// What planes of one register do without: apart, since most have one, and each operation touches its plane.
+    cache_register: Box<CacheRegisterUse>,
+}
+
+impl Registers {
+    /// Free ones.
+    pub fn new(cache: CacheRegister) -> Registers {
+        let (current, busy) = (RegisterUse::NOTHING, BusyTime::default());
+        Registers { current, cache, busy, cache_register: Box::default() }
+    }
+
+    /// Whether there is one.
+    #[inline(always)]
+    pub fn is_one(&self) -> bool {
+        self.cache.is_off()
+    }
+
+    /// Whether what is sensed goes out by a register of its own.
+    #[inline(always)]
+    pub fn brings_out(&self) -> bool {
+        self.cache.reads()
+    }
+
+    /// Whether it may have a register for another operation.
+    #[inline(always)]
+    pub fn may_begin(&self) -> bool {
+        self.current.op.is_none() || !self.cache.is_off()
+    }
+
+    /// What has its register, or of two the page register.
+    #[inline(always)]
+    pub fn current(&self) -> &RegisterUse {
+        &self.current
+    }
+
+    /// What has the cache register.
+    pub fn cached(&self) -> &RegisterUse {
+        &self.cache_register.cached
+    }
+
+    /// Whether an operation has the cache register.
+    #[inline(always)]
+    pub fn has_cached(&self, id: OpId) -> bool {
+        !self.cache.is_off() && self.cache_register.cached.op == id
+    }
+
+    /// The register that an operation has.
+    #[inline(always)]
+    pub fn register(&self, id: OpId) -> &RegisterUse {
+        if self.has_cached(id) { &self.cache_register.cached } else { &self.current }
+    }
+
+    #[inline(always)]
+    fn register_mut(&mut self, id: OpId) -> &mut RegisterUse {
+        if self.has_cached(id) { &mut self.cache_register.cached } else { &mut self.current }
+    }
+
+    /// The operation whose data move next, if it has begun one.
+    #[inline(always)]
+    pub fn at_bus(&self) -> OpId {
+        let by_cache = !self.cache.is_off() && !self.cache_register.cached.op.is_none();
+        if by_cache { self.cache_register.cached.op } else { self.current.op }
+    }
+
+    /// An operation has the one register from now on.
+    #[inline(always)]
+    pub fn occupy(&mut self, id: OpId, now: SimTime) {
+        (self.current.op, self.current.began) = (id, now);
+    }
+
+    /// The array takes so much of its time for reading again.
+    #[inline(always)]
+    pub fn note_again(&mut self, again: SimDuration) {
+        self.current.again = again;
+    }
+
+    /// A read has been sensed, for the first time or again.
+    #[inline(always)]
+    pub fn note_sensed(&mut self, is_first: bool, now: SimTime) {
+        if is_first {
+            self.current.turned = now;
+        }
+        self.current.sensed = now;
+    }
+
+    /// The data of a program have been brought in.
+    #[inline(always)]
+    pub fn note_brought(&mut self, id: OpId, now: SimTime) {
+        self.register_mut(id).turned = now;
+    }
+
+    /// An operation goes on with what its register holds.
+    pub fn note_goes_on(&mut self, id: OpId, now: SimTime) {
+        let held = self.register_mut(id);
+        (held.turned, held.sensed) = (now, now);
+    }
+
+    /// The operation that has the one register has ended.
+    #[inline(always)]
+    pub fn leave(&mut self, cause: Cause, now: SimTime) {
+        self.busy.add(cause, now.since(self.current.began).0);
+        self.current.op = OpId::NONE;
+    }
+
+    /// The operation that has the one register is suspended. Returns what it had been through, and how long the plane
+    /// had been busy without it.
+    pub fn suspend(&mut self, cause: Cause, now: SimTime) -> (RegisterUse, BusyTime) {
+        let before = (std::mem::replace(&mut self.current, RegisterUse::NOTHING), self.busy);
+        self.busy.add(cause, now.since(before.0.began).0);
+        before
+    }
+
+    /// An operation that was suspended goes on.
+    pub fn resume(&mut self, id: OpId, now: SimTime) {
+        self.current = RegisterUse { op: id, began: now, turned: now, sensed: now, ..RegisterUse::NOTHING };
+    }
+
+    /// How long it has been busy with operations that have ended.
+    pub fn busy(&self) -> BusyTime {
+        self.busy
+    }
+
+    /// The same when an operation that has a register began, if it has been busy with that alone since.
+    #[inline(always)]
+    pub fn busy_before(&self, id: OpId) -> BusyTime {
+        if self.cache.is_off() { self.busy } else { self.register(id).busy_before }
+    }
+
+    /// How long the plane has been busy, with what has its one register.
+    #[inline(always)]
+    pub fn busy_until(&self, now: SimTime, cause: impl FnOnce(OpId) -> Cause) -> BusyTime {
+        let mut busy = self.busy;
+        if !self.current.op.is_none() {
+            busy.add(cause(self.current.op), now.since(self.current.began).0);
+        }
+        busy
+    }
+
+    /// Begin at time 0.
+    pub fn start_anew(&mut self) {
+        self.cache_register.counted = SimTime(0);
+    }
+
+    /// Whether a program comes in by the cache register.
+    fn is_cached(&self, id: OpId, of: impl Fn(OpId) -> Passing) -> bool {
+        let passes = || {
+            let passing = of(id);
+            passing.is_program && passing.may_be_cached
+        };
+        self.cache.programs() && !id.is_none() && passes()
+    }
+
+    /// Whether one of two is free for an operation.
+    #[inline(never)]
+    pub fn suit(&self, id: OpId, of: impl Fn(OpId) -> Passing + Copy) -> bool {
+        let (current, cached) = (self.current.op, self.cache_register.cached.op);
+        if of(id).is_program {
+            let follows = self.is_cached(current, of) && self.is_cached(id, of);
+            cached.is_none() && (current.is_none() || follows)
+        } else {
+            current.is_none() && (cached.is_none() || !of(cached).is_program)
+        }
+    }
+
+    /// An operation takes the register that it needs first: what goes on with a page that was read, and a
+    /// program that may, the cache register.
+    pub fn take_register(
+        &mut self,
+        id: OpId,
+        goes_on: bool,
+        now: SimTime,
+        of: impl Fn(OpId) -> Passing + Copy,
+    ) {
+        let busy_before = self.busy_for(id, now, of);
+        let by_cache = (goes_on && self.cache.reads()) || self.is_cached(id, of);
+        let held = RegisterUse { op: id, began: now, busy_before, ..RegisterUse::NOTHING };
+        *(if by_cache { &mut self.cache_register.cached } else { &mut self.current }) = held;
+    }
+
+    /// An operation has ended.
+    pub fn leave_register(&mut self, id: OpId, now: SimTime, of: impl Fn(OpId) -> Passing + Copy) {
+        self.count_busy(now, of);
+        *self.register_mut(id) = RegisterUse::NOTHING;
+    }
+
+    /// A page has been sensed. Returns whether the cache register is free for it; it waits otherwise.
+    pub fn may_bring_out(&mut self) -> bool {
+        self.current.waits = !self.cache_register.cached.op.is_none();
+        !self.current.waits
+    }
+
+    /// A page that was sensed goes over to the cache register.
+    pub fn bring_out(&mut self, now: SimTime, of: impl Fn(OpId) -> Passing + Copy) {
+        self.count_busy(now, of);
+        self.cache_register.cached = std::mem::replace(&mut self.current, RegisterUse::NOTHING);
+    }
+
+    /// A page is in the cache register. It goes over to the page register if that is free, and waits otherwise.
+    pub fn bring_in(&mut self, now: SimTime, of: impl Fn(OpId) -> Passing + Copy) -> Option<OpId> {
+        self.cache_register.cached.waits = !self.current.op.is_none();
+        if self.cache_register.cached.waits {
+            return None;
+        }
+        self.count_busy(now, of);
+        self.current = std::mem::replace(&mut self.cache_register.cached, RegisterUse::NOTHING);
+        Some(self.current.op)
+    }
+
+    /// What goes on when an operation has left one of two registers.
+    pub fn next(&self) -> Next {
+        match (self.current.waits, self.cache_register.cached.waits) {
+            (true, _) => Next::BringOut,
+            (false, true) => Next::BringIn,
+            (false, false) => Next::Offer,
+        }
+    }
+
+    /// How long an operation could not have begun in one with two registers, until now.
+    pub fn busy_for(&mut self, id: OpId, now: SimTime, of: impl Fn(OpId) -> Passing + Copy) -> BusyTime {
+        self.count_busy(now, of);
+        if of(id).is_program { self.cache_register.busy_for_programs } else { self.busy }
+    }
+
+    /// Add to what it has been busy with, before that changes.
+    fn count_busy(&mut self, now: SimTime, of: impl Fn(OpId) -> Passing + Copy) {
+        let (current, cached) = (self.current.op, self.cache_register.cached.op);
+        let cached_is_program = || !cached.is_none() && of(cached).is_program;
+        let keeps_reads = if current.is_none() && cached_is_program() { cached } else { current };
+        let keeps_programs = if cached.is_none() && !self.is_cached(current, of) { current } else { cached };
+        let cause = |id: OpId| (!id.is_none()).then(|| of(id).cause);
+        let passed = now.since(self.cache_register.counted).0;
+        self.cache_register.counted = now;
+        if let Some(cause) = cause(keeps_reads) {
+            self.busy.add(cause, passed);
+        }
+        if let Some(cause) = cause(keeps_programs) {
+            self.cache_register.busy_for_programs.add(cause, passed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOST: usize = 0;
+    const GC: usize = 1;
+
+    /// Operations with odd numbers are programs, of collection; reads are of the host.
+    fn of(id: OpId) -> Passing {
+        let is_program = id.0 % 2 == 1;
+        let cause = if is_program { Cause::Gc } else { Cause::Host };
+        Passing { is_program, may_be_cached: true, cause }
+    }
+
+    /// That an operation takes a register at a time.
+    fn begin(registers: &mut Registers, id: u32, now: u64) {
+        assert!(registers.suit(OpId(id), of));
+        registers.take_register(OpId(id), false, SimTime(now), of);
+    }
+
+    #[test]
+    fn plane_of_one_register_is_busy_from_begin_to_end() {
+        let mut registers = Registers::new(CacheRegister::Off);
+        registers.occupy(OpId(1), SimTime(10));
+        assert!(!registers.may_begin());
+        let until = registers.busy_until(SimTime(25), |_| Cause::Gc);
+        assert_eq!((until.nanoseconds()[GC], registers.busy().nanoseconds()[GC]), (15, 0));
+        registers.leave(Cause::Gc, SimTime(30));
+        assert!(registers.may_begin());
+        assert_eq!(registers.busy_until(SimTime(99), |_| Cause::Host).nanoseconds(), [0, 20, 0]);
+    }
+
+    #[test]
+    fn suspended_operation_gives_the_register_free_and_its_time_so_far_counts() {
+        let mut registers = Registers::new(CacheRegister::Off);
+        registers.occupy(OpId(1), SimTime(10));
+        let (held, before) = registers.suspend(Cause::Host, SimTime(14));
+        assert_eq!((held.op, held.began, before), (OpId(1), SimTime(10), BusyTime::NOTHING));
+        assert!(registers.may_begin());
+        assert_eq!(registers.busy().nanoseconds()[HOST], 4);
+        registers.resume(OpId(1), SimTime(50));
+        assert_eq!(registers.current().op, OpId(1));
+    }
+
+    #[test]
+    fn next_page_is_sensed_while_one_is_brought_out() {
+        let mut registers = Registers::new(CacheRegister::Read);
+        begin(&mut registers, 2, 0);
+        assert!(!registers.suit(OpId(4), of));
+        assert!(registers.may_bring_out());
+        registers.bring_out(SimTime(5), of);
+        begin(&mut registers, 4, 5);
+        // The bus is not through with the first.
+        assert!(!registers.may_bring_out());
+        registers.leave_register(OpId(2), SimTime(9), of);
+        assert_eq!((registers.next(), registers.at_bus()), (Next::BringOut, OpId(4)));
+        // A read could not have begun from 0 to 9.
+        assert_eq!(registers.busy_for(OpId(6), SimTime(9), of).nanoseconds()[HOST], 9);
+    }
+
+    #[test]
+    fn next_page_is_brought_in_while_one_is_programmed_and_nothing_comes_between() {
+        let mut registers = Registers::new(CacheRegister::Program);
+        begin(&mut registers, 1, 0);
+        assert!(registers.has_cached(OpId(1)));
+        assert_eq!(registers.bring_in(SimTime(3), of), Some(OpId(1)));
+        assert!(!registers.suit(OpId(2), of));
+        begin(&mut registers, 3, 3);
+        assert_eq!(registers.bring_in(SimTime(6), of), None);
+        assert!(!registers.suit(OpId(5), of));
+        registers.leave_register(OpId(1), SimTime(10), of);
+        assert!(!registers.suit(OpId(2), of));
+        assert_eq!(registers.next(), Next::BringIn);
+        assert_eq!(registers.bring_in(SimTime(10), of), Some(OpId(3)));
+        assert!(registers.suit(OpId(5), of));
     }
 }

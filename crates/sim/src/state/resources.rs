@@ -1,4 +1,4 @@
-//! Arrays and buses: serial resources that planes share, and which plane has one next.
+//! Serial resources that planes share, and which plane has one next: arrays, and buses.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -11,46 +11,35 @@ pub(crate) const NOTHING: u64 = u64::MAX;
 
 /// A serial resource that some planes share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Shared {
-    /// What it is at. The link `next` of an operation on an array leads to those that go with it.
-    pub busy: Option<OpId>,
+struct Shared {
+    /// What it is at.
+    busy: Option<OpId>,
     /// Planes that want it, by the key of their operation; with those that have changed their mind.
-    pub queue: BinaryHeap<Reverse<(u64, u32)>>,
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
     /// Planes that want it indeed.
-    pub waiting: u32,
+    waiting: u32,
     /// Time for which it has been taken, ns, and until when that is.
-    pub taken: u64,
-    pub until: SimTime,
+    taken: u64,
+    until: SimTime,
 }
 
 impl Shared {
-    /// Something has it from now on until a time.
-    #[inline(always)]
-    pub fn take_until(&mut self, now: SimTime, end: SimTime) {
-        self.taken += end.since(now).0;
-        self.until = end;
-    }
-
-    /// What has it leaves earlier than it would.
-    pub fn leave_at(&mut self, end: SimTime) {
-        self.taken -= self.until.since(end).0;
-        self.until = end;
-    }
-
     /// How long it has been busy by now, ns.
-    pub fn used(&self, now: SimTime) -> u64 {
+    fn used(&self, now: SimTime) -> u64 {
         self.taken - self.until.0.saturating_sub(now.0)
     }
 }
 
-/// Arrays, or buses, and what each plane wants of its own: an operation's key, or [`NOTHING`].
+/// Arrays, or buses, and what each plane wants of its own: an operation's key, or [`NOTHING`]. A plane wants one thing at
+/// a time, and as many planes wait for a resource as want something of it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Resources {
-    pub shared: Vec<Shared>,
-    pub wants: Vec<u64>,
+    shared: Vec<Shared>,
+    wants: Vec<u64>,
 }
 
 impl Resources {
+    /// One more plane, which has this one. Resources are numbered from 0 as their first planes come.
     pub fn add_plane(&mut self, index: u32) {
         if self.shared.len() <= index as usize {
             self.shared.push(Shared::default());
@@ -58,6 +47,13 @@ impl Resources {
         self.wants.push(NOTHING);
     }
 
+    /// How many there are.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        self.shared.len()
+    }
+
+    /// A plane wants its resource for an operation of this key.
     #[inline(always)]
     pub fn want(&mut self, index: usize, plane: usize, key: u64) {
         self.wants[plane] = key;
@@ -66,6 +62,13 @@ impl Resources {
         shared.queue.push(Reverse((key, plane as u32)));
     }
 
+    /// What a plane wants, or [`NOTHING`].
+    #[inline(always)]
+    pub fn wanted(&self, plane: usize) -> u64 {
+        self.wants[plane]
+    }
+
+    /// A plane wants nothing any more, if it did.
     #[inline(always)]
     pub fn withdraw(&mut self, index: usize, plane: usize) {
         if std::mem::replace(&mut self.wants[plane], NOTHING) == NOTHING {
@@ -77,6 +80,12 @@ impl Resources {
             let wants = &self.wants;
             shared.queue.retain(|Reverse((key, plane))| wants[*plane as usize] == *key);
         }
+    }
+
+    /// Whether somebody waits for the resource.
+    #[inline(always)]
+    pub fn is_wanted(&self, index: usize) -> bool {
+        self.shared[index].waiting > 0
     }
 
     /// Whether the resource is free, and somebody waits for it.
@@ -112,6 +121,22 @@ impl Resources {
         None
     }
 
+    /// The same among some planes, by another order of their keys.
+    pub fn next_by<O: Ord>(
+        &mut self,
+        index: usize,
+        planes: &[u32],
+        order: impl Fn(u64) -> O,
+    ) -> Option<(usize, u64)> {
+        if !self.is_due(index) {
+            return None;
+        }
+        let wants = planes.iter().map(|plane| (*plane as usize, self.wants[*plane as usize]));
+        let (plane, key) = wants.filter(|(_, key)| *key != NOTHING).min_by_key(|(_, key)| order(*key))?;
+        self.withdraw(index, plane);
+        Some((plane, key))
+    }
+
     /// The plane that comes first of those whose operation is of a class, and its key.
     pub fn first_of(&self, index: usize, class: Class) -> Option<(usize, u64)> {
         let queue = self.shared[index].queue.iter().map(|Reverse((key, plane))| (*key, *plane as usize));
@@ -136,5 +161,127 @@ impl Resources {
             shared.queue.pop();
         }
         None
+    }
+
+    /// What a resource is at.
+    #[inline(always)]
+    pub fn user(&self, index: usize) -> Option<OpId> {
+        self.shared[index].busy
+    }
+
+    /// What each of those is at that are at work.
+    pub fn users(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.shared.iter().filter_map(|shared| shared.busy)
+    }
+
+    /// An operation has a resource from now on until a time.
+    #[inline(always)]
+    pub fn take(&mut self, index: usize, id: OpId, now: SimTime, end: SimTime) {
+        let shared = &mut self.shared[index];
+        debug_assert!(shared.busy.is_none());
+        shared.busy = Some(id);
+        shared.taken += end.since(now).0;
+        shared.until = end;
+    }
+
+    /// What has a resource is through with it.
+    #[inline(always)]
+    pub fn release(&mut self, index: usize) -> Option<OpId> {
+        self.shared[index].busy.take()
+    }
+
+    /// What has a resource is through with it, and another that it was taken for has it, if there is one.
+    pub fn pass_on(&mut self, index: usize, id: Option<OpId>) {
+        self.shared[index].busy = id;
+    }
+
+    /// What has a resource leaves earlier than it would.
+    pub fn leave_at(&mut self, index: usize, end: SimTime) {
+        let shared = &mut self.shared[index];
+        shared.taken -= shared.until.since(end).0;
+        shared.until = end;
+    }
+
+    /// Until when a resource is taken, or was.
+    pub fn until(&self, index: usize) -> SimTime {
+        self.shared[index].until
+    }
+
+    /// How long each has been busy by now, ns.
+    pub fn used(&self, now: SimTime) -> impl Iterator<Item = u64> + '_ {
+        self.shared.iter().map(move |shared| shared.used(now))
+    }
+
+    /// Begin at time 0, with none at work.
+    pub fn start_anew(&mut self) {
+        self.shared.iter_mut().for_each(|shared| (shared.taken, shared.until) = (0, SimTime(0)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(class: Class, order: u64) -> u64 {
+        (class as u64) << 56 | order
+    }
+
+    /// One resource of so many planes.
+    fn shared_by(planes: usize) -> Resources {
+        let mut resources = Resources::default();
+        (0..planes).for_each(|_| resources.add_plane(0));
+        resources
+    }
+
+    #[test]
+    fn resource_serves_by_class_and_then_by_arrival_once_it_is_free() {
+        let mut r = shared_by(3);
+        r.take(0, OpId(9), SimTime(0), SimTime(10));
+        r.want(0, 0, key(Class::Write, 1));
+        r.want(0, 1, key(Class::Write, 2));
+        r.want(0, 2, key(Class::Read, 3));
+        assert_eq!((r.next(0), r.first(0)), (None, Some(2)));
+        assert_eq!(r.release(0), Some(OpId(9)));
+        let served: Vec<usize> = std::iter::from_fn(|| r.next(0)).map(|(plane, _)| plane).collect();
+        assert_eq!(served, [2, 0, 1]);
+        assert!(r.is_idle(0));
+    }
+
+    #[test]
+    fn plane_that_has_changed_its_mind_is_passed_over() {
+        let mut r = shared_by(2);
+        r.want(0, 0, key(Class::Read, 1));
+        r.want(0, 1, key(Class::Read, 2));
+        r.withdraw(0, 0);
+        r.withdraw(0, 0);
+        r.want(0, 0, key(Class::Background, 3));
+        assert_eq!(
+            (r.first(0), r.first_of(0, Class::Background)),
+            (Some(1), Some((0, key(Class::Background, 3))))
+        );
+        assert_eq!(r.next_of(0, Class::Background).map(|(plane, _)| plane), Some(0));
+        assert_eq!((r.next(0).map(|(plane, _)| plane), r.next(0)), (Some(1), None));
+    }
+
+    #[test]
+    fn queue_stays_short_however_often_planes_change_their_minds() {
+        let mut r = shared_by(2);
+        for order in 0..10_000 {
+            r.want(0, 0, key(Class::Read, order));
+            r.withdraw(0, 0);
+        }
+        assert!(r.shared[0].queue.len() <= 65 && !r.is_wanted(0));
+    }
+
+    #[test]
+    fn time_taken_is_that_until_now_and_shorter_for_what_leaves_early() {
+        let mut r = shared_by(1);
+        r.take(0, OpId(1), SimTime(100), SimTime(200));
+        assert_eq!(r.used(SimTime(150)).collect::<Vec<_>>(), [50]);
+        r.leave_at(0, SimTime(160));
+        assert_eq!((r.until(0), r.used(SimTime(300)).sum::<u64>()), (SimTime(160), 60));
+        r.release(0);
+        r.take(0, OpId(2), SimTime(300), SimTime(310));
+        assert_eq!(r.used(SimTime(310)).sum::<u64>(), 70);
     }
 }

@@ -2,17 +2,35 @@
 //! becomes of programs that find no page.
 
 use crate::device::Device;
+use crate::device::watch;
 use crate::error::DeviceError;
 use crate::probe::{Moment, Probe};
-use crate::state::plane::Want;
-use wordline_ftl::{Blocked, BusyTime, Class, GiveUp, OpId, OpKind};
+use crate::state::plane::{Place, Want};
+use crate::state::registers::Passing;
+use wordline_ftl::{Blocked, BusyTime, Class, Ftl, GiveUp, OpId, OpKind};
 use wordline_units::{DieId, PlaneId};
+
+/// The rank of an operation in its queue.
+#[inline(always)]
+fn rank(ftl: &Ftl, id: OpId) -> usize {
+    (ftl.op(id).key >> 56) as usize
+}
+
+/// What a plane of two registers has to know of an operation.
+pub(crate) fn passing(ftl: &Ftl, id: OpId) -> Passing {
+    let op = ftl.op(id);
+    Passing {
+        is_program: op.kind == OpKind::Program,
+        may_be_cached: ftl.may_be_cached(id),
+        cause: op.cause(),
+    }
+}
 
 impl<P: Probe> Device<P> {
     #[inline]
     pub(crate) fn enqueue(&mut self, id: OpId) {
         if P::WATCHES {
-            self.watch_queued(id);
+            watch::queued(&mut self.probe, &self.ftl, id, self.now);
         }
         if self.ftl.serves_host(id) {
             let plane = self.ftl.op(id).plane.index();
@@ -26,52 +44,47 @@ impl<P: Probe> Device<P> {
     pub(crate) fn stand_in_queue(&mut self, id: OpId) {
         let op = self.ftl.op_mut(id);
         op.next = OpId::NONE;
-        let (plane, class) = (op.plane.index(), (op.key >> 56) as usize);
-        let p = &mut self.planes[plane];
-        let tail = std::mem::replace(&mut p.tail[class], id);
-        if tail.is_none() {
-            p.head[class] = id;
-            p.queued |= 1 << class;
-        } else {
-            self.ftl.op_mut(tail).next = id;
+        let (plane, rank) = (op.plane.index(), (op.key >> 56) as usize);
+        if let Some(last) = self.planes[plane].queue.push(rank, id) {
+            self.ftl.op_mut(last).next = id;
         }
-        if self.pairs {
-            self.newly_queued.push(plane);
-        } else if self.may_begin(plane) {
-            self.offer(plane);
-        }
-        if self.suspension.is_some() {
+        self.has_more(plane);
+        if self.arrays.suspends() {
             self.interrupt(id, plane);
+        }
+    }
+
+    /// More stands in the queue of a plane: it offers what is first, or with multi-plane commands does so when all
+    /// have been queued.
+    #[inline(always)]
+    fn has_more(&mut self, plane: usize) {
+        if self.arrays.is_multiplane() {
+            self.newly_queued.push(plane);
+        } else if self.planes[plane].registers.may_begin() {
+            self.offer(plane);
         }
     }
 
     /// How long a plane has been busy, with the operation that it is at, as one sees it that would begin.
     #[inline(always)]
     fn busy_until_now(&mut self, plane: usize, id: OpId) -> BusyTime {
-        let p = &self.planes[plane];
-        if !p.cache.is_off() {
-            return self.busy_for(plane, id);
+        let registers = &mut self.planes[plane].registers;
+        if registers.is_one() {
+            registers.busy_until(self.now, |at| self.ftl.op(at).cause())
+        } else {
+            registers.busy_for(id, self.now, |id| passing(&self.ftl, id))
         }
-        let mut busy = p.busy;
-        if !p.current.op.is_none() {
-            busy.add(self.ftl.op(p.current.op).cause(), self.now.since(p.current.began).0);
-        }
-        busy
-    }
-
-    /// Whether a plane may have a register for another operation.
-    #[inline(always)]
-    pub(crate) fn may_begin(&self, plane: usize) -> bool {
-        let p = &self.planes[plane];
-        p.current.op.is_none() || !p.cache.is_off()
     }
 
     /// The operation that a plane would begin next, if it has a register for it.
     #[inline(always)]
     pub(crate) fn first(&self, plane: usize) -> OpId {
         let p = &self.planes[plane];
-        let mut queued = if self.ftl.is_held(p.die) { p.queued & 1 << Class::Held as u8 } else { p.queued };
-        if self.suspension.is_some() && self.interrupted[p.array as usize].suspended().is_some() {
+        let mut queued = p.queue.queued();
+        if self.ftl.is_held(p.place.die) {
+            queued &= 1 << Class::Held as u8;
+        }
+        if self.arrays.serves_reads_alone(p.place.array as usize) {
             queued &= 1 << Class::Read as u8;
         }
         if queued == 0 {
@@ -79,22 +92,16 @@ impl<P: Probe> Device<P> {
         }
         let rank = match &self.fair {
             None => queued.trailing_zeros() as usize,
-            Some(fair) => fair.rank(p.array, queued),
+            Some(fair) => fair.rank(p.place.array, queued),
         };
-        let first = p.head[rank];
-        if p.cache.is_off() || self.has_register(plane, first) { first } else { OpId::NONE }
+        let first = p.queue.head(rank);
+        let has_register = p.registers.is_one() || p.registers.suit(first, |id| passing(&self.ftl, id));
+        if has_register { first } else { OpId::NONE }
     }
 
     pub(crate) fn pop(&mut self, plane: usize, id: OpId) {
-        let class = (self.ftl.op(id).key >> 56) as usize;
         let next = self.ftl.op(id).next;
-        let p = &mut self.planes[plane];
-        debug_assert!(p.head[class] == id);
-        p.head[class] = next;
-        if next.is_none() {
-            p.tail[class] = OpId::NONE;
-            p.queued &= !(1 << class);
-        }
+        self.planes[plane].queue.pop(rank(&self.ftl, id), id, next);
     }
 
     /// Note what a plane wants next of its array or bus.
@@ -108,35 +115,35 @@ impl<P: Probe> Device<P> {
 
     /// Take back what a plane wants next.
     #[inline(always)]
-    pub(crate) fn withdraw(&mut self, plane: usize) {
+    fn withdraw(&mut self, plane: usize) {
         let p = &mut self.planes[plane];
         match std::mem::replace(&mut p.wants, Want::Nothing) {
             Want::Nothing => {}
-            Want::Array => self.arrays.withdraw(p.array as usize, plane),
-            Want::Bus => self.buses.withdraw(p.channel as usize, plane),
+            Want::Array => self.arrays.withdraw(p.place.array as usize, plane),
+            Want::Bus => self.buses.withdraw(p.place.channel as usize, plane),
         }
     }
 
     #[inline(always)]
-    pub(crate) fn want(&mut self, plane: usize, first: OpId) {
+    fn want(&mut self, plane: usize, first: OpId) {
         let op = self.ftl.op(first);
         let p = &mut self.planes[plane];
         if op.kind == OpKind::Program {
             p.wants = Want::Bus;
-            self.buses.want(p.channel as usize, plane, op.key);
+            self.buses.want(p.place.channel as usize, plane, op.key);
         } else {
             p.wants = Want::Array;
-            self.arrays.want(p.array as usize, plane, op.key);
+            self.arrays.want(p.place.array as usize, plane, op.key);
         }
     }
 
     /// A plane goes on with an operation on what its register holds: only the bus is wanted.
     pub(crate) fn continue_with(&mut self, plane: usize, id: OpId) {
         self.occupy(plane, id);
-        let (key, channel) = (self.ftl.op(id).key, self.planes[plane].channel as usize);
-        let held = self.planes[plane].of(id);
-        (held.turned, held.sensed) = (self.now, self.now);
-        self.buses.want(channel, plane, key);
+        let p = &mut self.planes[plane];
+        p.registers.note_goes_on(id, self.now);
+        let channel = p.place.channel as usize;
+        self.buses.want(channel, plane, self.ftl.op(id).key);
         self.try_bus(channel);
     }
 
@@ -148,8 +155,8 @@ impl<P: Probe> Device<P> {
         if first.is_none() {
             return;
         }
-        let p = &self.planes[plane];
-        let (array, channel) = (p.array as usize, p.channel as usize);
+        let Place { array, channel, .. } = self.planes[plane].place;
+        let (array, channel) = (array as usize, channel as usize);
         if self.ftl.op(first).kind == OpKind::Program {
             if self.buses.is_idle(channel) {
                 self.pop(plane, first);
@@ -184,6 +191,20 @@ impl<P: Probe> Device<P> {
         Some(first)
     }
 
+    /// What has been queued at one moment has all been queued before any of it begins, so that what is alike goes
+    /// together: its planes say what they want, and then their buses and arrays serve.
+    pub(crate) fn begin_newly_queued(&mut self) {
+        let mut planes = std::mem::take(&mut self.newly_queued);
+        planes.retain(|plane| self.planes[*plane].registers.may_begin());
+        planes.iter().for_each(|plane| self.post(*plane));
+        for plane in planes.drain(..) {
+            let Place { array, channel, .. } = self.planes[plane].place;
+            self.try_bus(channel as usize);
+            self.try_array(array as usize);
+        }
+        self.newly_queued = planes;
+    }
+
     /// A program finds no slot in its plane.
     pub(crate) fn block(&mut self, plane: usize, id: OpId) {
         let becomes = self.ftl.blocked(id);
@@ -199,32 +220,23 @@ impl<P: Probe> Device<P> {
             self.probe.moment(Moment::Blocked { op, at: self.now });
         }
         if becomes == Blocked::Waits {
-            self.waiting[plane].push_back(id);
+            self.set_aside.add(plane, id);
         }
     }
 
     /// Space may have come up: programs that waited at a plane try again, in their order.
     pub(crate) fn wake(&mut self, plane: PlaneId) {
         let plane = plane.index();
-        while let Some(id) = self.waiting[plane].pop_back() {
-            let class = (self.ftl.op(id).key >> 56) as usize;
-            let head = std::mem::replace(&mut self.planes[plane].head[class], id);
-            self.planes[plane].queued |= 1 << class;
-            self.ftl.op_mut(id).next = head;
-            if head.is_none() {
-                self.planes[plane].tail[class] = id;
-            }
+        while let Some(id) = self.set_aside.take_last(plane) {
+            let behind = self.planes[plane].queue.push_first(rank(&self.ftl, id), id);
+            self.ftl.op_mut(id).next = behind;
         }
-        if self.pairs {
-            self.newly_queued.push(plane);
-        } else if self.may_begin(plane) {
-            self.offer(plane);
-        }
+        self.has_more(plane);
     }
 
     pub(crate) fn refresh_die(&mut self, die: DieId) {
         for plane in self.geometry.planes_of_die(die).map(|p| p as usize) {
-            if self.may_begin(plane) {
+            if self.planes[plane].registers.may_begin() {
                 self.offer(plane);
             }
         }
@@ -274,10 +286,10 @@ impl<P: Probe> Device<P> {
         if !self.ftl.has_operations() {
             return false;
         }
-        let mut going: Vec<OpId> = self.waiting.iter().flatten().copied().collect();
+        let mut going = self.set_aside.all();
         going.sort_unstable_by_key(|id| self.ftl.op(*id).key);
         going.retain(|id| self.ftl.send_elsewhere(*id));
-        self.waiting.iter_mut().for_each(|waiting| waiting.retain(|id| !going.contains(id)));
+        self.set_aside.retain(|id| !going.contains(&id));
         !going.is_empty()
     }
 
@@ -287,16 +299,14 @@ impl<P: Probe> Device<P> {
     #[cold]
     pub(crate) fn give_up(&mut self, what: GiveUp) -> bool {
         let mut gave_up = false;
-        for plane in 0..self.planes.len() {
-            for id in std::mem::take(&mut self.waiting[plane]) {
-                if self.ftl.can_fail(id, what) {
-                    self.ftl.fail(id);
-                    gave_up = true;
-                } else {
-                    self.waiting[plane].push_back(id);
-                }
+        self.set_aside.retain(|id| {
+            let fails = self.ftl.can_fail(id, what);
+            if fails {
+                self.ftl.fail(id);
+                gave_up = true;
             }
-        }
+            !fails
+        });
         if what == GiveUp::Moves {
             self.settle();
             return gave_up;

@@ -1,0 +1,228 @@
+//! Commands of an array: what goes together in one, and what is set aside for reads of the host.
+//!
+//! **Multi-plane commands.** When an array begins an operation, those that stand ready in its other planes and are alike
+//! (`Ftl::are_alike`) go with it, and the array is taken until the longest is done. Programs are moved one after
+//! the other before they begin: while the bus brings one to a plane of the die, a like one waits for it. What each
+//! further plane adds to a command is the device's (`Medium::further_plane`): to reads and erases on the array, for all
+//! of them, to programs on the bus. What goes together is a list by the link `next`, which an operation that stands in
+//! no queue does not use.
+//!
+//! **Suspension.** When a read is queued at an array that is at a program or an erase, the array stops after the time
+//! that the command takes, what it was at is set aside, and all host reads that wait for the array are served. When none
+//! is left and the plane is free, the array goes on with the rest. In between nothing else begins there. The flash keeps
+//! the data of a suspended program in latches of its own, so that the plane's register serves the reads. A multi-plane
+//! command is suspended as one and goes on as one, when all of its planes are free.
+
+use crate::device::Device;
+use crate::device::watch;
+use crate::probe::Probe;
+use crate::state::plane::{Place, Want};
+use crate::state::queue_delay::Work;
+use crate::state::resources::NOTHING;
+use wordline_ftl::{Class, OpId, OpKind};
+use wordline_units::SimTime;
+
+impl<P: Probe> Device<P> {
+    /// Let what is ready and like the operation that begins go with it, in the order of service. Returns
+    /// when the last of them is done.
+    pub(crate) fn join(&mut self, array: usize, lead: OpId, end: SimTime) -> SimTime {
+        self.ftl.op_mut(lead).next = OpId::NONE;
+        if !self.arrays.is_wanted(array) {
+            return end;
+        }
+        let place = self.planes[self.ftl.op(lead).plane.index()].place;
+        // While something is set aside, reads of the host alone.
+        let reads_alone = self.arrays.serves_reads_alone(array);
+        let may_join = |key: u64| key != NOTHING && (!reads_alone || key >> 56 == Class::Read as u64);
+        let mut ready: Vec<(u64, usize)> = self
+            .geometry
+            .planes_of_die(place.die)
+            .map(|plane| (self.arrays.wanted(plane as usize), plane as usize))
+            .filter(|(key, _)| may_join(*key))
+            .filter(|(_, plane)| self.wanted(*plane).is_some_and(|id| self.ftl.are_alike(lead, id)))
+            .collect();
+        ready.sort_unstable();
+        let (mut last, mut end, mut further) = (lead, end, 0);
+        for (key, plane) in ready {
+            self.arrays.withdraw(array, plane);
+            if self.planes[plane].wants == Want::Array {
+                let Some(first) = self.take(plane, key) else { continue };
+                self.occupy(plane, first);
+            }
+            let id = self.planes[plane].registers.current().op;
+            self.ftl.op_mut(last).next = id;
+            self.ftl.op_mut(id).next = OpId::NONE;
+            last = id;
+            further += 1;
+            let time = self.ftl.begin_on_array(id);
+            self.planes[plane].registers.note_again(time.again);
+            end = end.max(self.now + time.all);
+        }
+        end + self.arrays.further(place.medium as usize, self.ftl.op(lead).kind, further)
+    }
+
+    /// Time of the command of a program that has been bound and goes to its plane: that of a further plane where a like
+    /// one has been brought to another plane of the die and waits for the array.
+    #[inline(always)]
+    pub(crate) fn command_of_program(&self, plane: usize, id: OpId) -> u64 {
+        let medium = self.planes[plane].place.medium as usize;
+        // Looked for only where it makes a difference.
+        match self.buses.command_further(medium) {
+            Some(further) if self.arrays.is_multiplane() && self.joins_a_program(plane, id) => further,
+            _ => self.buses.command(medium),
+        }
+    }
+
+    fn joins_a_program(&self, plane: usize, id: OpId) -> bool {
+        let Place { array, die, .. } = self.planes[plane].place;
+        self.arrays.is_wanted(array as usize)
+            && self.geometry.planes_of_die(die).any(|other| {
+                let other = other as usize;
+                let waits = self.arrays.wanted(other) != NOTHING && self.planes[other].wants != Want::Array;
+                other != plane
+                    && waits
+                    && self.wanted(other).is_some_and(|brought| {
+                        self.ftl.op(brought).kind == OpKind::Program && self.ftl.are_alike(brought, id)
+                    })
+            })
+    }
+
+    /// Whether the program that an array would begin is like one that the bus is just bringing to another of
+    /// its planes, for which nothing else there stands before the array.
+    pub(crate) fn expects_sibling_plane(&mut self, array: usize) -> bool {
+        let Some(plane) = self.arrays.first(array) else { return false };
+        let Some(lead) = self.wanted(plane) else { return false };
+        let Some(coming) = self.buses.moves(self.planes[plane].place.channel as usize) else { return false };
+        let op = self.ftl.op(coming);
+        let to = &self.planes[op.plane.index()];
+        let current = to.registers.current().op;
+        op.kind == OpKind::Program
+            && to.place.array as usize == array
+            && (current == coming || current.is_none())
+            && self.ftl.are_alike(lead, coming)
+    }
+
+    /// What a plane wants its array for, if it wants it: the first of its queue, or what has its register.
+    fn wanted(&self, plane: usize) -> Option<OpId> {
+        let p = &self.planes[plane];
+        let id = if p.wants == Want::Array { self.first(plane) } else { p.registers.current().op };
+        Some(id).filter(|id| !id.is_none() && self.ftl.op(*id).key == self.arrays.wanted(plane))
+    }
+
+    /// The operations that an array does together, in the order of service.
+    pub(crate) fn together(&self, lead: OpId) -> impl Iterator<Item = OpId> + '_ {
+        std::iter::successors(Some(lead), |id| self.goes_with(*id))
+    }
+
+    /// The next of those that an array does together.
+    fn goes_with(&self, id: OpId) -> Option<OpId> {
+        Some(self.ftl.op(id).next).filter(|next| self.arrays.is_multiplane() && !next.is_none())
+    }
+
+    /// An array is through with all that it did together. It stays taken until the last has had its effect.
+    pub(crate) fn end_together(&mut self, array: usize, lead: OpId) {
+        let kind = self.ftl.op(lead).kind as usize;
+        if self.goes_with(lead).is_some() {
+            self.metrics.multiplane.commands[kind] += 1;
+            self.metrics.multiplane.operations[kind] += self.together(lead).count() as u64;
+        }
+        let mut at = Some(lead);
+        while let Some(id) = at {
+            at = self.goes_with(id);
+            self.arrays.pass_on(array, at);
+            self.array_is_through(id);
+        }
+    }
+
+    /// The probe sees that an array does a command for a time.
+    pub(crate) fn watch_command(&mut self, lead: OpId, times: (SimTime, SimTime)) {
+        let mut at = Some(lead);
+        while let Some(id) = at {
+            let place = self.planes[self.ftl.op(id).plane.index()].place;
+            watch::array(&mut self.probe, &self.ftl, id, place, times);
+            at = self.goes_with(id);
+        }
+    }
+
+    /// The probe learns of a use that might have been cut short when it is over.
+    pub(crate) fn watch_interruptible(&mut self, array: usize) {
+        if let Some(id) = self.arrays.user(array)
+            && self.arrays.ends(array, self.now)
+        {
+            self.watch_command(id, (self.arrays.since(array), self.now));
+        }
+    }
+
+    /// A read of the host is queued at a plane: what its array is at may have to stop for it.
+    pub(crate) fn interrupt(&mut self, id: OpId, plane: usize) {
+        let Place { array, die, .. } = self.planes[plane].place;
+        let Some(at) = self.arrays.user(array as usize) else { return };
+        let is_read_of_host = self.ftl.op(id).key >> 56 == Class::Read as u64;
+        if is_read_of_host
+            && !self.ftl.is_held(die)
+            && let Some((event, end)) = self.arrays.stop(array as usize, self.ftl.op(at).kind, self.now)
+        {
+            self.clock.set(event, end);
+        }
+    }
+
+    /// An array has stopped, and set aside what it was at. To those who wait, that ends here, and what is left is queued
+    /// anew.
+    pub(crate) fn suspend(&mut self, array: usize, lead: OpId) {
+        self.metrics.suspensions[self.ftl.op(lead).kind as usize] += 1;
+        let mut at = Some(lead);
+        while let Some(id) = at {
+            self.leave_plane(id);
+            at = self.goes_with(id);
+        }
+        self.look_again_beside(self.ftl.op(lead).plane.index());
+        self.try_array(array);
+        self.go_on_with_rest(array);
+    }
+
+    /// An operation that is suspended gives its plane free.
+    fn leave_plane(&mut self, id: OpId) {
+        let (plane, cause) = (self.ftl.op(id).plane.index(), self.ftl.op(id).cause());
+        if self.ftl.op(id).is_idle_work() {
+            self.charge_idle_work(id, plane);
+        }
+        let registers = &mut self.planes[plane].registers;
+        let (held, busy) = registers.suspend(cause, self.now);
+        if self.ftl.serves_host(id) {
+            let resumed = self.queue_delays.is_continued(id);
+            let work = if resumed { Work::Rest } else { Work::Program };
+            let breakdown = self.queue_delays.breakdown(id, &held, busy, self.now, work);
+            self.queue_delays.continue_later(id, breakdown, self.now, registers.busy());
+        }
+    }
+
+    /// An array goes on with what was set aside, if no read wants it and its planes are free.
+    pub(crate) fn go_on_with_rest(&mut self, array: usize) {
+        let Some(lead) = self.arrays.rest(array) else { return };
+        let plane = |id: OpId| self.ftl.op(id).plane.index();
+        if !self.together(lead).all(|id| self.planes[plane(id)].registers.current().op.is_none()) {
+            return;
+        }
+        let mut at = Some(lead);
+        while let Some(id) = at {
+            self.planes[self.ftl.op(id).plane.index()].registers.resume(id, self.now);
+            at = self.goes_with(id);
+        }
+        if let Some((event, end)) = self.arrays.resume(array, self.now) {
+            self.clock.set(event, end);
+        }
+        self.look_again_beside(self.ftl.op(lead).plane.index());
+    }
+
+    /// The planes that share a plane's array look again at what they may begin, itself too. All have said what they
+    /// want before any of them gets it.
+    fn look_again_beside(&mut self, plane: usize) {
+        let Place { die, array, channel, .. } = self.planes[plane].place;
+        for other in self.geometry.planes_of_die(die).map(|p| p as usize) {
+            if self.planes[other].place.array == array && self.planes[other].registers.may_begin() {
+                self.post(other);
+            }
+        }
+        self.try_bus(channel as usize);
+    }
+}

@@ -1,0 +1,423 @@
+//! Arrays: what senses, programs and erases, for one command at a time.
+//!
+//! A program or an erase may make way for reads of the host: the array stops after the time that the command takes, and
+//! what it was at is set aside. Until it goes on with the rest, it serves reads of the host alone. The event of the end
+//! that an array had before it stopped, or went on, is void.
+
+use crate::state::fair::Fair;
+use crate::state::resources::Resources;
+use serde::{Deserialize, Serialize};
+use wordline_device::{DeviceSpec, Multiplane, ParallelUnit, Suspension};
+use wordline_flash::{CommandOverhead, Geometry, Medium};
+use wordline_ftl::{ArrayTime, Class, OpId, OpKind, Saved, saved_fields};
+use wordline_units::{DieId, PlaneId, SimDuration, SimTime};
+
+/// Of an array that can be interrupted, what it is at.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Interrupted {
+    /// Since when it has been at this.
+    since: SimTime,
+    /// Whether it is about to set aside what it is at.
+    stops: bool,
+    /// What has been set aside, the first of those that go together.
+    suspended: Option<OpId>,
+    /// What that takes once more, or will.
+    left: SimDuration,
+    /// How often what is aside has been suspended; where nothing is, what the array is at.
+    times: u32,
+}
+
+impl Interrupted {
+    const NOTHING: Interrupted =
+        Interrupted { since: SimTime(0), stops: false, suspended: None, left: SimDuration::ZERO, times: 0 };
+}
+
+/// How an array comes to its event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ended {
+    /// The event is void.
+    Void,
+    /// It has stopped, and set aside what it was at.
+    Stopped(OpId),
+    /// It is through with this, or at nothing.
+    Through(Option<OpId>),
+}
+
+/// All arrays, which planes want them for what, and what is set aside.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrays {
+    shared: Resources,
+    interrupted: Vec<Interrupted>,
+    suspension: Option<Suspension>,
+    /// Whether like operations of an array's planes go together.
+    is_multiplane: bool,
+    /// What each further plane of a multi-plane command adds, by medium.
+    further: Vec<CommandOverhead>,
+    /// How many times longer some dies work than they should: a fault that is planted, and not saved.
+    slow: Vec<(DieId, u32)>,
+}
+
+impl Saved for Arrays {
+    saved_fields! { Arrays,
+        values: [shared, interrupted],
+        parts: [],
+        rebuilt: [suspension, is_multiplane, further, slow],
+    }
+}
+
+impl Arrays {
+    /// Those of a drive.
+    pub fn new(spec: &DeviceSpec, geometry: &Geometry) -> Arrays {
+        let mut shared = Resources::default();
+        (0..geometry.planes).for_each(|plane| shared.add_plane(Arrays::of(spec, geometry, PlaneId(plane))));
+        Arrays {
+            interrupted: vec![Interrupted::NOTHING; shared.count()],
+            shared,
+            suspension: spec.service.suspension,
+            is_multiplane: spec.multiplane == Multiplane::Opportunistic,
+            further: geometry.media.iter().map(Medium::further_plane).collect(),
+            slow: vec![],
+        }
+    }
+
+    /// The number of a plane's array.
+    pub fn of(spec: &DeviceSpec, geometry: &Geometry, plane: PlaneId) -> u32 {
+        match spec.parallel_unit {
+            ParallelUnit::Die => geometry.die_of(plane).0,
+            ParallelUnit::Plane => plane.0,
+        }
+    }
+
+    /// How many there are: the events of their ends have the numbers below.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        self.shared.count()
+    }
+
+    /// Whether like operations of an array's planes go together.
+    #[inline(always)]
+    pub fn is_multiplane(&self) -> bool {
+        self.is_multiplane
+    }
+
+    /// Whether anything makes way for reads of the host.
+    #[inline(always)]
+    pub fn suspends(&self) -> bool {
+        self.suspension.is_some()
+    }
+
+    /// A plane wants its array for an operation of this key.
+    #[inline(always)]
+    pub fn want(&mut self, array: usize, plane: usize, key: u64) {
+        self.shared.want(array, plane, key);
+    }
+
+    /// What a plane wants its array for, if anything.
+    #[inline(always)]
+    pub fn wanted(&self, plane: usize) -> u64 {
+        self.shared.wanted(plane)
+    }
+
+    /// A plane wants its array no longer.
+    #[inline(always)]
+    pub fn withdraw(&mut self, array: usize, plane: usize) {
+        self.shared.withdraw(array, plane);
+    }
+
+    /// Whether somebody waits for it.
+    pub fn is_wanted(&self, array: usize) -> bool {
+        self.shared.is_wanted(array)
+    }
+
+    /// Whether it is free, and nobody waits for it.
+    #[inline(always)]
+    pub fn is_idle(&self, array: usize) -> bool {
+        self.shared.is_idle(array)
+    }
+
+    /// Whether it is free, and somebody waits for it.
+    #[inline(always)]
+    pub fn is_due(&self, array: usize) -> bool {
+        self.shared.is_due(array)
+    }
+
+    /// The plane that it would serve next by class and arrival, once it is free.
+    pub fn first(&mut self, array: usize) -> Option<usize> {
+        self.shared.first(array)
+    }
+
+    /// The plane that it serves next, if it is free: by shares, where there are some.
+    #[inline(always)]
+    pub fn next(&mut self, array: usize, fair: Option<&Fair>) -> Option<(usize, u64)> {
+        if self.serves_reads_alone(array) {
+            return self.shared.next_of(array, Class::Read);
+        }
+        match fair {
+            None => self.shared.next(array),
+            Some(fair) => self.shared.next_by(array, fair.planes_of_array(array), fair.order_at(array)),
+        }
+    }
+
+    /// Whether something has been set aside, so that only reads of the host may begin: also before what holds the die,
+    /// since such a read may have the very plane that the rest waits for.
+    #[inline(always)]
+    pub fn serves_reads_alone(&self, array: usize) -> bool {
+        self.suspension.is_some() && self.interrupted[array].suspended.is_some()
+    }
+
+    /// What each has in hand, at work or set aside: the first of those that go together.
+    pub fn in_hand(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.shared.users().chain(self.interrupted.iter().filter_map(|i| i.suspended))
+    }
+
+    /// Whether none is at work.
+    pub fn are_at_rest(&self) -> bool {
+        self.shared.users().next().is_none()
+    }
+
+    /// Let a die work so many times longer than it should; 1 is as it should.
+    pub fn slow(&mut self, die: DieId, factor: u32) {
+        self.slow.retain(|(slow, _)| *slow != die);
+        if factor > 1 {
+            self.slow.push((die, factor));
+        }
+    }
+
+    /// How long an operation takes in a die, which may be slow.
+    #[inline(always)]
+    pub fn time_in(&self, die: DieId, time: ArrayTime) -> ArrayTime {
+        if self.slow.is_empty() { time } else { self.slowed(die, time) }
+    }
+
+    #[cold]
+    fn slowed(&self, die: DieId, time: ArrayTime) -> ArrayTime {
+        let factor = self.slow.iter().find(|(slow, _)| *slow == die).map_or(1, |(_, factor)| *factor);
+        let times = |t: SimDuration| SimDuration(t.0.saturating_mul(u64::from(factor)));
+        ArrayTime { all: times(time.all), again: times(time.again) }
+    }
+
+    /// What further planes add to a command on a medium.
+    pub fn further(&self, medium: usize, kind: OpKind, planes: u64) -> SimDuration {
+        let more = &self.further[medium];
+        match kind {
+            OpKind::Read => SimDuration(more.read.0 * planes),
+            OpKind::Erase => SimDuration(more.erase.0 * planes),
+            // Its command has gone over the bus before its data.
+            OpKind::Program => SimDuration::ZERO,
+        }
+    }
+
+    /// An operation, and what goes with it, has the array from now on until a time. Returns the number of its event.
+    #[inline(always)]
+    pub fn begin(&mut self, array: usize, id: OpId, now: SimTime, end: SimTime) -> u32 {
+        self.shared.take(array, id, now, end);
+        if self.suspension.is_some() {
+            let i = &mut self.interrupted[array];
+            i.since = now;
+            if i.suspended.is_none() {
+                i.times = 0;
+            }
+        }
+        array as u32
+    }
+
+    /// What it is at.
+    pub fn user(&self, array: usize) -> Option<OpId> {
+        self.shared.user(array)
+    }
+
+    /// Since when it has been at that, where it can be interrupted.
+    pub fn since(&self, array: usize) -> SimTime {
+        self.interrupted[array].since
+    }
+
+    /// Whether the event that comes now is the end of what it is at.
+    pub fn ends(&self, array: usize, now: SimTime) -> bool {
+        self.suspension.is_none() || self.shared.until(array) == now
+    }
+
+    /// Its event.
+    #[inline(always)]
+    pub fn end(&mut self, array: usize, now: SimTime) -> Ended {
+        if self.suspension.is_some() {
+            self.end_or_stop(array, now)
+        } else {
+            Ended::Through(self.shared.release(array))
+        }
+    }
+
+    fn end_or_stop(&mut self, array: usize, now: SimTime) -> Ended {
+        if !self.ends(array, now) {
+            return Ended::Void;
+        }
+        let id = self.shared.release(array);
+        let i = &mut self.interrupted[array];
+        match id {
+            Some(id) if std::mem::take(&mut i.stops) => {
+                i.suspended = Some(id);
+                Ended::Stopped(id)
+            }
+            _ => Ended::Through(id),
+        }
+    }
+
+    /// It is through with one of those that go together, and stays taken for the next, if there is one.
+    pub fn pass_on(&mut self, array: usize, next: Option<OpId>) {
+        self.shared.pass_on(array, next);
+    }
+
+    /// A read of the host waits. If what the array is at, of this kind, makes way for it: its event, and when it stops.
+    pub fn stop(&mut self, array: usize, kind: OpKind, now: SimTime) -> Option<(u32, SimTime)> {
+        let rule = self.suspension?;
+        let stop = match kind {
+            OpKind::Read => None,
+            OpKind::Program => rule.program,
+            OpKind::Erase => rule.erase,
+        }?;
+        let left = self.shared.until(array).since(now);
+        let i = &mut self.interrupted[array];
+        if i.stops || i.times >= rule.limit || left <= stop {
+            return None;
+        }
+        (i.stops, i.left, i.times) = (true, left, i.times + 1);
+        self.shared.leave_at(array, now + stop);
+        Some((array as u32, now + stop))
+    }
+
+    /// What has been set aside, if it may go on as far as the array knows: that is free, and no read of the host wants it.
+    pub fn rest(&self, array: usize) -> Option<OpId> {
+        let lead = self.interrupted[array].suspended?;
+        let is_free = self.shared.user(array).is_none() && self.shared.first_of(array, Class::Read).is_none();
+        is_free.then_some(lead)
+    }
+
+    /// It goes on with what was set aside. Returns the event of its end.
+    pub fn resume(&mut self, array: usize, now: SimTime) -> Option<(u32, SimTime)> {
+        let lead = self.interrupted[array].suspended?;
+        let resume = self.suspension.map_or(SimDuration::ZERO, |rule| rule.resume);
+        let end = now + resume + self.interrupted[array].left;
+        let event = self.begin(array, lead, now, end);
+        self.interrupted[array].suspended = None;
+        Some((event, end))
+    }
+
+    /// How long each has been busy by now, ns.
+    pub fn used(&self, now: SimTime) -> impl Iterator<Item = u64> + '_ {
+        self.shared.used(now)
+    }
+
+    /// Begin at time 0, with none at work.
+    pub fn start_anew(&mut self) {
+        self.shared.start_anew();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STOP: SimDuration = SimDuration(5);
+    const RESUME: SimDuration = SimDuration(3);
+
+    /// One array of two planes, whose programs make way for a read twice at most, and whose erases do not.
+    fn array() -> Arrays {
+        let mut shared = Resources::default();
+        (0..2).for_each(|_| shared.add_plane(0));
+        let suspension = Suspension { program: Some(STOP), erase: None, resume: RESUME, limit: 2 };
+        let overhead =
+            CommandOverhead { read: SimDuration(1), program: SimDuration(2), erase: SimDuration(4) };
+        Arrays {
+            interrupted: vec![Interrupted::NOTHING],
+            shared,
+            suspension: Some(suspension),
+            is_multiplane: true,
+            further: vec![overhead],
+            slow: vec![],
+        }
+    }
+
+    fn key(class: Class, order: u64) -> u64 {
+        (class as u64) << 56 | order
+    }
+
+    #[test]
+    fn program_makes_way_for_a_read_and_goes_on_with_what_is_left() {
+        let mut a = array();
+        a.begin(0, OpId(1), SimTime(0), SimTime(100));
+        a.want(0, 0, key(Class::Read, 7));
+        let stops = a.stop(0, OpKind::Program, SimTime(40));
+        assert_eq!(stops, Some((0, SimTime(45))));
+        assert_eq!(a.end(0, SimTime(45)), Ended::Stopped(OpId(1)));
+        // It has a read to serve first, and serves nothing else.
+        a.want(0, 1, key(Class::Held, 3));
+        assert!(a.serves_reads_alone(0) && a.rest(0).is_none());
+        assert_eq!(a.next(0, None), Some((0, key(Class::Read, 7))));
+        a.begin(0, OpId(2), SimTime(45), SimTime(65));
+        assert_eq!(a.in_hand().collect::<Vec<_>>(), [OpId(2), OpId(1)]);
+        assert_eq!(a.end(0, SimTime(65)), Ended::Through(Some(OpId(2))));
+        assert_eq!(a.rest(0), Some(OpId(1)));
+        assert_eq!(a.resume(0, SimTime(65)), Some((0, SimTime(65 + 60 + 3))));
+        assert!(!a.serves_reads_alone(0));
+        // The end that it had at first passes, and the other is one.
+        assert_eq!(a.end(0, SimTime(100)), Ended::Void);
+        assert_eq!(a.end(0, SimTime(128)), Ended::Through(Some(OpId(1))));
+        assert_eq!(a.used(SimTime(200)).sum::<u64>(), 45 + 20 + 63);
+    }
+
+    #[test]
+    fn array_stops_once_for_all_reads_and_as_often_as_it_may() {
+        let mut a = array();
+        a.begin(0, OpId(1), SimTime(0), SimTime(1_000));
+        for (from, times) in [(10, 1), (30, 2)] {
+            assert!(a.stop(0, OpKind::Program, SimTime(from)).is_some());
+            assert_eq!(a.stop(0, OpKind::Program, SimTime(from + 1)), None);
+            assert_eq!(a.end(0, SimTime(from + 5)), Ended::Stopped(OpId(1)));
+            a.resume(0, SimTime(from + 6));
+            assert_eq!(a.interrupted[0].times, times);
+        }
+        assert_eq!(a.stop(0, OpKind::Program, SimTime(50)), None);
+        // Its next operation may stop again.
+        let end = a.shared.until(0);
+        assert_eq!(a.end(0, end), Ended::Through(Some(OpId(1))));
+        a.begin(0, OpId(3), end, end + SimDuration(100));
+        assert!(a.stop(0, OpKind::Program, end).is_some());
+    }
+
+    #[test]
+    fn what_is_nearly_over_and_what_makes_no_way_does_not_stop() {
+        let mut a = array();
+        a.begin(0, OpId(1), SimTime(0), SimTime(100));
+        assert_eq!(a.stop(0, OpKind::Program, SimTime(95)), None);
+        assert_eq!(a.stop(0, OpKind::Erase, SimTime(10)), None);
+        assert_eq!(a.stop(0, OpKind::Read, SimTime(10)), None);
+        assert_eq!(a.end(0, SimTime(100)), Ended::Through(Some(OpId(1))));
+    }
+
+    #[test]
+    fn command_of_several_planes_keeps_the_array_until_its_last() {
+        let mut a = array();
+        assert_eq!(a.further(0, OpKind::Erase, 3), SimDuration(12));
+        assert_eq!(a.further(0, OpKind::Program, 3), SimDuration::ZERO);
+        a.begin(0, OpId(1), SimTime(0), SimTime(10));
+        assert_eq!(a.end(0, SimTime(10)), Ended::Through(Some(OpId(1))));
+        a.pass_on(0, Some(OpId(2)));
+        a.want(0, 0, key(Class::Read, 1));
+        assert!(!a.is_due(0));
+        a.pass_on(0, None);
+        assert!(a.is_due(0));
+    }
+
+    #[test]
+    fn die_works_as_many_times_longer_as_was_said_last() {
+        let mut a = array();
+        let time = ArrayTime { all: SimDuration(10), again: SimDuration(2) };
+        a.slow(DieId(1), 3);
+        a.slow(DieId(1), 5);
+        assert_eq!(
+            (a.time_in(DieId(1), time).all, a.time_in(DieId(0), time).all),
+            (SimDuration(50), SimDuration(10))
+        );
+        a.slow(DieId(1), 1);
+        assert_eq!(a.time_in(DieId(1), time).again, SimDuration(2));
+    }
+}

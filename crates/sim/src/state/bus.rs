@@ -1,0 +1,184 @@
+//! Buses: one a channel, which moves the data of one operation at a time.
+
+use crate::state::resources::Resources;
+use wordline_flash::{Geometry, Medium};
+use wordline_ftl::{OpId, Saved, saved_fields};
+use wordline_units::{PlaneId, SimDuration, SimTime};
+
+/// What the bus takes for operations on a medium, ns.
+#[derive(Clone, Debug)]
+struct Times {
+    /// By sectors moved.
+    transfer: Vec<u64>,
+    /// The command of a program, and that of a further plane's in a multi-plane command.
+    program: u64,
+    further: u64,
+}
+
+/// The buses of all channels, and which planes want them for what.
+#[derive(Clone, Debug)]
+pub(crate) struct Buses {
+    shared: Resources,
+    /// By medium.
+    times: Vec<Times>,
+    /// The number of the first one's event in the clock.
+    first_event: u32,
+}
+
+impl Saved for Buses {
+    saved_fields! { Buses,
+        values: [shared],
+        parts: [],
+        rebuilt: [times, first_event],
+    }
+}
+
+impl Buses {
+    /// Those of a drive, whose events have numbers from one on.
+    pub fn new(geometry: &Geometry, first_event: u32) -> Buses {
+        let mut shared = Resources::default();
+        for plane in 0..geometry.planes {
+            shared.add_plane(geometry.channel_of(geometry.die_of(PlaneId(plane))).0);
+        }
+        let sectors = |m: &Medium| m.page.0 * 4 / geometry.sector;
+        let most = geometry.media.iter().map(sectors).max().unwrap_or(0);
+        let times = |m: &Medium| Times {
+            transfer: (0..=most).map(|sectors| m.bus.time_for(sectors * geometry.sector).0).collect(),
+            program: m.command.program.0,
+            further: m.further_plane().program.0,
+        };
+        Buses { shared, times: geometry.media.iter().map(times).collect(), first_event }
+    }
+
+    /// The number after that of the last one's event.
+    #[inline(always)]
+    pub fn events_end(&self) -> u32 {
+        self.first_event + self.shared.count() as u32
+    }
+
+    /// A plane wants its bus for an operation of this key.
+    #[inline(always)]
+    pub fn want(&mut self, channel: usize, plane: usize, key: u64) {
+        self.shared.want(channel, plane, key);
+    }
+
+    /// A plane wants its bus no longer.
+    #[inline(always)]
+    pub fn withdraw(&mut self, channel: usize, plane: usize) {
+        self.shared.withdraw(channel, plane);
+    }
+
+    /// Whether it is free, and nobody waits for it.
+    #[inline(always)]
+    pub fn is_idle(&self, channel: usize) -> bool {
+        self.shared.is_idle(channel)
+    }
+
+    /// Whether it is free, and somebody waits for it.
+    #[inline(always)]
+    pub fn is_due(&self, channel: usize) -> bool {
+        self.shared.is_due(channel)
+    }
+
+    /// The plane that is served next by class and arrival, if the bus is free.
+    #[inline(always)]
+    pub fn next(&mut self, channel: usize) -> Option<(usize, u64)> {
+        self.shared.next(channel)
+    }
+
+    /// The same of these planes, by another order of their keys.
+    pub fn next_by<O: Ord>(
+        &mut self,
+        channel: usize,
+        planes: &[u32],
+        order: impl Fn(u64) -> O,
+    ) -> Option<(usize, u64)> {
+        self.shared.next_by(channel, planes, order)
+    }
+
+    /// What is being moved.
+    pub fn moves(&self, channel: usize) -> Option<OpId> {
+        self.shared.user(channel)
+    }
+
+    /// Whether nothing moves anywhere.
+    pub fn are_at_rest(&self) -> bool {
+        self.shared.users().next().is_none()
+    }
+
+    /// Time of the command of a program.
+    #[inline(always)]
+    pub fn command(&self, medium: usize) -> u64 {
+        self.times[medium].program
+    }
+
+    /// The same of a further plane's in a multi-plane command, if that is another.
+    #[inline(always)]
+    pub fn command_further(&self, medium: usize) -> Option<u64> {
+        let Times { program, further, .. } = self.times[medium];
+        (further != program).then_some(further)
+    }
+
+    /// How long a command and so many sectors take on a medium.
+    #[inline(always)]
+    pub fn time(&self, medium: usize, sectors: usize, command: u64) -> SimDuration {
+        SimDuration(command + self.times[medium].transfer[sectors])
+    }
+
+    /// An operation has the bus from now on until a time. Returns the number of its event.
+    #[inline(always)]
+    pub fn begin(&mut self, channel: usize, id: OpId, now: SimTime, end: SimTime) -> u32 {
+        self.shared.take(channel, id, now, end);
+        self.first_event + channel as u32
+    }
+
+    /// What was being moved has been.
+    #[inline(always)]
+    pub fn end(&mut self, channel: usize) -> Option<OpId> {
+        self.shared.release(channel)
+    }
+
+    /// How long each has been busy by now, ns.
+    pub fn used(&self, now: SimTime) -> impl Iterator<Item = u64> + '_ {
+        self.shared.used(now)
+    }
+
+    /// Begin at time 0, with nothing that moves.
+    pub fn start_anew(&mut self) {
+        self.shared.start_anew();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two buses of a plane each, on which a sector takes 10 ns and the command of a program 7 or 3.
+    fn buses() -> Buses {
+        let mut shared = Resources::default();
+        (0..2).for_each(|channel| shared.add_plane(channel));
+        let times = Times { transfer: vec![0, 10, 20], program: 7, further: 3 };
+        Buses { shared, times: vec![times], first_event: 4 }
+    }
+
+    #[test]
+    fn transfer_takes_its_command_and_its_sectors() {
+        let b = buses();
+        assert_eq!((b.command(0), b.command_further(0)), (7, Some(3)));
+        assert_eq!(b.time(0, 2, b.command(0)), SimDuration(27));
+        assert_eq!(b.time(0, 0, 0), SimDuration::ZERO);
+    }
+
+    #[test]
+    fn buses_work_apart_and_each_has_its_event() {
+        let mut b = buses();
+        assert_eq!(b.events_end(), 6);
+        assert_eq!(b.begin(1, OpId(9), SimTime(0), SimTime(20)), 5);
+        b.want(1, 1, 6);
+        assert_eq!((b.moves(1), b.is_due(1), b.is_idle(0)), (Some(OpId(9)), false, true));
+        assert!(!b.are_at_rest());
+        assert_eq!(b.end(1), Some(OpId(9)));
+        assert_eq!((b.next(1), b.end(1)), (Some((1, 6)), None));
+        assert_eq!(b.used(SimTime(30)).collect::<Vec<_>>(), [0, 20]);
+    }
+}
