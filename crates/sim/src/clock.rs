@@ -23,8 +23,10 @@ pub(crate) struct Clock {
     order: u64,
     /// Whether the event on top has happened.
     top_is_past: bool,
+    now: SimTime,
 }
 
+#[inline(always)]
 fn key(at: SimTime, order: u64, what: u32) -> u128 {
     (at.0 as u128) << 64 | (order << WHAT_BITS | what as u64) as u128
 }
@@ -32,6 +34,22 @@ fn key(at: SimTime, order: u64, what: u32) -> u128 {
 impl Clock {
     /// So many kinds of event can be told apart.
     pub const KINDS: u32 = 1 << WHAT_BITS;
+
+    /// A clock at a time, with nothing pending.
+    pub fn at(now: SimTime) -> Clock {
+        Clock { now, ..Clock::default() }
+    }
+
+    /// The time: that of the last event that happened, or to which it was put forward since.
+    #[inline(always)]
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// Time goes on to a time, if that is not past.
+    pub fn go_on_to(&mut self, time: SimTime) {
+        self.now = self.now.max(time);
+    }
 
     /// The time of the earliest event.
     #[inline(always)]
@@ -44,7 +62,7 @@ impl Clock {
         next.map(|e| SimTime((e.0 >> 64) as u64))
     }
 
-    /// Take the earliest event, if it is due by a time.
+    /// Take the earliest event, if it is due by a time: that is when it happens.
     #[inline(always)]
     pub fn take(&mut self, until: SimTime) -> Option<(SimTime, u32)> {
         if std::mem::take(&mut self.top_is_past) {
@@ -53,7 +71,12 @@ impl Clock {
         let event = self.events.peek()?.0;
         let at = SimTime((event >> 64) as u64);
         self.top_is_past = at <= until;
-        self.top_is_past.then_some((at, event as u32 & (Clock::KINDS - 1)))
+        if !self.top_is_past {
+            return None;
+        }
+        debug_assert!(at >= self.now);
+        self.now = at;
+        Some((at, event as u32 & (Clock::KINDS - 1)))
     }
 
     /// A count that grows with each event that is set.
@@ -111,7 +134,7 @@ mod tests {
         for (what, time) in [(3, 20), (9, 10), (4, 10), (1, 30)] {
             c.set(what, SimTime(time));
         }
-        assert_eq!(c.take(SimTime(9)), None);
+        assert_eq!((c.take(SimTime(9)), c.now()), (None, SimTime(0)));
         assert_eq!(drain(&mut c), [(10, 9), (10, 4), (20, 3), (30, 1)]);
     }
 
@@ -127,7 +150,9 @@ mod tests {
         assert_eq!(c.next(), Some(SimTime(20)));
         c.set(5, SimTime(15));
         assert_eq!(drain(&mut c), [(15, 5), (20, 2), (25, 4), (30, 3)]);
-        assert_eq!((c.next(), c.take(SimTime::NEVER)), (None, None));
+        assert_eq!((c.next(), c.take(SimTime::NEVER), c.now()), (None, None, SimTime(30)));
+        c.go_on_to(SimTime(29));
+        assert_eq!(c.now(), SimTime(30));
     }
 
     #[test]

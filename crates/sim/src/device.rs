@@ -11,8 +11,6 @@
 
 mod commands;
 mod host;
-mod idle_work;
-mod life;
 pub(crate) mod power;
 mod queues;
 mod service;
@@ -21,6 +19,7 @@ mod watch;
 
 use crate::clock::Clock;
 use crate::completion::Completion;
+use crate::end::EndOfLife;
 use crate::error::DeviceError;
 use crate::host::admission::Admission;
 use crate::host::idle::Idle;
@@ -28,15 +27,14 @@ use crate::host::link::Link;
 use crate::host::timers::{Alarm, Timers};
 use crate::metrics::Metrics;
 use crate::probe::{Moment, Probe};
+use crate::state::agenda::Agenda;
 use crate::state::array::Arrays;
 use crate::state::bus::Buses;
 use crate::state::fair::Fair;
 use crate::state::last_resorts::LastResorts;
 use crate::state::life::Watch;
-use crate::state::plane::{Place, Plane, Want};
-use crate::state::queue::Queue;
+use crate::state::plane::Plane;
 use crate::state::queue_delay::QueueDelays;
-use crate::state::registers::Registers;
 use crate::state::set_aside::SetAside;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
@@ -53,6 +51,17 @@ fn drop_first<T>(list: &mut Vec<T>, n: usize) {
     }
 }
 
+/// What a scheme is given to lay itself out on.
+pub(crate) fn drive_info<'a>(spec: &'a DeviceSpec, geometry: &'a Geometry) -> DriveInfo<'a> {
+    let logical_pages = (spec.logical_bytes() / spec.unit.0).min(u32::MAX as u64 - 1) as u32;
+    DriveInfo { spec, geometry, logical_pages }
+}
+
+#[cold]
+fn broken(fault: &Fault) -> DeviceError {
+    DeviceError::Fault(fault.clone())
+}
+
 /// A drive under a scheme, with a probe that watches it.
 pub struct Device<P: Probe> {
     /// The translation layer.
@@ -67,13 +76,12 @@ pub struct Device<P: Probe> {
     set_aside: SetAside,
     queue_delays: QueueDelays,
     arrays: Arrays,
-    /// With multi-plane commands, planes at which something has been queued that they have not looked at yet.
-    newly_queued: Vec<usize>,
     buses: Buses,
+    /// Who is still to be asked what may begin.
+    agenda: Agenda,
     /// What arrays have given to each kind of work, where they go by shares.
     fair: Option<Box<Fair>>,
     clock: Clock,
-    now: SimTime,
     link: Link,
     timers: Timers,
     admission: Admission,
@@ -85,9 +93,9 @@ pub struct Device<P: Probe> {
 
 impl<P: Probe> Saved for Device<P> {
     saved_fields! { Device,
-        values: [planes, set_aside, queue_delays, fair, clock, now, timers, admission, last_resorts],
+        values: [planes, set_aside, queue_delays, fair, clock, timers, admission, last_resorts],
         parts: [arrays, buses, link, idle, ftl, metrics],
-        rebuilt: [probe, geometry, newly_queued, life],
+        rebuilt: [probe, geometry, agenda, life],
     }
 }
 
@@ -116,14 +124,8 @@ impl<P: Probe> Device<P> {
         probe: P,
         media: impl Into<BoxedMedia>,
     ) -> Result<Device<P>, Refusal> {
-        let ftl = Ftl::over(&Self::drive_info(spec, geometry), scheme, media)?;
+        let ftl = Ftl::over(&drive_info(spec, geometry), scheme, media)?;
         Ok(Self::around(ftl, spec, geometry, probe))
-    }
-
-    /// What a scheme is given to lay itself out on.
-    fn drive_info<'a>(spec: &'a DeviceSpec, geometry: &'a Geometry) -> DriveInfo<'a> {
-        let logical_pages = (spec.logical_bytes() / spec.unit.0).min(u32::MAX as u64 - 1) as u32;
-        DriveInfo { spec, geometry, logical_pages }
     }
 
     /// The clock and the queues of a drive.
@@ -131,7 +133,7 @@ impl<P: Probe> Device<P> {
         let arrays = Arrays::new(spec, geometry);
         let buses = Buses::new(geometry, arrays.count() as u32);
         let planes: Vec<Plane> =
-            (0..geometry.planes).map(|p| Self::plane(spec, geometry, PlaneId(p))).collect();
+            (0..geometry.planes).map(|p| Plane::new(spec, geometry, PlaneId(p))).collect();
         Device {
             clock: Clock::default(),
             set_aside: SetAside::new(geometry.planes),
@@ -139,9 +141,8 @@ impl<P: Probe> Device<P> {
             fair: Fair::asked(spec, planes.iter().map(|p| (p.place.array, p.place.channel))),
             planes,
             arrays,
-            newly_queued: vec![],
             buses,
-            now: SimTime(0),
+            agenda: Agenda::default(),
             link: Link::new(spec.host),
             timers: Timers::default(),
             admission: Admission::default(),
@@ -155,31 +156,41 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// A plane with nothing to do.
-    fn plane(spec: &DeviceSpec, geometry: &Geometry, plane: PlaneId) -> Plane {
-        let die = geometry.die_of(plane);
-        let place = Place {
-            array: Arrays::of(spec, geometry, plane),
-            channel: geometry.channel_of(die).0,
-            die,
-            medium: geometry.medium_index(plane) as u32,
-        };
-        let registers = Registers::new(geometry.medium_of(plane).cache_register);
-        Plane { queue: Queue::EMPTY, registers, place, wants: Want::Nothing }
-    }
-
     /// Let the arrays of a die work so many times longer from their next operation on; 1 is as they should. A state that is
     /// saved, and a drive whose power was cut, know nothing of it.
     pub fn slow_die(&mut self, die: DieId, factor: u32) {
         self.arrays.slow(die, factor);
     }
 
+    /// Count the device as over at this end, too, and not only when a write finds no place. `logical_bytes` are those
+    /// of the host. Gives the bytes that it must still hold, and those that it does.
+    pub fn live_until(&mut self, end: EndOfLife, logical_bytes: u64) -> (u64, u64) {
+        let (built, left) = self.ftl.lasting_bytes();
+        let least_bytes = end.least_bytes(built, logical_bytes);
+        self.life = Watch::new(end, least_bytes, left, self.ftl.lost_blocks().1);
+        (least_bytes, left)
+    }
+
+    /// Whether the device is over. What is asked of it then ends as it would otherwise.
+    pub fn is_over(&mut self) -> bool {
+        self.ended_by().is_some()
+    }
+
+    /// What ended the device, if it is over.
+    pub fn ended_by(&mut self) -> Option<EndOfLife> {
+        let (retired, unread) = (self.ftl.lost_blocks().1, self.metrics.uncorrectable);
+        let end = self.life.ended_by(retired, unread, || self.ftl.lasting_bytes().1);
+        end.or_else(|| self.ftl.worn_out().map(|_| EndOfLife::OutOfSpace))
+    }
+
     /// The device's time.
+    #[inline(always)]
     pub fn now(&self) -> SimTime {
-        self.now
+        self.clock.now()
     }
 
     /// Requests submitted and not yet complete.
+    #[inline(always)]
     pub fn outstanding(&self) -> u32 {
         self.ftl.view().outstanding() + self.admission.waiting()
     }
@@ -210,13 +221,13 @@ impl<P: Probe> Device<P> {
         data: &[u8],
     ) -> Result<u64, DeviceError> {
         let number = self.admission.submitted();
-        if at < self.now {
-            return Err(DeviceError::Late { number, at, now: self.now });
+        if at < self.clock.now() {
+            return Err(DeviceError::Late { number, at, now: self.clock.now() });
         }
         self.ftl.validate(&request, number)?;
         self.advance_to(at)?;
         if P::WATCHES {
-            self.probe.moment(Moment::Submitted { request: number, op: request.op, at: self.now });
+            self.probe.moment(Moment::Submitted { request: number, op: request.op, at: self.clock.now() });
         }
         if self.admission.is_open() && self.ftl.admits(&request) {
             self.ftl.submit(request, number, data);
@@ -238,8 +249,8 @@ impl<P: Probe> Device<P> {
     pub fn advance_to(&mut self, time: SimTime) -> Result<(), DeviceError> {
         self.no_fault()?;
         while self.go_on(time)? {}
-        self.now = self.now.max(time);
-        self.ftl.set_now(self.now);
+        self.clock.go_on_to(time);
+        self.ftl.set_now(self.clock.now());
         Ok(())
     }
 
@@ -276,7 +287,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// When the first request that has ended did so, of which nothing else is asked.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn forget_completion(&mut self) -> Option<SimTime> {
         self.admission.forget_ended()
     }
@@ -315,13 +326,8 @@ impl<P: Probe> Device<P> {
     fn no_fault(&self) -> Result<(), DeviceError> {
         match self.ftl.fault() {
             None => Ok(()),
-            Some(f) => Err(Self::broken(f)),
+            Some(f) => Err(broken(f)),
         }
-    }
-
-    #[cold]
-    fn broken(fault: &Fault) -> DeviceError {
-        DeviceError::Fault(fault.clone())
     }
 
     /// What happens next, if it does by a time: an event or, before time goes on without one, the end
@@ -333,7 +339,7 @@ impl<P: Probe> Device<P> {
             self.no_fault()?;
             return Ok(true);
         }
-        if until <= self.now || self.clock.next().is_some() {
+        if until <= self.clock.now() || self.clock.next().is_some() {
             return Ok(false);
         }
         self.last_resort()
@@ -343,10 +349,8 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn step(&mut self, until: SimTime) -> bool {
         let Some((time, what)) = self.clock.take(until) else { return false };
-        debug_assert!(time >= self.now);
-        self.now = time;
         self.ftl.set_now(time);
-        let (arrays, link) = (self.arrays.count() as u32, self.link_event());
+        let (arrays, link) = (self.arrays.count() as u32, self.buses.events_end());
         if what < arrays {
             self.array_done(what as usize);
         } else if what < link {
@@ -360,6 +364,7 @@ impl<P: Probe> Device<P> {
             }
         }
         self.settle();
+        debug_assert!(self.agenda.is_done() && !self.agenda.has_later());
         true
     }
 
@@ -394,7 +399,7 @@ impl<P: Probe> Device<P> {
                 }
             }
             drop_first(self.ftl.effects(), asked);
-            if !self.newly_queued.is_empty() {
+            if self.agenda.has_later() {
                 self.begin_newly_queued();
             }
             let ended = self.ftl.completed().len();

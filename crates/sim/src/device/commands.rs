@@ -16,11 +16,23 @@
 use crate::device::Device;
 use crate::device::watch;
 use crate::probe::Probe;
+use crate::state::agenda::Ask;
+use crate::state::array::Arrays;
 use crate::state::plane::{Place, Want};
 use crate::state::queue_delay::Work;
 use crate::state::resources::NOTHING;
-use wordline_ftl::{Class, OpId, OpKind};
+use wordline_ftl::{Class, Ftl, OpId, OpKind};
 use wordline_units::SimTime;
+
+/// The next of those that an array does together.
+fn goes_with(ftl: &Ftl, arrays: &Arrays, id: OpId) -> Option<OpId> {
+    Some(ftl.op(id).next).filter(|next| arrays.is_multiplane() && !next.is_none())
+}
+
+/// The operations that an array does together, in the order of service.
+pub(crate) fn together<'a>(ftl: &'a Ftl, arrays: &'a Arrays, lead: OpId) -> impl Iterator<Item = OpId> + 'a {
+    std::iter::successors(Some(lead), |id| goes_with(ftl, arrays, *id))
+}
 
 impl<P: Probe> Device<P> {
     /// Let what is ready and like the operation that begins go with it, in the order of service. Returns
@@ -56,7 +68,7 @@ impl<P: Probe> Device<P> {
             further += 1;
             let time = self.ftl.begin_on_array(id);
             self.planes[plane].registers.note_again(time.again);
-            end = end.max(self.now + time.all);
+            end = end.max(self.clock.now() + time.all);
         }
         end + self.arrays.further(place.medium as usize, self.ftl.op(lead).kind, further)
     }
@@ -109,26 +121,17 @@ impl<P: Probe> Device<P> {
         Some(id).filter(|id| !id.is_none() && self.ftl.op(*id).key == self.arrays.wanted(plane))
     }
 
-    /// The operations that an array does together, in the order of service.
-    pub(crate) fn together(&self, lead: OpId) -> impl Iterator<Item = OpId> + '_ {
-        std::iter::successors(Some(lead), |id| self.goes_with(*id))
-    }
-
-    /// The next of those that an array does together.
-    fn goes_with(&self, id: OpId) -> Option<OpId> {
-        Some(self.ftl.op(id).next).filter(|next| self.arrays.is_multiplane() && !next.is_none())
-    }
-
     /// An array is through with all that it did together. It stays taken until the last has had its effect.
     pub(crate) fn end_together(&mut self, array: usize, lead: OpId) {
         let kind = self.ftl.op(lead).kind as usize;
-        if self.goes_with(lead).is_some() {
+        if goes_with(&self.ftl, &self.arrays, lead).is_some() {
             self.metrics.multiplane.commands[kind] += 1;
-            self.metrics.multiplane.operations[kind] += self.together(lead).count() as u64;
+            self.metrics.multiplane.operations[kind] +=
+                together(&self.ftl, &self.arrays, lead).count() as u64;
         }
         let mut at = Some(lead);
         while let Some(id) = at {
-            at = self.goes_with(id);
+            at = goes_with(&self.ftl, &self.arrays, id);
             self.arrays.pass_on(array, at);
             self.array_is_through(id);
         }
@@ -140,16 +143,16 @@ impl<P: Probe> Device<P> {
         while let Some(id) = at {
             let place = self.planes[self.ftl.op(id).plane.index()].place;
             watch::array(&mut self.probe, &self.ftl, id, place, times);
-            at = self.goes_with(id);
+            at = goes_with(&self.ftl, &self.arrays, id);
         }
     }
 
     /// The probe learns of a use that might have been cut short when it is over.
     pub(crate) fn watch_interruptible(&mut self, array: usize) {
         if let Some(id) = self.arrays.user(array)
-            && self.arrays.ends(array, self.now)
+            && self.arrays.ends(array, self.clock.now())
         {
-            self.watch_command(id, (self.arrays.since(array), self.now));
+            self.watch_command(id, (self.arrays.since(array), self.clock.now()));
         }
     }
 
@@ -160,7 +163,8 @@ impl<P: Probe> Device<P> {
         let is_read_of_host = self.ftl.op(id).key >> 56 == Class::Read as u64;
         if is_read_of_host
             && !self.ftl.is_held(die)
-            && let Some((event, end)) = self.arrays.stop(array as usize, self.ftl.op(at).kind, self.now)
+            && let Some((event, end)) =
+                self.arrays.stop(array as usize, self.ftl.op(at).kind, self.clock.now())
         {
             self.clock.set(event, end);
         }
@@ -168,16 +172,15 @@ impl<P: Probe> Device<P> {
 
     /// An array has stopped, and set aside what it was at. To those who wait, that ends here, and what is left is queued
     /// anew.
-    pub(crate) fn suspend(&mut self, array: usize, lead: OpId) {
+    pub(crate) fn suspend(&mut self, lead: OpId) {
         self.metrics.suspensions[self.ftl.op(lead).kind as usize] += 1;
         let mut at = Some(lead);
         while let Some(id) = at {
             self.leave_plane(id);
-            at = self.goes_with(id);
+            at = goes_with(&self.ftl, &self.arrays, id);
         }
         self.look_again_beside(self.ftl.op(lead).plane.index());
-        self.try_array(array);
-        self.go_on_with_rest(array);
+        self.serve();
     }
 
     /// An operation that is suspended gives its plane free.
@@ -187,12 +190,12 @@ impl<P: Probe> Device<P> {
             self.charge_idle_work(id, plane);
         }
         let registers = &mut self.planes[plane].registers;
-        let (held, busy) = registers.suspend(cause, self.now);
+        let (held, busy) = registers.suspend(cause, self.clock.now());
         if self.ftl.serves_host(id) {
             let resumed = self.queue_delays.is_continued(id);
             let work = if resumed { Work::Rest } else { Work::Program };
-            let breakdown = self.queue_delays.breakdown(id, &held, busy, self.now, work);
-            self.queue_delays.continue_later(id, breakdown, self.now, registers.busy());
+            let breakdown = self.queue_delays.breakdown(id, &held, busy, self.clock.now(), work);
+            self.queue_delays.continue_later(id, breakdown, self.clock.now(), registers.busy());
         }
     }
 
@@ -200,15 +203,17 @@ impl<P: Probe> Device<P> {
     pub(crate) fn go_on_with_rest(&mut self, array: usize) {
         let Some(lead) = self.arrays.rest(array) else { return };
         let plane = |id: OpId| self.ftl.op(id).plane.index();
-        if !self.together(lead).all(|id| self.planes[plane(id)].registers.current().op.is_none()) {
+        if !together(&self.ftl, &self.arrays, lead)
+            .all(|id| self.planes[plane(id)].registers.current().op.is_none())
+        {
             return;
         }
         let mut at = Some(lead);
         while let Some(id) = at {
-            self.planes[self.ftl.op(id).plane.index()].registers.resume(id, self.now);
-            at = self.goes_with(id);
+            self.planes[self.ftl.op(id).plane.index()].registers.resume(id, self.clock.now());
+            at = goes_with(&self.ftl, &self.arrays, id);
         }
-        if let Some((event, end)) = self.arrays.resume(array, self.now) {
+        if let Some((event, end)) = self.arrays.resume(array, self.clock.now()) {
             self.clock.set(event, end);
         }
         self.look_again_beside(self.ftl.op(lead).plane.index());
@@ -223,6 +228,6 @@ impl<P: Probe> Device<P> {
                 self.post(other);
             }
         }
-        self.try_bus(channel as usize);
+        self.agenda.ask_if(self.buses.is_due(channel as usize), Ask::Bus(channel));
     }
 }

@@ -1,4 +1,5 @@
-//! The host's side: the link that a request ends on, and what is measured when it does.
+//! The host's side: the link that a request ends on, what is measured when it does, timers that ring, and the work that a
+//! scheme has for a drive without requests.
 
 use crate::blocks::{Frame, map_rows};
 use crate::completion::Completion;
@@ -7,7 +8,10 @@ use crate::host::link::Sent;
 use crate::host::timers::Alarm;
 use crate::metrics::{Free, Usage};
 use crate::probe::Probe;
-use wordline_ftl::{LatencyPart, Pending, RequestId};
+use crate::state::plane::{Place, Plane};
+use crate::state::resources::NOTHING;
+use wordline_ftl::{Class, LatencyPart, OpId, OpKind, Pending, RequestId};
+use wordline_units::{DieId, SimTime};
 
 impl<P: Probe> Device<P> {
     #[inline]
@@ -15,16 +19,11 @@ impl<P: Probe> Device<P> {
         if self.link.takes_no_time() {
             return self.complete(id);
         }
-        match self.link.send(id, &self.ftl.pending(id).request, self.now) {
+        match self.link.send(id, &self.ftl.pending(id).request, self.clock.now()) {
             Sent::Over => self.complete(id),
             Sent::Behind => {}
-            Sent::Until(end) => self.clock.set(self.link_event(), end),
+            Sent::Until(end) => self.clock.set(self.buses.events_end(), end),
         }
-    }
-
-    /// The clock's number for the host link; timers come after it.
-    pub(crate) fn link_event(&self) -> u32 {
-        self.buses.events_end()
     }
 
     pub(crate) fn link_done(&mut self) {
@@ -32,36 +31,38 @@ impl<P: Probe> Device<P> {
             self.complete(id);
         }
         if let Some(next) = self.link.next_event() {
-            self.clock.set(self.link_event(), next);
+            self.clock.set(self.buses.events_end(), next);
         }
     }
 
     #[inline]
     pub(crate) fn complete(&mut self, id: RequestId) {
         let pending = self.ftl.pending_mut(id);
-        pending.parts[LatencyPart::Link] = self.now.since(pending.ended).0;
+        pending.parts[LatencyPart::Link] = self.clock.now().since(pending.ended).0;
         let Pending { request, admitted, number, outcome, ref parts, .. } = *pending;
         self.metrics.dominated_by(pending.slowest_bit);
         self.metrics.idle.delays.count(pending.behind_idle);
-        debug_assert!(request.arrival > admitted || parts.total() == self.now.since(request.arrival).0);
-        let span = (request.arrival, self.now);
+        debug_assert!(
+            request.arrival > admitted || parts.total() == self.clock.now().since(request.arrival).0
+        );
+        let span = (request.arrival, self.clock.now());
         let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, parts);
         let parts = *parts;
         if fresh || number & 1023 == 0 {
             self.sample();
         }
         if self.metrics.checkpoint_is_due() {
-            self.metrics.checkpoint(self.now, &self.ftl);
+            self.metrics.checkpoint(self.clock.now(), &self.ftl);
         }
         let data = self.ftl.release(id);
-        let completion = Completion { number, request, at: self.now, outcome, parts, data };
+        let completion = Completion { number, request, at: self.clock.now(), outcome, parts, data };
         if P::WATCHES {
             self.probe.completion(&completion);
         }
         self.admission.end(completion);
-        if self.outstanding() == 0 && self.ftl.works_when_idle() {
+        if self.ftl.works_when_idle() && self.outstanding() == 0 {
             let submitted = self.admission.submitted();
-            let at = self.idle.wait(submitted, self.now);
+            let at = self.idle.wait(submitted, self.clock.now());
             self.alarm(at, Alarm::Idle(submitted));
         }
     }
@@ -73,9 +74,10 @@ impl<P: Probe> Device<P> {
             pages: self.ftl.view().free_pages(home),
             usable_bytes: self.ftl.usable_bytes().0,
         };
-        let (arrays, buses) = (self.arrays.used(self.now).sum(), self.buses.used(self.now).sum());
-        let usage = Usage { at: self.now, arrays, buses };
-        self.metrics.sample(self.now, self.ftl.counters(), free, usage);
+        let (arrays, buses) =
+            (self.arrays.used(self.clock.now()).sum(), self.buses.used(self.clock.now()).sum());
+        let usage = Usage { at: self.clock.now(), arrays, buses };
+        self.metrics.sample(self.clock.now(), self.ftl.counters(), free, usage);
         if self.metrics.wants_frame() {
             self.sample_block_map();
         }
@@ -87,12 +89,99 @@ impl<P: Probe> Device<P> {
             .into_iter()
             .flat_map(|row| row.blocks())
             .map(|b| self.ftl.block_status(b));
-        self.metrics.add_frame(Frame { at: self.now, cells: cells.collect() });
+        self.metrics.add_frame(Frame { at: self.clock.now(), cells: cells.collect() });
     }
 
     /// Note for how long each array and each bus has been busy by now.
     pub(crate) fn note_usage(&mut self) {
-        self.metrics.used = [self.arrays.used(self.now).collect(), self.buses.used(self.now).collect()];
-        self.metrics.used_at = self.now;
+        self.metrics.used =
+            [self.arrays.used(self.clock.now()).collect(), self.buses.used(self.clock.now()).collect()];
+        self.metrics.used_at = self.clock.now();
+    }
+
+    pub(crate) fn alarm(&mut self, at: SimTime, alarm: Alarm) {
+        let slot = self.timers.set(alarm);
+        self.clock.set(self.buses.events_end() + 1 + slot, at);
+    }
+
+    pub(crate) fn ring(&mut self, slot: u32) {
+        match self.timers.ring(slot) {
+            Alarm::Layer(timer) => self.ftl.timer(timer),
+            Alarm::Idle(submitted) => {
+                if submitted == self.admission.submitted() && self.outstanding() == 0 {
+                    self.idle.begin(self.clock.now());
+                    self.metrics.idle.periods += 1;
+                    self.ask_all_idle();
+                }
+            }
+        }
+    }
+
+    /// A request has come, or the run is over.
+    #[inline(always)]
+    pub(crate) fn idle_is_over(&mut self) {
+        if let Some(time) = self.idle.end(self.clock.now())
+            && !self.ftl.view().draining()
+        {
+            self.metrics.idle.idle_s += time;
+        }
+    }
+
+    pub(crate) fn ask_all_idle(&mut self) {
+        for die in 0..self.geometry.dies {
+            self.ftl.idle(DieId(die));
+        }
+        self.settle();
+    }
+
+    /// An operation of idle work is over: count it, and what it cost those of the host that waited.
+    pub(crate) fn count_idle_work(&mut self, id: OpId, plane: usize) {
+        if !self.ftl.view().draining() {
+            let op = self.ftl.op(id);
+            let idle = &mut self.metrics.idle;
+            match op.kind {
+                OpKind::Program => idle.program_bytes[op.cause() as usize] += self.ftl.data_bytes(id),
+                OpKind::Erase => idle.erases += 1,
+                OpKind::Read => {}
+            }
+        }
+        self.charge_idle_work(id, plane);
+    }
+
+    /// An operation of idle work has had its plane until now: count how long, and what that cost those of the host
+    /// that waited.
+    pub(crate) fn charge_idle_work(&mut self, id: OpId, plane: usize) {
+        let Place { die, array, .. } = self.planes[plane].place;
+        let began = self.planes[plane].registers.register(id).began;
+        let from = self.idle.count(die, began, self.clock.now());
+        if !self.ftl.view().draining() {
+            self.metrics.idle.worked_s[self.ftl.op(id).cause() as usize] += self.clock.now().since(began);
+            if self.metrics.begins_bin(self.clock.now()) {
+                self.sample();
+            }
+        }
+        let held = self.ftl.is_held(die);
+        for other in self.geometry.planes_of_die(die).map(|p| p as usize) {
+            if !held && self.planes[other].place.array != array {
+                continue;
+            }
+            let Plane { registers, queue, .. } = &self.planes[other];
+            let (current, cached) = (registers.current(), registers.cached());
+            let waits_for_array = !current.op.is_none() && self.arrays.wanted(other) != NOTHING;
+            for (held, waits) in [(current, waits_for_array), (cached, cached.waits)] {
+                if waits && self.ftl.serves_host(held.op) {
+                    self.queue_delays.behind_idle(held.op, from, Some(held.turned), self.clock.now());
+                }
+            }
+            for rank in 0..Class::COUNT {
+                let mut waiting = queue.head(rank);
+                while !waiting.is_none() {
+                    if self.ftl.serves_host(waiting) {
+                        self.queue_delays.behind_idle(waiting, from, None, self.clock.now());
+                    }
+                    waiting = self.ftl.op(waiting).next;
+                }
+            }
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! A power cut, at any time, and the drive that comes back from it.
 
+use crate::clock::Clock;
 use crate::completion::Completion;
-use crate::device::Device;
+use crate::device::commands::together;
+use crate::device::{Device, drive_info};
 use crate::host::admission::Admission;
 use crate::metrics::Metrics;
 use crate::probe::Probe;
@@ -30,7 +32,8 @@ impl<P: Probe> Device<P> {
     /// Cut the power now, after everything that has happened until now. Programs and erases that the
     /// arrays are at work on, or have set aside, are torn; a program whose data are still on the bus leaves no trace.
     pub fn power_cut(self) -> PoweredOff<P> {
-        let spoiled: Vec<OpId> = self.arrays.in_hand().flat_map(|lead| self.together(lead)).collect();
+        let spoiled: Vec<OpId> =
+            self.arrays.in_hand().flat_map(|lead| together(&self.ftl, &self.arrays, lead)).collect();
         let image = self.ftl.power_cut(&spoiled);
         let mut lost = image.in_flight.clone();
         lost.extend(self.admission.numbers());
@@ -39,7 +42,7 @@ impl<P: Probe> Device<P> {
             submitted: self.admission.submitted(),
             completed: self.admission.into_ended(),
             lost,
-            at: self.now,
+            at: self.clock.now(),
             probe: self.probe,
             metrics: self.metrics,
         }
@@ -56,9 +59,9 @@ impl<P: Probe> Device<P> {
         scheme: Box<dyn Scheme>,
         off: PoweredOff<P>,
     ) -> Result<Device<P>, Refusal> {
-        let (ftl, ready) = Ftl::recover(&Self::drive_info(spec, geometry), scheme, off.image, off.at)?;
+        let (ftl, ready) = Ftl::recover(&drive_info(spec, geometry), scheme, off.image, off.at)?;
         let mut device = Self::around(ftl, spec, geometry, off.probe);
-        device.now = ready;
+        device.clock = Clock::at(ready);
         device.metrics = off.metrics;
         device.admission = Admission::after(off.submitted, off.completed);
         device.settle();

@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::device::watch;
 use crate::error::DeviceError;
 use crate::probe::{Moment, Probe};
+use crate::state::agenda::Ask;
 use crate::state::plane::{Place, Want};
 use crate::state::registers::Passing;
 use wordline_ftl::{Blocked, BusyTime, Class, Ftl, GiveUp, OpId, OpKind};
@@ -30,12 +31,12 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(crate) fn enqueue(&mut self, id: OpId) {
         if P::WATCHES {
-            watch::queued(&mut self.probe, &self.ftl, id, self.now);
+            watch::queued(&mut self.probe, &self.ftl, id, self.clock.now());
         }
         if self.ftl.serves_host(id) {
             let plane = self.ftl.op(id).plane.index();
             let busy = self.busy_until_now(plane, id);
-            self.queue_delays.queue(id, self.now, busy);
+            self.queue_delays.queue(id, self.clock.now(), busy);
         }
         self.stand_in_queue(id);
     }
@@ -59,9 +60,9 @@ impl<P: Probe> Device<P> {
     #[inline(always)]
     fn has_more(&mut self, plane: usize) {
         if self.arrays.is_multiplane() {
-            self.newly_queued.push(plane);
+            self.agenda.ask_later(plane as u32);
         } else if self.planes[plane].registers.may_begin() {
-            self.offer(plane);
+            self.serve_plane(plane);
         }
     }
 
@@ -70,9 +71,9 @@ impl<P: Probe> Device<P> {
     fn busy_until_now(&mut self, plane: usize, id: OpId) -> BusyTime {
         let registers = &mut self.planes[plane].registers;
         if registers.is_one() {
-            registers.busy_until(self.now, |at| self.ftl.op(at).cause())
+            registers.busy_until(self.clock.now(), |at| self.ftl.op(at).cause())
         } else {
-            registers.busy_for(id, self.now, |id| passing(&self.ftl, id))
+            registers.busy_for(id, self.clock.now(), |id| passing(&self.ftl, id))
         }
     }
 
@@ -99,6 +100,7 @@ impl<P: Probe> Device<P> {
         if has_register { first } else { OpId::NONE }
     }
 
+    #[inline(always)]
     pub(crate) fn pop(&mut self, plane: usize, id: OpId) {
         let next = self.ftl.op(id).next;
         self.planes[plane].queue.pop(rank(&self.ftl, id), id, next);
@@ -141,10 +143,10 @@ impl<P: Probe> Device<P> {
     pub(crate) fn continue_with(&mut self, plane: usize, id: OpId) {
         self.occupy(plane, id);
         let p = &mut self.planes[plane];
-        p.registers.note_goes_on(id, self.now);
+        p.registers.note_goes_on(id, self.clock.now());
         let channel = p.place.channel as usize;
         self.buses.want(channel, plane, self.ftl.op(id).key);
-        self.try_bus(channel);
+        self.agenda.ask_if(self.buses.is_due(channel), Ask::Bus(channel as u32));
     }
 
     /// Begin what a plane would do next, or note that it waits for its array or bus.
@@ -160,12 +162,10 @@ impl<P: Probe> Device<P> {
         if self.ftl.op(first).kind == OpKind::Program {
             if self.buses.is_idle(channel) {
                 self.pop(plane, first);
-                if !self.begin_program(plane, first) {
-                    self.try_bus(channel);
-                }
+                self.begin_program(plane, first);
             } else {
                 self.want(plane, first);
-                self.try_bus(channel);
+                self.agenda.ask_if(self.buses.is_due(channel), Ask::Bus(channel as u32));
             }
         } else if self.arrays.is_idle(array) {
             self.pop(plane, first);
@@ -173,7 +173,7 @@ impl<P: Probe> Device<P> {
             self.begin_on_array(array, plane, first);
         } else {
             self.want(plane, first);
-            self.try_array(array);
+            self.agenda.ask_if(self.arrays.is_due(array), Ask::Array(array as u32));
         }
     }
 
@@ -194,15 +194,15 @@ impl<P: Probe> Device<P> {
     /// What has been queued at one moment has all been queued before any of it begins, so that what is alike goes
     /// together: its planes say what they want, and then their buses and arrays serve.
     pub(crate) fn begin_newly_queued(&mut self) {
-        let mut planes = std::mem::take(&mut self.newly_queued);
-        planes.retain(|plane| self.planes[*plane].registers.may_begin());
-        planes.iter().for_each(|plane| self.post(*plane));
-        for plane in planes.drain(..) {
-            let Place { array, channel, .. } = self.planes[plane].place;
-            self.try_bus(channel as usize);
-            self.try_array(array as usize);
+        let mut planes = self.agenda.take_later();
+        planes.retain(|plane| self.planes[*plane as usize].registers.may_begin());
+        planes.iter().for_each(|plane| self.post(*plane as usize));
+        for plane in &planes {
+            let Place { array, channel, .. } = self.planes[*plane as usize].place;
+            self.serve_bus(channel as usize);
+            self.serve_array(array as usize);
         }
-        self.newly_queued = planes;
+        self.agenda.reuse(planes);
     }
 
     /// A program finds no slot in its plane.
@@ -213,11 +213,11 @@ impl<P: Probe> Device<P> {
         }
         if self.ftl.serves_host(id) {
             let busy = self.busy_until_now(plane, id);
-            self.queue_delays.block(id, self.now, busy);
+            self.queue_delays.block(id, self.clock.now(), busy);
         }
         if P::WATCHES {
             let op = self.ftl.op(id).number();
-            self.probe.moment(Moment::Blocked { op, at: self.now });
+            self.probe.moment(Moment::Blocked { op, at: self.clock.now() });
         }
         if becomes == Blocked::Waits {
             self.set_aside.add(plane, id);
@@ -237,7 +237,7 @@ impl<P: Probe> Device<P> {
     pub(crate) fn refresh_die(&mut self, die: DieId) {
         for plane in self.geometry.planes_of_die(die).map(|p| p as usize) {
             if self.planes[plane].registers.may_begin() {
-                self.offer(plane);
+                self.serve_plane(plane);
             }
         }
         if self.idle.is_idle() && self.ftl.may_work_again(die) {
@@ -271,7 +271,7 @@ impl<P: Probe> Device<P> {
         if !changes || self.last_resorts.are_in_vain(self.ftl.counters().flash_ops() + ended) {
             return Err(DeviceError::Stuck {
                 outstanding: self.outstanding(),
-                now: self.now,
+                now: self.clock.now(),
                 left: self.ftl.leftovers(),
             });
         }

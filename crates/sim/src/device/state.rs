@@ -48,7 +48,7 @@ impl<P: Probe> Device<P> {
     /// When something is pending.
     pub fn start_anew(&mut self) -> Result<(), Busy> {
         if self.outstanding() > 0 || self.clock.next().is_some() || self.admission.has_ended() {
-            return Err(Busy { outstanding: self.outstanding(), now: self.now });
+            return Err(Busy { outstanding: self.outstanding(), now: self.clock.now() });
         }
         self.ftl.start_anew();
         self.planes.iter_mut().for_each(|plane| plane.registers.start_anew());
@@ -59,7 +59,6 @@ impl<P: Probe> Device<P> {
         }
         self.metrics = Metrics::default();
         self.clock = Clock::default();
-        self.now = SimTime(0);
         self.link.start_anew();
         self.idle.start_anew();
         self.admission = Admission::default();
@@ -98,7 +97,7 @@ impl<P: Probe> Device<P> {
             scheme: label.scheme.to_string(),
             layout: self.ftl.layout().fingerprint(),
             seed,
-            now: self.now,
+            now: self.clock.now(),
             requests: self.submitted(),
         })
     }

@@ -30,6 +30,7 @@ impl Admission {
     }
 
     /// One more has been submitted.
+    #[inline(always)]
     pub fn count(&mut self) {
         self.submitted += 1;
     }

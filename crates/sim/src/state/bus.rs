@@ -1,5 +1,6 @@
 //! Buses: one a channel, which moves the data of one operation at a time.
 
+use crate::state::fair::Fair;
 use crate::state::resources::Resources;
 use wordline_flash::{Geometry, Medium};
 use wordline_ftl::{OpId, Saved, saved_fields};
@@ -50,7 +51,7 @@ impl Buses {
         Buses { shared, times: geometry.media.iter().map(times).collect(), first_event }
     }
 
-    /// The number after that of the last one's event.
+    /// The number after that of the last one's event: it is the host link's, and those of timers follow.
     #[inline(always)]
     pub fn events_end(&self) -> u32 {
         self.first_event + self.shared.count() as u32
@@ -80,20 +81,15 @@ impl Buses {
         self.shared.is_due(channel)
     }
 
-    /// The plane that is served next by class and arrival, if the bus is free.
+    /// The plane that it serves next, if it is free: with shares in order of arrival.
     #[inline(always)]
-    pub fn next(&mut self, channel: usize) -> Option<(usize, u64)> {
-        self.shared.next(channel)
-    }
-
-    /// The same of these planes, by another order of their keys.
-    pub fn next_by<O: Ord>(
-        &mut self,
-        channel: usize,
-        planes: &[u32],
-        order: impl Fn(u64) -> O,
-    ) -> Option<(usize, u64)> {
-        self.shared.next_by(channel, planes, order)
+    pub fn next(&mut self, channel: usize, fair: Option<&Fair>) -> Option<(usize, u64)> {
+        match fair {
+            None => self.shared.next(channel),
+            Some(fair) => {
+                self.shared.next_by(channel, fair.planes_of_channel(channel), Fair::order_of_arrival)
+            }
+        }
     }
 
     /// What is being moved.
@@ -178,7 +174,7 @@ mod tests {
         assert_eq!((b.moves(1), b.is_due(1), b.is_idle(0)), (Some(OpId(9)), false, true));
         assert!(!b.are_at_rest());
         assert_eq!(b.end(1), Some(OpId(9)));
-        assert_eq!((b.next(1), b.end(1)), (Some((1, 6)), None));
+        assert_eq!((b.next(1, None), b.end(1)), (Some((1, 6)), None));
         assert_eq!(b.used(SimTime(30)).collect::<Vec<_>>(), [0, 20]);
     }
 }

@@ -1,6 +1,7 @@
 //! What a device is made of, besides its translation layer: planes, registers, arrays and buses, waits. Each file has a
 //! struct and its own methods; none begins an operation.
 
+pub(crate) mod agenda;
 pub(crate) mod array;
 pub(crate) mod bus;
 pub(crate) mod fair;

@@ -1,9 +1,12 @@
 //! A plane: its queue, its registers, and what its first operation waits for.
 
+use crate::state::array::Arrays;
 use crate::state::queue::Queue;
 use crate::state::registers::Registers;
 use serde::{Deserialize, Serialize};
-use wordline_units::DieId;
+use wordline_device::DeviceSpec;
+use wordline_flash::Geometry;
+use wordline_units::{DieId, PlaneId};
 
 /// A plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -13,6 +16,21 @@ pub(crate) struct Plane {
     pub place: Place,
     /// What its first operation waits for.
     pub wants: Want,
+}
+
+impl Plane {
+    /// One with nothing to do.
+    pub fn new(spec: &DeviceSpec, geometry: &Geometry, plane: PlaneId) -> Plane {
+        let die = geometry.die_of(plane);
+        let place = Place {
+            array: Arrays::of(spec, geometry, plane),
+            channel: geometry.channel_of(die).0,
+            die,
+            medium: geometry.medium_index(plane) as u32,
+        };
+        let registers = Registers::new(geometry.medium_of(plane).cache_register);
+        Plane { queue: Queue::EMPTY, registers, place, wants: Want::Nothing }
+    }
 }
 
 /// Where a plane is: its array, its channel, its die, the medium that it is of.

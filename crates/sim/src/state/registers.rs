@@ -176,8 +176,13 @@ impl Registers {
 
     /// The data of a program have been brought in.
     #[inline(always)]
-    pub fn note_brought(&mut self, id: OpId, now: SimTime) {
-        self.register_mut(id).turned = now;
+    pub fn note_brought(&mut self, now: SimTime) {
+        self.current.turned = now;
+    }
+
+    /// The same, into the cache register.
+    pub fn note_cached(&mut self, now: SimTime) {
+        self.cache_register.cached.turned = now;
     }
 
     /// An operation goes on with what its register holds.
