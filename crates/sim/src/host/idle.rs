@@ -63,9 +63,10 @@ impl Idle {
         began.max(std::mem::replace(&mut self.counted[die.index()], now))
     }
 
-    /// Begin at time 0.
+    /// Begin at time 0, of which nothing has been counted.
     pub fn start_anew(&mut self) {
-        (self.is_idle, self.waits_at) = (false, 0);
+        (self.is_idle, self.since, self.waits_at) = (false, SimTime(0), 0);
+        self.counted.fill(SimTime(0));
     }
 }
 
@@ -91,5 +92,8 @@ mod tests {
         // Began beside that, in another plane.
         assert_eq!(idle.count(DieId(1), SimTime(20), SimTime(40)), SimTime(30));
         assert_eq!(idle.count(DieId(0), SimTime(20), SimTime(40)), SimTime(20));
+        // A drive that begins anew has a time that comes before all that.
+        idle.start_anew();
+        assert_eq!(idle.count(DieId(1), SimTime(5), SimTime(7)), SimTime(5));
     }
 }
