@@ -47,6 +47,7 @@ impl Clock {
     }
 
     /// Time goes on to a time, if that is not past.
+    #[inline(always)]
     pub fn go_on_to(&mut self, time: SimTime) {
         self.now = self.now.max(time);
     }
