@@ -120,14 +120,11 @@ fn rerun(
 
 /// Which requests are asked about, as the Python side spells it.
 #[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 struct AskedWhy {
-    #[pyo3(item)]
     numbers: Vec<u64>,
-    #[pyo3(item)]
     slowest: String,
-    #[pyo3(item)]
     stories: Option<usize>,
-    #[pyo3(item)]
     op: Option<String>,
 }
 
