@@ -1,7 +1,7 @@
 """Add a figure to a copy of the sources, by the three edits of ``figure.toml``, and look for it.
 
 Run by ``make figure``, which builds the command in the copy; exit code 0 only if the figure is, by
-these edits alone, in a report's JSON and table, in the schema, in types of Python, and explained.
+these edits alone, in a report's JSON and table, in the schema, in Python, and explained.
 """
 
 import json
@@ -57,6 +57,8 @@ def main() -> int:
     sys.path.insert(0, str(ROOT / "python" / "tests"))
     import typed_report
 
+    from wordline import _frame
+
     typed_report.SCHEMA = schema
     wordline = ["run", "--quiet", "--package=wordline-cli", "--bin=wordline", "--"]
     host = json.loads(cargo(*wordline, "run", *RUN, "--json", "-"))["host"]
@@ -67,6 +69,7 @@ def main() -> int:
         == host["write_requests"] - host["multi_page_writes"],
         "what the schema says of its counter": counted == COUNTED,
         "what the schema says of its row": ABOUT in schema["figures"].get(f"host.{NAME}", ""),
+        "a column of frames and sweeps": f"host.{NAME}" in dict(_frame.numbers({"host": host})),
         "the types of Python": f"    {NAME}: int\n" in typed_report.stub(),
         "the table": LABEL in cargo(*wordline, "run", *RUN),
         "explain": ABOUT in cargo(*wordline, "explain", LABEL),

@@ -21,7 +21,7 @@ use args::scheme::SchemeCommand;
 use args::tree::{Cli, Command};
 use args::twin::TwinCommand;
 use clap::Parser;
-pub use commands::python::{Argument, Call, Callee};
+pub use commands::python::{Call, Callee};
 use commands::{
     completions, device, experiment, explain, lifetime, list, live, man, python, scheme, trace, twin, why,
 };

@@ -172,8 +172,6 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// What wear does, in a line.
-/// Which planes hold a superblock together, and its size in the densest mode.
 /// Where pages wait for the rest of their wordline, and how long.
 fn wordlines(spec: &DeviceSpec) -> String {
     let buffer = spec.program_buffer.key();
@@ -192,6 +190,7 @@ fn wordlines(spec: &DeviceSpec) -> String {
     }
 }
 
+/// Which planes hold a superblock together, and its size in the densest mode.
 fn superblocks(spec: &DeviceSpec) -> String {
     let of = |m: &Medium| {
         let planes = spec.superblock.planes(m.topology);
@@ -201,6 +200,7 @@ fn superblocks(spec: &DeviceSpec) -> String {
     each.join("; ")
 }
 
+/// What wear does, in a line.
 fn wear(w: &WearSpec) -> String {
     let mut says =
         vec![if w.enforce { "blocks retire at the end of their lives" } else { "without end" }.to_string()];

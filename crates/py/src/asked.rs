@@ -13,32 +13,20 @@ use wordline_units::Opt;
 
 /// What `run` and `compare` take, as the Python side spells it.
 #[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 pub(crate) struct Asked {
-    #[pyo3(item)]
     device: String,
-    #[pyo3(item)]
     workload: String,
-    #[pyo3(item)]
     set: Vec<(String, String)>,
-    #[pyo3(item)]
     seed: u64,
-    #[pyo3(item)]
     replicas: u32,
-    #[pyo3(item)]
     traces: Option<String>,
-    #[pyo3(item)]
     requests: Option<u64>,
-    #[pyo3(item)]
     fit: Option<String>,
-    #[pyo3(item)]
     initial: String,
-    #[pyo3(item)]
     from_state: Option<String>,
-    #[pyo3(item)]
     save_state: Option<String>,
-    #[pyo3(item)]
     check: bool,
-    #[pyo3(item)]
     classes: Vec<Py<PyAny>>,
 }
 
@@ -119,16 +107,12 @@ impl Watcher {
 
 /// The files that a run is to be recorded in, as the Python side spells them.
 #[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 pub(crate) struct AskedFiles {
-    #[pyo3(item)]
     log: Option<PathBuf>,
-    #[pyo3(item)]
     completions: Option<PathBuf>,
-    #[pyo3(item)]
     timeline: Option<PathBuf>,
-    #[pyo3(item)]
     window: Option<String>,
-    #[pyo3(item)]
     around: Option<u64>,
 }
 

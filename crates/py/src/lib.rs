@@ -120,14 +120,11 @@ fn rerun(
 
 /// Which requests are asked about, as the Python side spells it.
 #[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 struct AskedWhy {
-    #[pyo3(item)]
     numbers: Vec<u64>,
-    #[pyo3(item)]
     slowest: String,
-    #[pyo3(item)]
     stories: Option<usize>,
-    #[pyo3(item)]
     op: Option<String>,
 }
 
@@ -367,15 +364,8 @@ fn call(command: &wordline_cli::Call) -> Option<i32> {
             if function.is_none() {
                 return Ok(None);
             }
-            let arguments = PyDict::new(py);
-            for (key, value) in &command.arguments {
-                match value {
-                    wordline_cli::Argument::Flag(flag) => arguments.set_item(key, flag)?,
-                    wordline_cli::Argument::Number(number) => arguments.set_item(key, number)?,
-                    wordline_cli::Argument::Text(text) => arguments.set_item(key, text)?,
-                    wordline_cli::Argument::Texts(texts) => arguments.set_item(key, texts)?,
-                }
-            }
+            let arguments = py.import("json")?.call_method1("loads", (&command.arguments,))?;
+            let arguments: Bound<'_, PyDict> = arguments.extract()?;
             function.call((), Some(&arguments))?.extract().map(Some)
         };
         called().unwrap_or_else(|e| {

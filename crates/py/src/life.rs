@@ -14,14 +14,11 @@ use wordline_units::{Opt, SimDuration};
 
 /// How a drive lives, as the Python side spells it.
 #[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 pub(crate) struct AskedLife {
-    #[pyo3(item)]
     acceleration: Option<u32>,
-    #[pyo3(item)]
     checks_acceleration: bool,
-    #[pyo3(item)]
     shelf: Option<String>,
-    #[pyo3(item)]
     end: String,
 }
 

@@ -75,63 +75,41 @@ pub enum Listed {
     Formats,
 }
 
-/// All options, as a text that has them is read.
-const OPTIONS: [Opt; 21] = [
-    Opt::Device,
-    Opt::Scheme,
-    Opt::Workload,
-    Opt::Set,
-    Opt::Replicas,
-    Opt::Requests,
-    Opt::Fit,
-    Opt::Initial,
-    Opt::FromState,
-    Opt::SaveState,
-    Opt::Traces,
-    Opt::Log,
-    Opt::Completions,
-    Opt::Timeline,
-    Opt::Window,
-    Opt::Around,
-    Opt::Acceleration,
-    Opt::Shelf,
-    Opt::End,
-    Opt::Op,
-    Opt::Slowest,
+/// All options with their names in Python, in the order of the type; on a command line they have hyphens.
+const OPTIONS: [(Opt, &str); 21] = [
+    (Opt::Device, "device"),
+    (Opt::Scheme, "scheme"),
+    (Opt::Workload, "workload"),
+    (Opt::Set, "set"),
+    (Opt::Replicas, "replicas"),
+    (Opt::Requests, "requests"),
+    (Opt::Fit, "fit"),
+    (Opt::Initial, "initial"),
+    (Opt::FromState, "from_state"),
+    (Opt::SaveState, "save_state"),
+    (Opt::Traces, "traces"),
+    (Opt::Log, "log"),
+    (Opt::Completions, "completions"),
+    (Opt::Timeline, "timeline"),
+    (Opt::Window, "window"),
+    (Opt::Around, "around"),
+    (Opt::Acceleration, "acceleration"),
+    (Opt::Shelf, "shelf"),
+    (Opt::End, "end"),
+    (Opt::Op, "op"),
+    (Opt::Slowest, "slowest"),
 ];
 
 impl Opt {
     /// The option that a word of a command line names.
     fn named(word: &str) -> Option<Opt> {
         let name = word.strip_prefix("--")?.replace('-', "_");
-        OPTIONS.into_iter().find(|option| option.keyword() == name)
+        OPTIONS.into_iter().find(|(_, keyword)| *keyword == name).map(|(option, _)| option)
     }
 
-    /// Its name in Python; on a command line it has hyphens.
+    /// Its name in Python.
     const fn keyword(self) -> &'static str {
-        match self {
-            Opt::Device => "device",
-            Opt::Scheme => "scheme",
-            Opt::Workload => "workload",
-            Opt::Set => "set",
-            Opt::Replicas => "replicas",
-            Opt::Requests => "requests",
-            Opt::Fit => "fit",
-            Opt::Initial => "initial",
-            Opt::FromState => "from_state",
-            Opt::SaveState => "save_state",
-            Opt::Traces => "traces",
-            Opt::Log => "log",
-            Opt::Completions => "completions",
-            Opt::Timeline => "timeline",
-            Opt::Window => "window",
-            Opt::Around => "around",
-            Opt::Acceleration => "acceleration",
-            Opt::Shelf => "shelf",
-            Opt::End => "end",
-            Opt::Op => "op",
-            Opt::Slowest => "slowest",
-        }
+        OPTIONS[self as usize].1
     }
 
     const fn is_number(self) -> bool {
@@ -314,6 +292,11 @@ impl<T: Into<Message>> Add<T> for Message {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_stand_in_the_order_of_their_type() {
+        assert!(OPTIONS.iter().enumerate().all(|(at, (option, _))| *option as usize == at));
+    }
 
     #[test]
     fn each_face_spells_options_in_its_own_way() {

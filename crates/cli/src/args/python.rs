@@ -1,13 +1,14 @@
-//! What the commands take that are done in Python: the comments are the help texts.
+//! What the commands take that are done in Python, under the names of its arguments: the comments are the help texts.
 
-use crate::args::values::Schemes;
+use crate::args::values::{self, Schemes};
 use clap::Args;
+use serde::Serialize;
 use std::path::PathBuf;
 use wordline_trace::Fit;
 use wordline_units::Count;
 
 /// Where many runs are done.
-#[derive(Args, Debug)]
+#[derive(Args, Serialize, Debug)]
 pub(crate) struct WhereArgs {
     /// Runs that go at once [default: as many as there are cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -21,7 +22,7 @@ pub(crate) struct WhereArgs {
     pub(crate) dry_run: bool,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Serialize, Debug)]
 pub(crate) struct SweepArgs {
     /// A built-in device or the path of a device file; give it several times to compare
     #[arg(long = "device", value_name = "DEV", required = true)]
@@ -32,6 +33,7 @@ pub(crate) struct SweepArgs {
     /// A scheme, perhaps with parameters, or several parted by commas; give it several times. `all-compatible` stands for every one; those
     /// that a device refuses are rows with the reason
     #[arg(long = "scheme", value_name = "SCHEME", required = true)]
+    #[serde(serialize_with = "values::listed")]
     pub(crate) schemes: Vec<Schemes>,
     /// An initial state, as for run; give it several times
     #[arg(long = "initial", default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
@@ -57,6 +59,7 @@ pub(crate) struct SweepArgs {
     pub(crate) replicas: u32,
     /// Issue so many requests in each run, such as 100000 or 1M, in place of the workload's own requests=
     #[arg(long, value_name = "N")]
+    #[serde(serialize_with = "values::number")]
     pub(crate) requests: Option<Count>,
     /// What to do with requests beyond the drive: error, wrap or compact
     #[arg(long, value_name = "HOW")]
@@ -68,13 +71,15 @@ pub(crate) struct SweepArgs {
     #[arg(long)]
     pub(crate) check: bool,
     #[command(flatten)]
+    #[serde(flatten)]
     pub(crate) at: WhereArgs,
     /// Where the page, the tables, the picture and the reports of all runs go
     #[arg(long, value_name = "DIR", default_value = "out/sweep")]
+    #[serde(serialize_with = "values::path")]
     pub(crate) out: PathBuf,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Serialize, Debug)]
 pub(crate) struct ModelArgs {
     /// The scheme that has a model, perhaps with parameters: hyssd or hyssd:tlc_unit=unpacked
     #[arg(value_name = "SCHEME")]
@@ -93,6 +98,7 @@ pub(crate) struct ModelArgs {
     pub(crate) seed: u64,
     /// The most requests to look at, such as 100000 or 1M
     #[arg(long, value_name = "N")]
+    #[serde(serialize_with = "values::number")]
     pub(crate) requests: Option<Count>,
     /// What to do with requests beyond the drive: error, wrap or compact
     #[arg(long, value_name = "HOW")]
@@ -108,10 +114,11 @@ pub(crate) struct ModelArgs {
     pub(crate) jobs: Option<u16>,
     /// Write the picture and its data into this folder
     #[arg(long, value_name = "DIR")]
+    #[serde(serialize_with = "values::maybe_path")]
     pub(crate) out: Option<PathBuf>,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Serialize, Debug)]
 pub(crate) struct ReproduceArgs {
     /// The paper: hierarchy, hyssd, ips, pa-ssd or raro; `all` for one after the other and an overview of
     /// their claims; `overview` for that alone, of the pages that there are
@@ -146,14 +153,16 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<String>,
     #[command(flatten)]
+    #[serde(flatten)]
     pub(crate) at: WhereArgs,
     /// Where the page, the figures, claims.json and the reports of all runs go; with `all` and `overview` the
     /// folder of the papers' folders [default: out/PAPER, or out]
     #[arg(long, value_name = "DIR")]
+    #[serde(serialize_with = "values::maybe_path")]
     pub(crate) out: Option<PathBuf>,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Serialize, Debug)]
 pub(crate) struct AtlasArgs {
     /// A workload of your own, as for run; with --device. Without either it is the published atlas
     #[arg(long, value_name = "FILE|NAME")]
@@ -163,6 +172,7 @@ pub(crate) struct AtlasArgs {
     pub(crate) device: Option<String>,
     /// A scheme, perhaps with parameters, or several parted by commas; give it several times [default: every one that the device admits]
     #[arg(long = "scheme", value_name = "SCHEME")]
+    #[serde(serialize_with = "values::listed")]
     pub(crate) schemes: Vec<Schemes>,
     /// Seeds of each run, 2 to 10 [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10))]
@@ -173,6 +183,7 @@ pub(crate) struct AtlasArgs {
     pub(crate) most_seeds: Option<u64>,
     /// Requests of each run, such as 100000 or 1M [default: 100k; of a workload of your own 50k]
     #[arg(long, value_name = "N")]
+    #[serde(serialize_with = "values::number")]
     pub(crate) requests: Option<Count>,
     /// Make only this part of the published atlas: pieces (real traces beside twins) or twins; give it several times
     #[arg(long, value_name = "PART", conflicts_with_all = ["workload", "device"])]
@@ -181,13 +192,15 @@ pub(crate) struct AtlasArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["workload", "device"])]
     pub(crate) traces: Option<String>,
     #[command(flatten)]
+    #[serde(flatten)]
     pub(crate) at: WhereArgs,
     /// Where the page, its data and pictures, and the reports of all runs go
     #[arg(long, value_name = "DIR", default_value = "out/atlas")]
+    #[serde(serialize_with = "values::path")]
     pub(crate) out: PathBuf,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Serialize, Debug)]
 pub(crate) struct ValidateArgs {
     /// Fewer and smaller rows, in about a minute
     #[arg(long)]
@@ -197,8 +210,10 @@ pub(crate) struct ValidateArgs {
     pub(crate) only: Option<String>,
     /// Write the page, its picture and the data into this folder
     #[arg(long, value_name = "DIR")]
+    #[serde(serialize_with = "values::maybe_path")]
     pub(crate) out: Option<PathBuf>,
     /// Hold it to the claims in this file instead of the built-in ones
     #[arg(long, value_name = "FILE")]
+    #[serde(serialize_with = "values::maybe_path")]
     pub(crate) claims: Option<PathBuf>,
 }

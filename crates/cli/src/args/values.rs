@@ -1,8 +1,10 @@
 //! Values that are spelled in their own way.
 
+use serde::ser::{Error, Serializer};
 use std::convert::Infallible;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use wordline_units::CellMode;
+use wordline_units::{CellMode, Count};
 
 /// A kind of cells by its word.
 pub(crate) fn cell(text: &str) -> Result<CellMode, String> {
@@ -46,6 +48,37 @@ impl Schemes {
     /// Those of every occurrence of an option, in order.
     pub fn all(given: &[Schemes]) -> Vec<String> {
         given.iter().flat_map(|s| s.0.iter().cloned()).collect()
+    }
+}
+
+/// The schemes as one list.
+pub(crate) fn listed<S: Serializer>(given: &[Schemes], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(Schemes::all(given))
+}
+
+/// A count as a number.
+pub(crate) fn number<S: Serializer>(count: &Option<Count>, to: S) -> Result<S::Ok, S::Error> {
+    match count {
+        Some(count) => to.serialize_u64(count.0),
+        None => to.serialize_none(),
+    }
+}
+
+/// A path as a text, or why it is none.
+pub(crate) fn text_of(path: &Path) -> Result<&str, String> {
+    path.to_str().ok_or_else(|| format!("{}: this is not UTF-8", path.display()))
+}
+
+/// The same for what is passed on.
+pub(crate) fn path<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(text_of(path).map_err(S::Error::custom)?)
+}
+
+/// The same, where it may be missing.
+pub(crate) fn maybe_path<S: Serializer>(given: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+    match given {
+        Some(given) => path(given, to),
+        None => to.serialize_none(),
     }
 }
 

@@ -11,20 +11,14 @@ use wordline_schemes::{Entry, Parameter, Parameters, Registry};
 
 /// A class, as `wordline.scheme` tells of it.
 #[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 struct About {
-    #[pyo3(item)]
     name: String,
-    #[pyo3(item)]
     typed: String,
-    #[pyo3(item)]
     title: String,
-    #[pyo3(item)]
     docs: String,
-    #[pyo3(item)]
     described: String,
-    #[pyo3(item)]
     parameters: Vec<(String, String, String)>,
-    #[pyo3(item)]
     hooks: Vec<String>,
 }
 

@@ -117,96 +117,21 @@ pub(crate) enum Role {
 }
 
 /// Words of titles, those that rule others out first.
-const TITLES: [(Role, &[&str]); 6] = [
+const TITLES: [(Role, &str); 6] = [
     (
         Role::Other,
-        &[
-            "lat",
-            "latency",
-            "response",
-            "resp",
-            "service",
-            "elapsed",
-            "duration",
-            "wait",
-            "await",
-            "queue",
-            "que",
-            "qd",
-            "depth",
-            "pid",
-            "tid",
-            "cpu",
-            "util",
-            "iops",
-            "rate",
-            "status",
-            "error",
-            "result",
-            "key",
-            "tier",
-            "phase",
-            "comm",
-            "process",
-            "user",
-            "line",
-            "nr",
-            "id",
-            "seq",
-            "index",
-            "dur",
-            "delay",
-            "finish",
-            "end",
-            "completion",
-            "complete",
-            "thread",
-            "hit",
-            "miss",
-            "score",
-            "percent",
-            "temperature",
-            "version",
-            "cost",
-        ],
+        "lat latency response resp service elapsed duration wait await queue que qd depth pid tid cpu util \
+         iops rate status error result key tier phase comm process user line nr id seq index dur delay finish \
+         end completion complete thread hit miss score percent temperature version cost",
     ),
-    (
-        Role::Time,
-        &["time", "timestamp", "stamp", "ts", "init", "when", "arrival", "arrive", "date", "issue", "start"],
-    ),
-    (
-        Role::Op,
-        &[
-            "op",
-            "type",
-            "kind",
-            "rw",
-            "rwbs",
-            "command",
-            "cmd",
-            "direction",
-            "action",
-            "operation",
-            "t",
-            "opcode",
-            "request",
-        ],
-    ),
-    (
-        Role::Size,
-        &[
-            "size", "length", "len", "bytes", "nblk", "sectors", "nsec", "nlb", "count", "blocks", "pages",
-            "npages",
-        ],
-    ),
+    (Role::Time, "time timestamp stamp ts init when arrival arrive date issue start"),
+    (Role::Op, "op type kind rw rwbs command cmd direction action operation t opcode request"),
+    (Role::Size, "size length len bytes nblk sectors nsec nlb count blocks pages npages"),
     (
         Role::Offset,
-        &[
-            "offset", "lba", "lbn", "slba", "address", "addr", "sector", "block", "blk", "blkno", "pos",
-            "position", "lbablock", "page", "pageno", "lpn", "lpa",
-        ],
+        "offset lba lbn slba address addr sector block blk blkno pos position lbablock page pageno lpn lpa",
     ),
-    (Role::Device, &["disk", "dev", "device", "volume", "vol", "lun", "asu", "diskno", "disknumber"]),
+    (Role::Device, "disk dev device volume vol lun asu diskno disknumber"),
 ];
 
 /// Whether a cell says what is asked in a word that all know.
@@ -283,7 +208,8 @@ impl Table<'_> {
             words.retain(|w| w != "nr");
         }
         let role = |words: &[String]| {
-            TITLES.iter().find(|(_, known)| words.iter().any(|w| known.contains(&w.as_str()))).map(|t| t.0)
+            let has = |known: &str| known.split(' ').any(|known| words.iter().any(|word| word == known));
+            TITLES.iter().find(|(_, known)| has(known)).map(|(role, _)| *role)
         };
         // `Offset (bytes)` is no size.
         let before =

@@ -31,7 +31,6 @@ pub(crate) mod spell;
 pub(crate) mod steady;
 pub(crate) mod step;
 pub(crate) mod thoughts;
-pub(crate) mod unseen;
 pub(crate) mod values;
 pub(crate) mod worker;
 pub(crate) mod zone_reading;
