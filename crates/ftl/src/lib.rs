@@ -26,6 +26,7 @@ mod view;
 
 pub use file::saved::{Loader, Memory, Saved, Saver};
 pub use file::state_file::{About, Checked, Label, StateError, StateFile};
+pub use flow::begin::contents::Spread;
 pub use flow::inspect::blocks::{BlockLife, BlockStatus};
 pub use flow::inspect::check::Broken;
 pub use flow::power::power_loss_image::{PowerLossImage, Protected, ProtectedWrite, Worn};

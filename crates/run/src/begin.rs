@@ -10,6 +10,9 @@ use wordline_trace::WorkloadError;
 use wordline_units::{Fraction, Message, Opt};
 use wordline_workload::{UpdateStream, Updates as Writes};
 
+/// Put into a steady state by the law of the workload.
+pub(crate) const BY_LAW: &str = "law";
+
 /// How a drive was put into a steady state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Start {
@@ -46,8 +49,8 @@ fn begin<P: Probe>(setup: &Setup, spelling: &str, device: &mut Device<P>) -> Res
         Writes::Stream(_) => None,
     };
     let workload = SteadyWorkload { setup, law, fill };
-    let ran = settle(setup, spelling, Known::Outstanding(outstanding), &workload)?;
-    let known = ran.contents.as_ref().map_or(Known::Regime(ran.regime), Known::Contents);
+    let ran = settle(setup, spelling, outstanding, &workload)?;
+    let known = ran.contents.as_ref().map_or(Known::Regime(ran.regime, &[]), Known::Contents);
     let (by, begun) = workload.steady(device, known)?;
     Ok(Some(Start { by, begun, timed_drive_writes: ran.drive_writes, timed_waf: ran.waf }))
 }
@@ -76,7 +79,7 @@ impl SteadyWorkload<'_> {
         let (state, seed) = (&self.setup.state, self.setup.spec.seed);
         if let Some(law) = &self.law {
             let begun = device.ftl.precondition_steady(state, Updates::Law(law), known, seed);
-            return Ok(("law", begun.map_err(|e| self.told(e))?));
+            return Ok((BY_LAW, begun.map_err(|e| self.told(e))?));
         }
         let Writes::Stream(stream) = self.setup.workload.updates(self.setup.shape, seed)? else {
             unreachable!("what is no law is a stream")
@@ -98,10 +101,19 @@ impl Beginning for SteadyWorkload<'_> {
         Ok(self.steady(device, known)?.1)
     }
 
-    fn contents(&self, device: &mut Device<RegimeProbe>, begun: Begun) -> Result<Option<Contents>, RunError> {
+    fn contents(
+        &self,
+        device: &mut Device<RegimeProbe>,
+        begun: Begun,
+        is_uneven: bool,
+    ) -> Result<Option<Contents>, RunError> {
         let Some(law) = &self.law else { return Ok(None) };
-        let contents = device.ftl.contents(&self.setup.state, law, begun);
+        let contents = device.ftl.contents(&self.setup.state, law, begun, is_uneven);
         Ok(Some(contents.map_err(|e| self.told(e))?))
+    }
+
+    fn replaced(&self, drive_writes: f64) -> Option<f64> {
+        self.law.as_ref().map(|law| law.replaced(&self.setup.state.mapped, drive_writes))
     }
 }
 

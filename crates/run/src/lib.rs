@@ -15,6 +15,7 @@ mod execute;
 mod feed;
 mod fill;
 mod host;
+mod plane_shares;
 mod record;
 mod regime;
 mod stepped;

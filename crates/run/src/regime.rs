@@ -5,6 +5,7 @@
 use crate::ask::setup::Setup;
 use crate::error::RunError;
 use crate::host::load::{Bounds, StreamError, drive_workload, failure};
+use crate::plane_shares::{PARTS_PER_DRIVE, Shown};
 use std::cell::Cell;
 use std::rc::Rc;
 use wordline_ftl::{Begun, Cause, Contents, Known, OpKind, Part, Reason, Regime};
@@ -23,6 +24,10 @@ const SHOWN: u64 = 4;
 const WINDOWS_PER_DATA: u64 = 400;
 /// Windows until a regime can be said to stand still. The later half of them counts, in which the change to it is over.
 const WINDOWS: usize = 6;
+/// Blocks of host pages for each plane after which a short drive shows what planes are given.
+const BLOCKS_SHOWN: u64 = 16;
+/// In fewer, chance and the cycle of collection hide it: a plane must hold 32 times as many.
+const BLOCKS_MIN: u64 = 4;
 /// By how much two regimes that are called alike differ: free space as a victim is chosen, in blocks of a plane, and
 /// slots of padding for each page and its padding.
 const STILL: (f64, f64) = (0.25, 0.02);
@@ -107,6 +112,9 @@ pub(crate) struct RegimeProbe {
     replaced_until: u64,
     now: Window,
     ended: Vec<Window>,
+    /// Pages of the host that each plane programmed in the window, and in those that ended.
+    inflow: Vec<u64>,
+    inflows: Vec<Vec<u64>>,
     /// The block that each plane collects.
     collected: Vec<Option<BlockId>>,
     /// Whether it has seen enough.
@@ -126,6 +134,8 @@ impl RegimeProbe {
             replaced_until: 0,
             now: Window::default(),
             ended: vec![],
+            inflow: vec![0; setup.geometry.planes as usize],
+            inflows: vec![],
             collected: vec![None; setup.geometry.planes as usize],
             done: Rc::default(),
         }
@@ -149,6 +159,15 @@ impl RegimeProbe {
 
     fn regime(&self) -> Regime {
         self.regime_in(&self.later())
+    }
+
+    /// What part of the pages of the host each plane programmed in each window, in multiples of an equal one.
+    fn inflow_shares(&self) -> Vec<Vec<f64>> {
+        let shares = |pages: &Vec<u64>| {
+            let mean = pages.iter().sum::<u64>().max(1) as f64 / pages.len() as f64;
+            pages.iter().map(|pages| *pages as f64 / mean).collect()
+        };
+        self.inflows.iter().map(shares).collect()
     }
 
     /// Whether the drive runs in another regime than it began in.
@@ -182,6 +201,8 @@ impl RegimeProbe {
 
     fn end_window(&mut self) {
         self.ended.push(std::mem::take(&mut self.now));
+        let planes = self.inflow.len();
+        self.inflows.push(std::mem::replace(&mut self.inflow, vec![0; planes]));
         let settled =
             || self.pages >= self.pages_min && !self.is_in_another() && self.is_still() && self.follows_law();
         if self.is_replaced() || settled() || self.pages >= self.pages_max {
@@ -212,6 +233,7 @@ impl Probe for RegimeProbe {
         }
         self.pages += of_host;
         self.now.pages += of_host;
+        self.inflow[begin.plane.index()] += of_host;
         self.now.slots += u64::from(begin.slots);
         self.now.padding += u64::from(begin.slots).saturating_sub(all);
         if self.now.pages >= self.pages_per_window {
@@ -258,7 +280,14 @@ pub(crate) trait Beginning {
     /// Put a drive into the steady state of what is known of it.
     fn begin(&self, device: &mut Device<RegimeProbe>, known: Known) -> Result<Begun, RunError>;
     /// What the blocks of a drive hold that began so; `None` where the workload is no law.
-    fn contents(&self, device: &mut Device<RegimeProbe>, begun: Begun) -> Result<Option<Contents>, RunError>;
+    fn contents(
+        &self,
+        device: &mut Device<RegimeProbe>,
+        begun: Begun,
+        is_uneven: bool,
+    ) -> Result<Option<Contents>, RunError>;
+    /// The part of the data that is written anew in so many drive writes; `None` where the workload is no law.
+    fn replaced(&self, drive_writes: f64) -> Option<f64>;
 }
 
 /// Slots of a block of the home region, and of half a block of all its planes.
@@ -270,30 +299,64 @@ fn slots(device: &Device<RegimeProbe>) -> (u64, u64) {
     (block, block * u64::from(medium.topology.planes()) / 2)
 }
 
-/// Run drives under the workload, each in the regime of the one before, until one stays in the regime that it began in.
-///
-/// # Errors
-/// Those of the beginning and of the run.
-pub(crate) fn settle(
-    setup: &Setup,
-    spelling: &str,
-    first: Known,
-    beginning: &dyn Beginning,
-) -> Result<Ran, RunError> {
-    let data = setup.state.mapped.count() as u64;
-    let (mut known, mut left) = (first, data / BUDGET);
-    for round in 1.. {
-        let scheme = setup.spec.registry.build(spelling)?;
-        let probe = RegimeProbe::new(setup, left);
-        let mut device = Device::new(&setup.device, &setup.geometry, scheme, probe)?;
-        let begun = beginning.begin(&mut device, known)?;
+/// How long a drive runs.
+#[derive(Clone, Copy)]
+enum Length {
+    /// For so many pages, in parts.
+    Pages(u64),
+    /// Until it has settled, or another is to run in its place; the last is replaced by no other.
+    Settled { is_last: bool },
+    /// For all that is left.
+    Rest,
+}
+
+/// Drives that run one after another before a run.
+struct TimedDrives<'a> {
+    setup: &'a Setup,
+    spelling: &'a str,
+    beginning: &'a dyn Beginning,
+    /// What a closed loop keeps outstanding, from which the first regime is estimated.
+    outstanding: Option<u32>,
+    /// Pages that hold data, and those that may yet be written.
+    data: u64,
+    left: u64,
+}
+
+impl TimedDrives<'_> {
+    fn built(&self) -> Result<Device<RegimeProbe>, RunError> {
+        let scheme = self.setup.spec.registry.build(self.spelling)?;
+        let probe = RegimeProbe::new(self.setup, self.left);
+        Ok(Device::new(&self.setup.device, &self.setup.geometry, scheme, probe)?)
+    }
+
+    fn known<'s>(&self, at: Option<Regime>, shares: &'s [f64]) -> Known<'s> {
+        match at {
+            Some(regime) => Known::Regime(regime, shares),
+            None => Known::Outstanding(self.outstanding, shares),
+        }
+    }
+
+    /// Let a drive run.
+    fn run(&mut self, known: Known, length: Length) -> Result<(Device<RegimeProbe>, Begun), RunError> {
+        let (setup, data, left) = (self.setup, self.data, self.left);
+        let mut device = self.built()?;
+        let begun = self.beginning.begin(&mut device, known)?;
         let (block, half_of_all) = slots(&device);
         let (probe, window) = (&mut device.probe, half_of_all.max(data / WINDOWS_PER_DATA));
         (probe.begun, probe.block) = (Some(begun), block);
         let shown = (window * WINDOWS as u64).max(left / SHOWN).min(left / 2);
-        probe.pages_min = (data / BUDGET / SHOWN).min(left);
-        probe.replaced_until = if round == ROUNDS { 0 } else { shown };
         probe.pages_per_window = window.min(shown / WINDOWS as u64).max(1);
+        match length {
+            Length::Pages(pages) => {
+                (probe.pages_min, probe.pages_max) = (pages, pages);
+                probe.pages_per_window = (pages / PARTS_PER_DRIVE as u64).max(1);
+            }
+            Length::Settled { is_last } => {
+                probe.pages_min = (data / BUDGET / SHOWN).min(left);
+                probe.replaced_until = if is_last { 0 } else { shown };
+            }
+            Length::Rest => probe.pages_min = left,
+        }
         let done = probe.done.clone();
         let going_on = || match done.get() || wordline_units::is_interrupted() {
             true => Err(StreamError::Interrupted),
@@ -302,17 +365,75 @@ pub(crate) fn settle(
         match drive_workload(setup, &mut device, Bounds::Caller, &going_on, |_| {}) {
             Ok(_) => {}
             Err(DriveError::Workload(StreamError::Interrupted)) if done.get() => {}
-            Err(e) => return Err(failure(setup, spelling, e)),
+            Err(e) => return Err(failure(setup, self.spelling, e)),
         }
-        left = left.saturating_sub(device.probe.pages);
+        self.left = left.saturating_sub(device.probe.pages);
+        Ok((device, begun))
+    }
+
+    /// The shares that planes come to hold, and the regime then, where equal ones do not last. Planes have until half of the
+    /// budget is written to begin to part, and the last quarter is left. `None` where equal ones last, as far as can be told.
+    fn parted(&mut self) -> Result<Option<(Regime, Vec<f64>)>, RunError> {
+        let device = self.built()?;
+        let spread = device.ftl.spread(self.data);
+        if !spread.is_free || self.beginning.replaced(0.0).is_none() {
+            return Ok(None);
+        }
+        let block_each = slots(&device).1 * 2;
+        let pages = (block_each * BLOCKS_SHOWN).clamp(self.data / 64, self.data / 32);
+        if pages < block_each * BLOCKS_MIN {
+            return Ok(None);
+        }
+        drop(device);
+        let replaced = |drive_writes| self.beginning.replaced(drive_writes).unwrap_or(0.0);
+        let (mut at, mut shares) = (None, vec![]);
+        let (mut is_parting, budget) = (false, self.left);
+        while self.left >= budget / 4 + pages {
+            if !is_parting && self.left < budget / 2 + pages {
+                return Ok(None);
+            }
+            let known = self.known(at, &shares);
+            // Planes that have no room for such shares keep equal ones.
+            let Ok((device, _)) = self.run(known, Length::Pages(pages)) else { return Ok(None) };
+            if device.probe.inflows.is_empty() {
+                return Ok(None);
+            }
+            let shown =
+                Shown { held: device.ftl.spread(self.data).shares, inflow: device.probe.inflow_shares() };
+            is_parting |= shown.is_parting(spread.spare);
+            at = Some(device.probe.regime());
+            shares = shown.next(spread.spare, &replaced);
+        }
+        Ok(at.filter(|_| is_parting).map(|at| (at, shares)))
+    }
+}
+
+/// Run drives under the workload, each in the regime of the one before, until one stays in the regime that it began in.
+///
+/// # Errors
+/// Those of the beginning and of the run.
+pub(crate) fn settle(
+    setup: &Setup,
+    spelling: &str,
+    outstanding: Option<u32>,
+    beginning: &dyn Beginning,
+) -> Result<Ran, RunError> {
+    let data = setup.state.mapped.count() as u64;
+    let mut drives = TimedDrives { setup, spelling, beginning, outstanding, data, left: data / BUDGET };
+    let (mut at, shares) = drives.parted()?.map_or((None, vec![]), |(at, shares)| (Some(at), shares));
+    for round in 1.. {
+        let known = drives.known(at, &shares);
+        let is_last = round == ROUNDS;
+        let length = if shares.is_empty() { Length::Settled { is_last } } else { Length::Rest };
+        let (mut device, begun) = drives.run(known, length)?;
         let regime = device.probe.regime();
-        if device.probe.is_replaced() && left > 0 {
-            known = Known::Regime(regime);
+        if device.probe.is_replaced() && drives.left > 0 {
+            at = Some(regime);
             continue;
         }
         let waf = (device.probe.ended.len() >= WINDOWS).then(|| device.probe.later().waf());
-        let contents = beginning.contents(&mut device, begun)?;
-        let drive_writes = (data / BUDGET - left) as f64 / data.max(1) as f64;
+        let contents = beginning.contents(&mut device, begun, !shares.is_empty())?;
+        let drive_writes = (data / BUDGET - drives.left) as f64 / data.max(1) as f64;
         return Ok(Ran { regime, contents, drive_writes, waf });
     }
     unreachable!("the last round returns")

@@ -1,5 +1,6 @@
 //! What a drive is written with until its write amplification is steady, and how that went.
 
+use crate::image::base::Mapped;
 use crate::initial::initial::InitialError;
 use std::ops::Range;
 use thiserror::Error;
@@ -23,6 +24,31 @@ pub struct Law {
 }
 
 impl Law {
+    /// Of the pages that hold data the part that is written anew in so many drive writes.
+    pub fn replaced(&self, mapped: &Mapped, drive_writes: f64) -> f64 {
+        let pages = self.pages_of_classes(mapped);
+        let all = pages.iter().sum::<u64>().max(1) as f64;
+        let of_class = |(pages, share): (&u64, &f64)| {
+            let pages = *pages as f64;
+            if pages > 0.0 { pages * -libm::expm1(-drive_writes * share * all / pages) } else { 0.0 }
+        };
+        pages.iter().zip(&self.shares).map(of_class).sum::<f64>() / all
+    }
+
+    /// Mapped pages of each class, with those that are never written as the last.
+    pub(crate) fn pages_of_classes(&self, mapped: &Mapped) -> Vec<u64> {
+        let mut counts = vec![0u64; self.shares.len() + 1];
+        let mut count = |lpn: usize| match self.class_of.get(lpn) {
+            Some(class) if *class != UNTOUCHED => counts[*class as usize] += 1,
+            _ => counts[self.shares.len()] += 1,
+        };
+        match mapped {
+            Mapped::First(n) => (0..*n as usize).for_each(&mut count),
+            Mapped::Set(set) => set.iter().for_each(|lpn| count(lpn.index())),
+        }
+        counts
+    }
+
     /// Pages of a write, on average.
     pub(crate) fn mean_length(&self) -> f64 {
         let (pages, all) = self.lengths.iter().fold((0.0, 0.0), |(p, w), l| (p + l.0 as f64 * l.1, w + l.1));
@@ -67,19 +93,31 @@ pub(crate) type PlaneBlocks = Vec<(u32, Vec<u32>)>;
 pub struct Contents {
     /// How the drive had begun.
     pub begun: Begun,
+    /// The share of the data that each plane held, in multiples of an equal one; none where all begin with the same.
+    pub shares: Vec<f64>,
     pub(crate) planes: Vec<PlaneBlocks>,
 }
 
-/// What is known of the steady state of a drive beside the order of its writes.
+/// What is known of the steady state of a drive beside the order of its writes. Shares are those of the data that planes
+/// hold, in multiples of an equal one; where there are none, all planes hold the same.
 #[derive(Clone, Copy)]
 pub enum Known<'a> {
     /// Its regime is estimated from the requests that a closed loop keeps outstanding; `None` for an open loop, which is taken to leave
     /// collection the time that it needs.
-    Outstanding(Option<u32>),
+    Outstanding(Option<u32>, &'a [f64]),
     /// Its regime was measured on a drive that ran for a while.
-    Regime(Regime),
+    Regime(Regime, &'a [f64]),
     /// A drive like it ran for a while. Under a law it begins with the same contents, else in the same regime.
     Contents(&'a Contents),
+}
+
+impl<'a> Known<'a> {
+    pub(crate) fn shares(&self) -> &'a [f64] {
+        match *self {
+            Known::Outstanding(_, shares) | Known::Regime(_, shares) => shares,
+            Known::Contents(contents) => &contents.shares,
+        }
+    }
 }
 
 /// Whether write amplification stood still at the end of the untimed writes.
@@ -106,6 +144,23 @@ pub struct Begun {
     pub settling: Settling,
     /// The regime that they were written in.
     pub regime: Regime,
+}
+
+impl Begun {
+    /// Of several planes that were written apart, each with its share of the data.
+    pub(crate) fn of_all(planes: &[(Begun, f64)]) -> Begun {
+        let all: f64 = planes.iter().map(|(_, share)| share).sum();
+        let mean = |of: fn(&Begun) -> f64| planes.iter().map(|(b, share)| of(b) * share).sum::<f64>() / all;
+        let unsettled = planes.iter().any(|(b, _)| b.settling == Settling::Unsettled);
+        Begun {
+            waf: mean(|b| b.waf),
+            drift: mean(|b| b.drift),
+            drive_writes: mean(|b| b.drive_writes),
+            sampled_pages: planes.iter().map(|(b, _)| b.sampled_pages).sum(),
+            settling: if unsettled { Settling::Unsettled } else { Settling::Settled },
+            regime: planes[0].0.regime,
+        }
+    }
 }
 
 /// Why a drive cannot be put into a steady state.

@@ -80,7 +80,7 @@ fn data_that_do_not_fit_are_refused() {
     assert!(matches!(beyond, Err(InitialError::BeyondDrive { last: 16, logical_pages: 16 })), "{beyond:?}");
 }
 
-const OPEN_LOOP: Known<'static> = Known::Outstanding(None);
+const OPEN_LOOP: Known<'static> = Known::Outstanding(None, &[]);
 
 fn law(pages: usize) -> Law {
     Law { class_of: vec![0; pages], shares: vec![1.0], lengths: vec![(1, 1.0)], aligned: false }
@@ -103,6 +103,43 @@ fn a_steady_drive_has_been_written_until_its_amplification_stood_still() {
     assert!(begun.drive_writes > 1.0, "{begun:?}");
     b.check();
     b.verify();
+}
+
+/// Planes that hold more and less begin so, and a drive that begins with their contents has them, too.
+#[test]
+fn uneven_planes_keep_their_shares() {
+    let planes = [("medium.flash.channels", "4"), ("medium.flash.wordlines_per_block", "16")];
+    let keys = [&planes[..], &[("capacity.logical", "768KiB"), ("allocation.order", "dynamic")]].concat();
+    let (all, law) = (Initial::holding(Mapped::First(384)), law(384));
+    let asked = [1.05, 0.9, 1.02, 1.03];
+    let is_close = |shares: &[f64], to: &[f64]| shares.iter().zip(to).all(|(a, b)| (a - b).abs() < 0.02);
+    let mut first = Bench::new(bench::one(CellMode::Slc), &keys);
+    let known = Known::Outstanding(None, &asked);
+    let begun = first.ftl.precondition_steady(&all, Updates::Law(&law), known, 3).unwrap();
+    first.check();
+    assert!(is_close(&first.ftl.spread(384).shares, &asked), "{:?}", first.ftl.spread(384).shares);
+    let contents = first.ftl.contents(&all, &law, begun, true).unwrap();
+    let mut second = Bench::new(bench::one(CellMode::Slc), &keys);
+    second.ftl.precondition_steady(&all, Updates::Law(&law), Known::Contents(&contents), 3).unwrap();
+    second.check();
+    second.verify();
+    assert!(is_close(&second.ftl.spread(384).shares, &asked), "{:?}", second.ftl.spread(384).shares);
+    let even = first.ftl.contents(&all, &law, begun, false).unwrap();
+    let mut third = Bench::new(bench::one(CellMode::Slc), &keys);
+    third.ftl.precondition_steady(&all, Updates::Law(&law), Known::Contents(&even), 3).unwrap();
+    assert!(is_close(&third.ftl.spread(384).shares, &[1.0; 4]), "{:?}", third.ftl.spread(384).shares);
+}
+
+#[test]
+fn law_says_what_part_of_the_data_is_replaced() {
+    let mut law = law(100);
+    assert!((law.replaced(&Mapped::First(100), 1.0) - (1.0 - libm::exp(-1.0))).abs() < 1e-12);
+    // Half of the pages get nine of ten writes, and a quarter none.
+    law.class_of = (0..100).map(|page| [0, 0, 1, UNTOUCHED][page % 4]).collect();
+    law.shares = vec![0.9, 0.1];
+    let after = |drive_writes: f64| law.replaced(&Mapped::First(100), drive_writes);
+    assert!((after(1e-6) / 1e-6 - 1.0).abs() < 1e-3 && after(0.5) < 0.5);
+    assert!((after(1e6) - 0.75).abs() < 1e-12);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What lies in the blocks of a drive that runs, so that another can begin like it: with collections half done, planes
 //! ahead of and behind each other, and pages where the timed order of writes has put them.
 
+use crate::flow::begin::steady::largest;
 use crate::ftl::Ftl;
 use crate::image::base::PlanePages;
 use crate::initial::initial::Initial;
@@ -9,18 +10,51 @@ use crate::initial::steady_types::{Begun, Contents, Law, PlaneBlocks, SteadyErro
 use crate::state::block::Phase;
 use wordline_units::{BlockId, PlaneId};
 
+/// How data lie over planes.
+#[derive(Clone, Debug)]
+pub struct Spread {
+    /// Whether pages go to planes that their addresses do not decide, so that planes may come to hold more or less.
+    pub is_free: bool,
+    /// The share of the data that each plane holds, in multiples of an equal one.
+    pub shares: Vec<f64>,
+    /// What blocks have above the data, as a part of all.
+    pub spare: f64,
+}
+
 impl Ftl {
     /// What the blocks hold now on a drive that began as `begun` says, under the same law. What is on its way counts where
-    /// it was last committed.
+    /// it was last committed. Planes keep their shares of the data if `is_uneven`; else all are to hold the same.
     ///
     /// # Errors
     /// As [`Ftl::precondition_steady`].
-    pub fn contents(&mut self, initial: &Initial, law: &Law, begun: Begun) -> Result<Contents, SteadyError> {
-        let stripe = self.state.stripe.clone();
+    pub fn contents(
+        &mut self,
+        initial: &Initial,
+        law: &Law,
+        begun: Begun,
+        is_uneven: bool,
+    ) -> Result<Contents, SteadyError> {
+        let shares = if is_uneven { self.spread(0).shares } else { vec![] };
+        let stripe = self.state.stripe.with_shares(&shares);
         let pages = PlanePages::of(&stripe, &initial.mapped, &(0..0));
-        let (sample, _) = self.sample_of(law, &initial.mapped, &pages, begun.regime)?;
-        let planes = pages.iter().map(|p| self.contents_of(p.plane, law, &sample)).collect();
-        Ok(Contents { begun, planes })
+        let shapes = self.untimed_shapes(&pages, begun.regime)?;
+        let sample = self.sample_of(law, &initial.mapped, largest(&shapes), begun.regime);
+        let planes = pages.iter().map(|p| self.contents_of(p.plane, law, &sample.0)).collect();
+        Ok(Contents { begun, shares, planes })
+    }
+
+    /// How the data lie over the planes of the home region, which has to hold so many pages.
+    pub fn spread(&self, pages: u64) -> Spread {
+        let (home, stripe) = (self.state.home, &self.state.stripe);
+        let each: Vec<f64> =
+            stripe.planes().map(|plane| self.state.at(home, PlaneId(plane)).live as f64).collect();
+        let (planes, mean) = (each.len() as f64, each.iter().sum::<f64>() / each.len() as f64);
+        let slots = f64::from(self.state.regions[home.index()].slots_per_block);
+        Spread {
+            is_free: self.state.dynamic && each.len() > 1,
+            shares: each.iter().map(|live| live / mean).collect(),
+            spare: 1.0 - pages as f64 / (planes * f64::from(self.state.total_blocks(home)) * slots),
+        }
     }
 
     /// The blocks of a plane: the one being emptied first, then those that are full, the oldest first where the victim rule

@@ -12,16 +12,16 @@
 use crate::ftl::Ftl;
 use crate::image::base::{BaseImage, Mapped, PlaneBase, PlanePages, Ranks};
 use crate::image::permutation::Permutation;
+use crate::image::stripe::Stripe;
 use crate::initial::initial::Initial;
 use crate::initial::sample::{Sample, dealt, shuffled};
-use crate::initial::steady_types::{
-    Begun, Contents, Known, Law, PlaneBlocks, Regime, SteadyError, UNTOUCHED, Updates,
-};
+use crate::initial::steady_types::{Begun, Contents, Known, Law, PlaneBlocks, Regime, SteadyError, Updates};
 use crate::initial::untimed::{Shape, UntimedPlane};
 use crate::initial::windows::Windows;
 use crate::plan::flash::fewest_blocks;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use wordline_units::{Fraction, Lpn, PlaneId};
 
@@ -30,6 +30,9 @@ const SAMPLE_SLOTS: u32 = 1 << 17;
 const SAMPLE_BLOCKS: u32 = 128;
 /// The most drive writes of a stream.
 const STREAM_WINDOWS_MAX: usize = 12;
+
+/// By how much of an equal share the data of two planes may differ for which one stands.
+const LEVEL: f64 = 0.01;
 
 /// Collected pages that a plane gets done for each host page that is always waiting there: less than the
 /// two that a job keeps under way, since they are read first. Under dynamic allocation host pages go where
@@ -44,6 +47,19 @@ fn fifo_amplification(rho: f64) -> f64 {
         x = libm::exp(-(1.0 - x) / rho);
     }
     1.0 / (1.0 - x)
+}
+
+/// The shape of the plane that holds the most.
+pub(crate) fn largest(shapes: &[Shape]) -> Shape {
+    shapes.iter().copied().max_by_key(|s| s.pages).unwrap_or(shapes[0])
+}
+
+/// Planes with the level of what they hold: one for all, or where that is uneven, one for those that hold about the same.
+fn levels(shapes: &[Shape], is_uneven: bool) -> Vec<(u32, Shape)> {
+    let mean = shapes.iter().map(|s| f64::from(s.pages)).sum::<f64>() / shapes.len() as f64;
+    let level =
+        |shape: &Shape| if is_uneven { (f64::from(shape.pages) / mean / LEVEL).round() as u32 } else { 0 };
+    shapes.iter().map(|shape| (level(shape), *shape)).collect()
 }
 
 impl Ftl {
@@ -75,7 +91,7 @@ impl Ftl {
             return Err(SteadyError::Empty);
         }
         self.begin(initial, seed)?;
-        let stripe = self.state.stripe.clone();
+        let stripe = self.state.stripe.with_shares(known.shares());
         let pages = PlanePages::of(&stripe, &initial.mapped, &(0..0));
         let pages_a_write = match &updates {
             Updates::Law(law) => law.mean_length(),
@@ -84,8 +100,8 @@ impl Ftl {
         self.trigger_is_reached(&pages)?;
         let (regime, contents) = match known {
             Known::Contents(contents) => (contents.begun.regime, Some(contents)),
-            Known::Regime(regime) => (regime, None),
-            Known::Outstanding(requests) => {
+            Known::Regime(regime, _) => (regime, None),
+            Known::Outstanding(requests, _) => {
                 // What a buffer holds is under way, too.
                 let buffered = self.state.buffer_pages.unwrap_or(0) as f64;
                 let under_way = requests.map_or(0.0, |n| (n as f64 * pages_a_write).max(buffered));
@@ -94,20 +110,20 @@ impl Ftl {
         };
         let (begun, mut planes) = match updates {
             Updates::Law(law) => {
-                let (sample, shape) = self.sample_of(law, &initial.mapped, &pages, regime)?;
+                let shapes = self.untimed_shapes(&pages, regime)?;
                 match contents {
                     None => {
-                        let (begun, planes) = sample.settle(shape, self.step(), regime, seed);
-                        let blocks = self.untimed_shapes(&pages, regime)?.into_iter().map(|s| s.closed);
-                        (begun, self.dealt_out(law, &sample, &pages, blocks.zip(planes.iter().cycle()), seed))
+                        let levels = levels(&shapes, !known.shares().is_empty());
+                        self.by_law(law, &initial.mapped, &pages, &levels, regime, seed)
                     }
-                    Some(Contents { begun, planes }) => {
-                        let blocks = planes.iter().map(|blocks| blocks.len() as u32);
-                        (*begun, self.dealt_out(law, &sample, &pages, blocks.zip(planes), seed))
+                    Some(Contents { begun, planes, .. }) => {
+                        let (sample, _) = self.sample_of(law, &initial.mapped, largest(&shapes), regime);
+                        let like = planes.iter().map(|blocks| (&sample, blocks.len() as u32, blocks));
+                        (*begun, self.dealt_out(law, &pages, like, seed))
                     }
                 }
             }
-            Updates::Stream(stream) => self.by_stream(stream, &pages, regime, seed)?,
+            Updates::Stream(stream) => self.by_stream(stream, &stripe, &pages, regime, seed)?,
         };
         let home = self.state.home;
         let mut planes = planes.drain(..);
@@ -132,14 +148,6 @@ impl Ftl {
     /// Blocks of a plane of the home region that hold its data, where so many are free.
     fn holding_blocks(&self, free: f64) -> f64 {
         self.state.total_blocks(self.state.home) as f64 - free
-    }
-
-    /// Blocks that so many pages take at least with more than a program's worth of dead slots in each; `None` where blocks
-    /// have no more.
-    fn fewest_blocks(&self, pages: u32) -> Option<u32> {
-        let r = &self.state.regions[self.state.home.index()];
-        let each = r.slots_per_block.checked_sub(r.units_per_page * r.pages_per_program + 2)? + 1;
-        Some(fewest_blocks(pages.into(), each.into()).max(2) as u32)
     }
 
     /// Whether the data leave as many free blocks as the trigger asks for.
@@ -193,35 +201,37 @@ impl Ftl {
         }
     }
 
-    /// The plane without time that stands for a plane of this number in a regime. Where a part of a block is free, so many
-    /// of the planes have one more than the others.
-    fn untimed_shape(
+    /// The planes without time that stand for all in a regime. Where a part of a block is free, so many of them have one more
+    /// than the others.
+    pub(crate) fn untimed_shapes(
         &self,
-        (number, pages): (u32, &PlanePages),
+        pages: &[PlanePages],
         regime: Regime,
-    ) -> Result<Shape, SteadyError> {
+    ) -> Result<Vec<Shape>, SteadyError> {
         let (r, free) = (&self.state.regions[self.state.home.index()], regime.free_blocks);
         let up_to = |planes: u32| (planes as f64 * free.fract() + 0.5) as u32;
-        let closed = self.holding_blocks((free as u32 + up_to(number + 1) - up_to(number)) as f64);
-        let shape = Shape {
-            closed: closed.max(0.0) as u32,
-            slots: r.slots_per_block,
-            lost: r.units_per_page * r.pages_per_program,
-            pages: pages.count,
-            victim: r.region.victim,
-            dead_first: self.state.gc.dead_first,
-            padding: regime.padding,
+        let lost = r.units_per_page * r.pages_per_program;
+        // With more than a program's worth of dead slots in each block; none where blocks have no more.
+        let each = r.slots_per_block.checked_sub(lost + 2).map(|left| left + 1);
+        let fewest = |pages: u32| Some(fewest_blocks(pages.into(), each?.into()).max(2) as u32);
+        let shape = |(number, pages): (u32, &PlanePages)| {
+            let closed = self.holding_blocks((free as u32 + up_to(number + 1) - up_to(number)) as f64);
+            let shape = Shape {
+                closed: closed.max(0.0) as u32,
+                slots: r.slots_per_block,
+                lost,
+                pages: pages.count,
+                victim: r.region.victim,
+                dead_first: self.state.gc.dead_first,
+                padding: regime.padding,
+            };
+            if fewest(pages.count).is_none_or(|blocks| shape.closed < blocks) {
+                let (plane, blocks) = (pages.plane, shape.closed);
+                return Err(SteadyError::Full { plane, pages: pages.count, blocks, slots: shape.slots });
+            }
+            Ok(shape)
         };
-        if self.fewest_blocks(pages.count).is_none_or(|blocks| shape.closed < blocks) {
-            let (plane, blocks) = (pages.plane, shape.closed);
-            return Err(SteadyError::Full { plane, pages: pages.count, blocks, slots: shape.slots });
-        }
-        Ok(shape)
-    }
-
-    /// The planes without time that stand for all.
-    fn untimed_shapes(&self, pages: &[PlanePages], regime: Regime) -> Result<Vec<Shape>, SteadyError> {
-        (0..).zip(pages).map(|plane| self.untimed_shape(plane, regime)).collect()
+        (0..).zip(pages).map(shape).collect()
     }
 
     /// Slots by which a block of the home region may be part full.
@@ -247,46 +257,57 @@ impl Ftl {
         found
     }
 
-    /// The plane that stands for all under a law, and its shape.
-    pub(crate) fn sample_of(
-        &self,
-        law: &Law,
-        mapped: &Mapped,
-        pages: &[PlanePages],
-        regime: Regime,
-    ) -> Result<(Sample, Shape), SteadyError> {
-        let mut counts = vec![0u64; law.shares.len() + 1];
-        let mut count = |lpn: usize| match law.class_of.get(lpn) {
-            Some(class) if *class != UNTOUCHED => counts[*class as usize] += 1,
-            _ => counts[law.shares.len()] += 1,
-        };
-        match mapped {
-            Mapped::First(n) => (0..*n as usize).for_each(&mut count),
-            Mapped::Set(set) => set.iter().for_each(|lpn| count(lpn.index())),
-        }
-        let shapes = self.untimed_shapes(pages, regime)?;
-        let of = shapes.iter().copied().max_by_key(|s| s.pages).unwrap_or(shapes[0]);
+    /// The plane that stands for others like one of them under a law, and its shape.
+    pub(crate) fn sample_of(&self, law: &Law, mapped: &Mapped, of: Shape, regime: Regime) -> (Sample, Shape) {
+        let counts = law.pages_of_classes(mapped);
         // The sample has whole blocks, and as many pages for them as make up for a part of one.
         let holding = self.holding_blocks(regime.free_blocks);
         let closed = (holding.round() as u32).min((SAMPLE_SLOTS / of.slots).max(SAMPLE_BLOCKS));
         let scaled = (of.pages as f64 * closed as f64 / holding) as u32;
         let sample = Sample::new(law, &counts, self.lengths(law), scaled);
         let shape = Shape { closed, pages: sample.pages.iter().sum(), ..of };
-        Ok((sample, shape))
+        (sample, shape)
+    }
+
+    /// Planes written under a law: one for all that hold about the same.
+    fn by_law(
+        &self,
+        law: &Law,
+        mapped: &Mapped,
+        pages: &[PlanePages],
+        levels: &[(u32, Shape)],
+        regime: Regime,
+        seed: u64,
+    ) -> (Begun, Vec<(PlaneBase, Ranks)>) {
+        let mut alike: BTreeMap<u32, Vec<Shape>> = BTreeMap::new();
+        levels.iter().for_each(|(level, shape)| alike.entry(*level).or_default().push(*shape));
+        let settled = alike.into_iter().map(|(level, shapes)| {
+            let (sample, shape) = self.sample_of(law, mapped, largest(&shapes), regime);
+            let (begun, planes) = sample.settle(shape, self.step(), regime, seed);
+            let held = shapes.iter().map(|s| f64::from(s.pages)).sum();
+            (level, (sample, planes, (begun, held)))
+        });
+        let settled: BTreeMap<u32, (Sample, Vec<PlaneBlocks>, (Begun, f64))> = settled.collect();
+        let begun: Vec<(Begun, f64)> = settled.values().map(|(_, _, begun)| *begun).collect();
+        let like = levels.iter().enumerate().map(|(at, (level, shape))| {
+            let (sample, planes, _) = &settled[level];
+            (sample, shape.closed, &planes[at % planes.len()])
+        });
+        let begun = if let [(only, _)] = begun[..] { only } else { Begun::of_all(&begun) };
+        (begun, self.dealt_out(law, pages, like, seed))
     }
 
     /// The pages of each plane dealt out over so many blocks that are like those of a plane.
     fn dealt_out<'a>(
         &self,
         law: &Law,
-        sample: &Sample,
         pages: &[PlanePages],
-        like: impl Iterator<Item = (u32, &'a PlaneBlocks)>,
+        like: impl Iterator<Item = (&'a Sample, u32, &'a PlaneBlocks)>,
         seed: u64,
     ) -> Vec<(PlaneBase, Ranks)> {
         let shortest = self.lengths(law).iter().map(|l| l.0).min();
         let together = shortest.filter(|_| law.aligned).unwrap_or(1);
-        let plane = |(pages, (blocks, like)): (&PlanePages, (u32, &PlaneBlocks))| {
+        let plane = |(pages, (sample, blocks, like)): (&PlanePages, (&Sample, u32, &PlaneBlocks))| {
             let key = seed ^ (pages.plane.0 as u64) << 32;
             if sample.pages.len() == 1 && together == 1 {
                 let (base, _) = dealt(like, blocks, &[pages.count]);
@@ -311,12 +332,13 @@ impl Ftl {
     fn by_stream(
         &self,
         stream: &mut dyn Iterator<Item = Range<u32>>,
+        stripe: &Stripe,
         pages: &[PlanePages],
         regime: Regime,
         seed: u64,
     ) -> Result<(Begun, Vec<(PlaneBase, Ranks)>), SteadyError> {
         let shapes = self.untimed_shapes(pages, regime)?;
-        let first = self.state.stripe.planes().start;
+        let first = stripe.planes().start;
         let mut planes: Vec<UntimedPlane> =
             shapes.iter().zip(seed..).map(|(s, seed)| UntimedPlane::packed(*s, seed)).collect();
         let all: u64 = shapes.iter().map(|s| s.pages as u64).sum();
@@ -329,7 +351,7 @@ impl Ftl {
                 break;
             }
             for lpn in run {
-                let (plane, position) = self.state.stripe.home(Lpn(lpn));
+                let (plane, position) = stripe.home(Lpn(lpn));
                 let at = (plane.0 - first) as usize;
                 let Some(number) = pages[at].find(position) else { continue };
                 planes[at].write(number);
