@@ -220,7 +220,7 @@ mod tests {
         use Level::*;
         for (units, counts_of) in [(1, None), (2, None), (4, None), (1, Some(7)), (4, Some(7))] {
             let even = Stripe::new(T, 5, units, [Die, Channel, Plane, Chip]);
-            let counts = |more| (0..24).map(|plane| more + plane % 3).collect::<Vec<_>>();
+            let counts = |more: u32| (0..24_u32).map(|plane| more + plane % 3).collect::<Vec<_>>();
             let s = counts_of.map_or(even.clone(), |more| even.weighted(&counts(more)));
             for lpn in 0..500 {
                 let (plane, position) = s.home(Lpn(lpn));
