@@ -109,25 +109,25 @@ fn a_steady_drive_has_been_written_until_its_amplification_stood_still() {
 #[test]
 fn uneven_planes_keep_their_shares() {
     let planes = [("medium.flash.channels", "4"), ("medium.flash.wordlines_per_block", "16")];
-    let keys = [&planes[..], &[("capacity.logical", "768KiB"), ("allocation.order", "dynamic")]].concat();
-    let (all, law) = (Initial::holding(Mapped::First(384)), law(384));
+    let keys = [&planes[..], &[("capacity.logical", "640KiB"), ("allocation.order", "dynamic")]].concat();
+    let (all, law) = (Initial::holding(Mapped::First(320)), law(320));
     let asked = [1.05, 0.9, 1.02, 1.03];
     let is_close = |shares: &[f64], to: &[f64]| shares.iter().zip(to).all(|(a, b)| (a - b).abs() < 0.02);
     let mut first = Bench::new(bench::one(CellMode::Slc), &keys);
     let known = Known::Outstanding(None, &asked);
     let begun = first.ftl.precondition_steady(&all, Updates::Law(&law), known, 3).unwrap();
     first.check();
-    assert!(is_close(&first.ftl.spread(384).shares, &asked), "{:?}", first.ftl.spread(384).shares);
+    assert!(is_close(&first.ftl.spread(320).shares, &asked), "{:?}", first.ftl.spread(320).shares);
     let contents = first.ftl.contents(&all, &law, begun, true).unwrap();
     let mut second = Bench::new(bench::one(CellMode::Slc), &keys);
     second.ftl.precondition_steady(&all, Updates::Law(&law), Known::Contents(&contents), 3).unwrap();
     second.check();
     second.verify();
-    assert!(is_close(&second.ftl.spread(384).shares, &asked), "{:?}", second.ftl.spread(384).shares);
+    assert!(is_close(&second.ftl.spread(320).shares, &asked), "{:?}", second.ftl.spread(320).shares);
     let even = first.ftl.contents(&all, &law, begun, false).unwrap();
     let mut third = Bench::new(bench::one(CellMode::Slc), &keys);
     third.ftl.precondition_steady(&all, Updates::Law(&law), Known::Contents(&even), 3).unwrap();
-    assert!(is_close(&third.ftl.spread(384).shares, &[1.0; 4]), "{:?}", third.ftl.spread(384).shares);
+    assert!(is_close(&third.ftl.spread(320).shares, &[1.0; 4]), "{:?}", third.ftl.spread(320).shares);
 }
 
 #[test]
