@@ -96,7 +96,9 @@ mod tests {
         let parted = shown(0.94, 0.84, 0.0).next(SPARE, &half);
         assert!((parted[1] - (0.94 - 0.1 * AHEAD_WHEN_PARTED / 2.0)).abs() < 1e-12, "{parted:?}");
         assert!((shown(0.94, 0.94, 0.0).next(SPARE, &half)[1] - 0.94).abs() < 1e-12);
-        // No step is longer than a quarter of the spare space.
-        assert!(shown(0.99, 0.1, 0.0).next(SPARE, &|_| 1.0)[1] > 0.96);
+        // No step is longer than a quarter of the spare space, before shares are made to add up.
+        let far = shown(0.99, 0.1, 0.0).next(SPARE, &|_| 1.0);
+        let (down, up) = (0.99 - PARTED * SPARE, 3.01 / 3.0 + PARTED * SPARE);
+        assert!((far[1] / far[0] - down / up).abs() < 1e-12, "{far:?}");
     }
 }
