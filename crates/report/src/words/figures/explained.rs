@@ -87,7 +87,7 @@ pub fn report_schema() -> Schema {
 
 /// Every term by kind as a page of Markdown: docs/glossary.md.
 pub fn glossary() -> String {
-    let mut page = "# Glossary\n\nOne sentence per term; `wordline explain TERM` prints it, and figures of tables too.\n".to_string();
+    let mut page = "# Glossary\n\n`wordline explain TERM` prints a term.\n".to_string();
     let mut kind = "";
     for term in terms() {
         if term.kind != kind {
