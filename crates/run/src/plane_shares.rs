@@ -68,7 +68,7 @@ mod tests {
     fn shown(held: f64, got: f64, by_chance: f64) -> Shown {
         let others = |share: f64| (4.0 - share) / 3.0;
         let part = |i: usize| {
-            let got = got + if i % 2 == 0 { by_chance } else { -by_chance };
+            let got = got + if i.is_multiple_of(2) { by_chance } else { -by_chance };
             vec![others(got), got, others(got), others(got)]
         };
         let inflow = (0..PARTS_PER_DRIVE).map(part).collect();

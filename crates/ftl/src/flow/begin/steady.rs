@@ -62,6 +62,15 @@ fn levels(shapes: &[Shape], is_uneven: bool) -> Vec<(u32, Shape)> {
     shapes.iter().map(|shape| (level(shape), *shape)).collect()
 }
 
+/// A plane that stands for all that hold about the same.
+struct Settled {
+    sample: Sample,
+    /// Its blocks at several instants.
+    planes: Vec<PlaneBlocks>,
+    /// How it settled, and how many pages all of those planes hold.
+    begun: (Begun, f64),
+}
+
 impl Ftl {
     /// Put the drive into the state that a workload brings it to in the long run. Of `initial` the pages
     /// that hold data and the cycles count.
@@ -285,12 +294,12 @@ impl Ftl {
             let (sample, shape) = self.sample_of(law, mapped, largest(&shapes), regime);
             let (begun, planes) = sample.settle(shape, self.step(), regime, seed);
             let held = shapes.iter().map(|s| f64::from(s.pages)).sum();
-            (level, (sample, planes, (begun, held)))
+            (level, Settled { sample, planes, begun: (begun, held) })
         });
-        let settled: BTreeMap<u32, (Sample, Vec<PlaneBlocks>, (Begun, f64))> = settled.collect();
-        let begun: Vec<(Begun, f64)> = settled.values().map(|(_, _, begun)| *begun).collect();
+        let settled: BTreeMap<u32, Settled> = settled.collect();
+        let begun: Vec<(Begun, f64)> = settled.values().map(|settled| settled.begun).collect();
         let like = levels.iter().enumerate().map(|(at, (level, shape))| {
-            let (sample, planes, _) = &settled[level];
+            let Settled { sample, planes, .. } = &settled[level];
             (sample, shape.closed, &planes[at % planes.len()])
         });
         let begun = if let [(only, _)] = begun[..] { only } else { Begun::of_all(&begun) };
