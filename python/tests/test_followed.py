@@ -51,7 +51,7 @@ def test_the_page_and_the_table_have_it(both):
     assert '<figure id="followed-hit-rate-b">' in page
     assert "<b>%" not in page
     assert "hit rate, &lt;b&gt;%" in page
-    group = str(both).split("\nScheme metrics\n")[1]
+    group = both.table(all=True).split("\nScheme metrics\n")[1]
     assert group.split("\n  hit rate, <b>%")[1].split("\n")[0].split() == ["\u2013", "0.750"]
     assert "Scheme metrics" in str(both[1])
 

@@ -60,7 +60,7 @@ def test_they_are_in_the_report_by_why(both):
 
 def test_they_are_in_the_table_and_on_the_page(both):
     counts = both[1].without_effect
-    rows = str(both).split("\nIgnored scheme actions\n")[1].splitlines()
+    rows = both.table(all=True).split("\nIgnored scheme actions\n")[1].splitlines()
     found = {r.split("  ")[1]: r.split()[-2:] for r in rows if r.startswith("  move: no such page")}
     assert found == {"move: no such page": ["0", f"{counts.move_no_such_page:,}"]}
     assert "Ignored scheme actions" in both.html()

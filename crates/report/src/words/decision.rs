@@ -13,14 +13,17 @@ use crate::words::rows;
 const MOST: usize = 10;
 
 /// The rows that decide, under their headings: figures marked so in the table of figures, without latencies of an
-/// overloaded drive, which measure the length of the run, and without what is the same in every run.
+/// overloaded drive, which measure the length of the run. Beside latencies and WAF only what differs between runs.
 pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     let overloaded = reports.iter().any(|report| report.overload().is_some());
     let mut left = MOST;
     let mut decides = |row: &Row| {
         let is_said = row.figure.is_some_and(|figure| figure.decides)
             && !(overloaded && row.quantity == Quantity::Latency)
-            && (row.is("waf.total") || reports.len() == 1 || !row.is_alike());
+            && (reports.len() == 1
+                || row.quantity == Quantity::Latency
+                || row.is("waf.total")
+                || differs(row));
         let shown = is_said && left > 0;
         left -= usize::from(shown);
         shown
@@ -29,6 +32,11 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     groups.iter_mut().for_each(|group| group.rows.retain(&mut decides));
     groups.retain(|group| !group.rows.is_empty());
     groups
+}
+
+/// Whether at least two runs have it, and not all the same.
+fn differs(row: &Row) -> bool {
+    row.values.iter().flatten().count() > 1 && !row.is_alike()
 }
 
 /// A comparison with its verdict and the measures that decide.
