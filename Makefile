@@ -113,7 +113,7 @@ check: $(TOOLS) ## Formatting, lints, types and spelling, of Rust and Python
 	@echo "== cargo fmt, cargo clippy, ruff, mypy, typos"
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --features wordline-cli/parquet --quiet -- -D warnings
-	@$(PYTHON) tests/words.py > /dev/null || $(PYTHON) tests/words.py
+	@$(PYTHON) tests/words.py
 	@$(RUFF)
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/typos

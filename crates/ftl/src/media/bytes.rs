@@ -32,7 +32,7 @@ impl Bytes {
         Bytes { metadata, slots: SharedMap::default() }
     }
 
-    /// What stands beside the pages.
+    /// The spare areas of the pages.
     pub fn spare_areas(&self) -> &Metadata {
         &self.metadata
     }

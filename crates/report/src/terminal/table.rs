@@ -26,13 +26,12 @@ pub enum Rows {
 }
 
 impl Rows {
-    /// The rows of these runs, under their headings.
-    fn of(&self, reports: &[Report]) -> Vec<Group> {
+    /// Of all rows of these runs those that are shown.
+    fn of(&self, mut groups: Vec<Group>, reports: &[Report]) -> Vec<Group> {
         match self {
-            Rows::Decisive(_) => decision::groups(reports),
-            Rows::All => rows::groups(reports),
+            Rows::Decisive(_) => decision::decisive(groups, reports),
+            Rows::All => groups,
             Rows::Named(_) => {
-                let mut groups = rows::groups(reports);
                 for group in groups.iter_mut().filter(|group| !self.names(group.title)) {
                     group.rows.retain(|row| self.names(&row.label));
                 }
@@ -77,7 +76,10 @@ pub fn table(comparison: &Comparison, shown: &Rows, style: TerminalStyle) -> Str
         page.wrap("", &headline(comparison), Look::Bold);
         page.blank();
     }
-    let groups = shown.of(reports);
+    let count = |groups: &[Group]| groups.iter().map(|group| group.rows.len()).sum::<usize>();
+    let groups = rows::groups(reports);
+    let all = count(&groups);
+    let groups = shown.of(groups, reports);
     let columns = Columns::new(&labels, &groups);
     let ratios = if reports.len() == 1 { Ratios::Hide } else { Ratios::Show };
     let mark = if style.colour { "Green" } else { "*" };
@@ -97,9 +99,8 @@ pub fn table(comparison: &Comparison, shown: &Rows, style: TerminalStyle) -> Str
     };
     if reports.len() > 1 {
         page.blank();
-        let count = |groups: &[Group]| groups.iter().map(|group| group.rows.len()).sum::<usize>();
-        let others = match (shown, count(&rows::groups(reports)) - count(&groups)) {
-            (Rows::Decisive(all), further @ 1..) => format!(" {all} shows {further} more rows."),
+        let others = match (shown, all - count(&groups)) {
+            (Rows::Decisive(option), further @ 1..) => format!(" {option} shows {further} more rows."),
             _ => String::new(),
         };
         page.wrap("", &(key + &others), Look::Dim);

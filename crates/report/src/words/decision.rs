@@ -12,9 +12,9 @@ use crate::words::rows;
 /// The most measures that a person weighs against each other.
 const MOST: usize = 10;
 
-/// The rows that decide, under their headings: figures marked so in the table of figures, without latencies of an
+/// Of all rows of these runs those that decide: figures marked so in the table of figures, without latencies of an
 /// overloaded drive, which measure the length of the run. Beside latencies and WAF only what differs between runs.
-pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
+pub(crate) fn decisive(mut groups: Vec<Group>, reports: &[Report]) -> Vec<Group> {
     let overloaded = reports.iter().any(|report| report.overload().is_some());
     let mut left = MOST;
     let mut decides = |row: &Row| {
@@ -28,7 +28,6 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
         left -= usize::from(shown);
         shown
     };
-    let mut groups = rows::groups(reports);
     groups.iter_mut().for_each(|group| group.rows.retain(&mut decides));
     groups.retain(|group| !group.rows.is_empty());
     groups
@@ -61,7 +60,7 @@ fn decision(comparison: &Comparison) -> Decision {
             best: (0..best.len()).filter(|run| best[*run]).collect(),
         }
     };
-    let measures = groups(&comparison.reports);
+    let measures = decisive(rows::groups(&comparison.reports), &comparison.reports);
     let measures = measures.iter().flat_map(|group| group.rows.iter().map(|row| measure(group.title, row)));
     Decision { verdict: comparison.verdict(), measures: measures.collect() }
 }
