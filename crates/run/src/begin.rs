@@ -187,3 +187,66 @@ fn until_error(
 ) -> impl Iterator<Item = std::ops::Range<u32>> {
     stream.map_while(move |run| run.map_err(|e| *stopped = Some(e)).ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RunSpec;
+    use crate::regime::parted_shares;
+
+    /// A workload whose drive has no room for planes that hold so much more than an equal share.
+    struct Cramped<'a>(SteadyWorkload<'a>, f64);
+
+    impl Beginning for Cramped<'_> {
+        fn begin(&self, device: &mut Device<RegimeProbe>, known: Known) -> Result<Begun, RunError> {
+            let (Known::Regime(_, shares) | Known::Outstanding(_, shares)) = known else {
+                return self.0.begin(device, known);
+            };
+            match shares.iter().any(|share| *share > self.1) {
+                true => Err(Message::from("no room").into()),
+                false => self.0.begin(device, known),
+            }
+        }
+
+        fn contents(
+            &self,
+            device: &mut Device<RegimeProbe>,
+            begun: Begun,
+            is_uneven: bool,
+        ) -> Result<Option<Contents>, RunError> {
+            self.0.contents(device, begun, is_uneven)
+        }
+
+        fn replaced(&self, drive_writes: f64) -> Option<f64> {
+            self.0.replaced(drive_writes)
+        }
+    }
+
+    #[test]
+    fn planes_part_as_far_as_there_is_room() {
+        let mut spec = RunSpec::new("hyssd-slc", "conventional", "uniform:read=0%,bs=16KiB,qd=1,bytes=0.11x");
+        spec.initial = "steady".into();
+        for (key, value) in [("medium.slc.blocks_per_plane", "576"), ("capacity.logical", "2GiB")] {
+            spec.set.push((key.into(), value.into()));
+        }
+        let setup = Setup::resolve(&spec).unwrap();
+        let parted = |most: f64| {
+            let Writes::Law(law) = setup.workload.updates(setup.shape, spec.seed).unwrap() else {
+                unreachable!("uniform writes are a law")
+            };
+            let law = Law {
+                class_of: law.class_of,
+                shares: law.shares,
+                lengths: law.lengths,
+                aligned: law.aligned,
+            };
+            let workload = SteadyWorkload { setup: &setup, law: Some(law), fill: None };
+            parted_shares(&setup, "conventional", Some(1), &Cramped(workload, most)).unwrap()
+        };
+        let most = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
+        let free = most(parted(f64::INFINITY).unwrap());
+        let bound = (1.0 + free) / 2.0;
+        let cramped = most(parted(bound).unwrap());
+        assert!(1.0 < cramped && cramped <= bound, "{cramped} of {bound}, {free} with room");
+    }
+}

@@ -322,7 +322,17 @@ struct TimedDrives<'a> {
     left: u64,
 }
 
-impl TimedDrives<'_> {
+impl<'a> TimedDrives<'a> {
+    fn new(
+        setup: &'a Setup,
+        spelling: &'a str,
+        outstanding: Option<u32>,
+        beginning: &'a dyn Beginning,
+    ) -> TimedDrives<'a> {
+        let data = setup.state.mapped.count() as u64;
+        TimedDrives { setup, spelling, beginning, outstanding, data, left: data / BUDGET }
+    }
+
     fn built(&self) -> Result<Device<RegimeProbe>, RunError> {
         let scheme = self.setup.spec.registry.build(self.spelling)?;
         let probe = RegimeProbe::new(self.setup, self.left);
@@ -386,15 +396,18 @@ impl TimedDrives<'_> {
         }
         drop(device);
         let replaced = |drive_writes| self.beginning.replaced(drive_writes).unwrap_or(0.0);
-        let (mut at, mut shares) = (None, vec![]);
+        let (mut at, mut shares, mut began) = (None, vec![], vec![]);
         let (mut is_parting, budget) = (false, self.left);
         while self.left >= budget / 4 + pages {
             if !is_parting && self.left < budget / 2 + pages {
                 return Ok(None);
             }
             let known = self.known(at, &shares);
-            // Planes that have no room for such shares keep equal ones.
-            let Ok((device, _)) = self.run(known, Length::Pages(pages)) else { return Ok(None) };
+            let device = match self.run(known, Length::Pages(pages)) {
+                Ok((device, _)) => device,
+                Err(e) if at.is_none() => return Err(e),
+                Err(_) => break,
+            };
             if device.probe.inflows.is_empty() {
                 return Ok(None);
             }
@@ -402,9 +415,12 @@ impl TimedDrives<'_> {
                 Shown { held: device.ftl.spread(self.data).shares, inflow: device.probe.inflow_shares() };
             is_parting |= shown.is_parting(spread.spare);
             at = Some(device.probe.regime());
-            shares = shown.next(spread.spare, &replaced);
+            began = std::mem::replace(&mut shares, shown.next(spread.spare, &replaced));
         }
-        Ok(at.filter(|_| is_parting).map(|at| (at, shares)))
+        let Some(at) = at.filter(|_| is_parting) else { return Ok(None) };
+        // Where planes have no room to part any further, they begin as far apart as they did.
+        let has_room = self.beginning.begin(&mut self.built()?, self.known(Some(at), &shares)).is_ok();
+        Ok(Some((at, if has_room { shares } else { began })))
     }
 }
 
@@ -418,8 +434,8 @@ pub(crate) fn settle(
     outstanding: Option<u32>,
     beginning: &dyn Beginning,
 ) -> Result<Ran, RunError> {
-    let data = setup.state.mapped.count() as u64;
-    let mut drives = TimedDrives { setup, spelling, beginning, outstanding, data, left: data / BUDGET };
+    let mut drives = TimedDrives::new(setup, spelling, outstanding, beginning);
+    let data = drives.data;
     let (mut at, shares) = drives.parted()?.map_or((None, vec![]), |(at, shares)| (Some(at), shares));
     for round in 1.. {
         let known = drives.known(at, &shares);
@@ -437,4 +453,15 @@ pub(crate) fn settle(
         return Ok(Ran { regime, contents, drive_writes, waf });
     }
     unreachable!("the last round returns")
+}
+
+/// The shares of the data that planes come to hold where equal ones do not last.
+#[cfg(test)]
+pub(crate) fn parted_shares(
+    setup: &Setup,
+    spelling: &str,
+    outstanding: Option<u32>,
+    beginning: &dyn Beginning,
+) -> Result<Option<Vec<f64>>, RunError> {
+    Ok(TimedDrives::new(setup, spelling, outstanding, beginning).parted()?.map(|(_, shares)| shares))
 }
