@@ -86,6 +86,29 @@ class Feed:
         most = 2**63 - 1 if count is None else count
         return _completions(self._native.step(self._drive._native, most, until_ns)[1])
 
+    def measure(self, *, until_ns: int | None = None) -> Figures:
+        """Let requests go in, as `step`, and return what their latencies were.
+
+        Parameters
+        ----------
+        until_ns
+            As for `step`.
+
+        Returns
+        -------
+        Figures
+            ``seconds``, ``requests`` and ``failed`` (counts), ``read_bytes``, ``write_bytes``, and
+            ``latency_us`` by operation as in a report, in microseconds; of this workload's requests
+            alone that have ended meanwhile.
+
+        Raises
+        ------
+        UserError, Fault
+            As for `step`.
+        """
+        self._drive._not_before(until_ns)
+        return Figures(json.loads(self._native.measure(self._drive._native, until_ns)))
+
 
 class Drive:
     """A drive under one scheme, with its own clock, which stands still until it is told to go on.

@@ -99,6 +99,7 @@ pub fn main_with_schemes(
         Command::Completions(a) => completions::completions(&a, &console),
         Command::Man(a) => man::man(&a, &console),
         Command::Model(a) => in_python(python::model(a, &console)),
+        Command::Pts(a) => in_python(python::pts(a)),
         Command::Validate(a) => in_python(python::validate(a)),
         Command::Sweep(a) => in_python(python::sweep(a, &console)),
         Command::Reproduce(a) => in_python(python::reproduce(a)),

@@ -154,8 +154,17 @@ impl Feeding {
         drive.with(py, |drive| {
             let mut ended = vec![];
             let mut feed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let gone_in = feed.step(drive, most, until, &mut ended)?;
-            Ok((gone_in, ended.iter().map(row).collect()))
+            let gone_in = feed.step(drive, most, until, &mut |c| ended.push(row(&c)))?;
+            Ok((gone_in, ended))
+        })
+    }
+
+    /// Let requests go in until a moment, or until the last of them: what ended meanwhile, as JSON.
+    fn measure(&self, py: Python<'_>, drive: &Stepped, until: Option<u64>) -> PyResult<String> {
+        let until = until.map_or(SimTime::NEVER, SimTime);
+        drive.with(py, |drive| {
+            let measured = self.0.lock().unwrap_or_else(PoisonError::into_inner).measure(drive, until)?;
+            Ok(measured.to_string())
         })
     }
 }

@@ -3,16 +3,26 @@
 use crate::ask::setup::Setup;
 use crate::ask::spec::{DEFAULT_INITIAL, RunSpec};
 use crate::error::RunError;
+use crate::fill::host::latency;
 use crate::stepped::SteppedDrive;
-use wordline_sim::{Completion, Pacing};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use wordline_ftl::Outcome;
+use wordline_report::Latencies;
+use wordline_sim::{Completion, Histogram, Pacing};
 use wordline_trace::RequestStream;
-use wordline_units::{HostRequest, Opt, SimDuration, SimTime};
+use wordline_units::{HostOp, HostRequest, Opt, SimDuration, SimTime};
+
+/// Kinds of requests: [`HostOp`].
+const KINDS: usize = 4;
 
 /// A workload on its way into a drive: the time of its first moment is the drive's when it was begun.
 pub struct Feed {
     requests: RequestStream,
     pacing: Pacing,
     begun: SimDuration,
+    /// Numbers of its requests that have gone in and not ended.
+    under_way: HashSet<u64>,
     next: Option<HostRequest>,
     is_over: bool,
 }
@@ -37,7 +47,8 @@ impl Feed {
             return Err((Opt::Workload.of(&asked.workload) + what).into());
         }
         let requests = setup.workload.open(setup.shape, setup.spec.seed)?;
-        Ok(Feed { requests, pacing, begun: drive.now().since(SimTime(0)), next: None, is_over: false })
+        let begun = drive.now().since(SimTime(0));
+        Ok(Feed { requests, pacing, begun, under_way: HashSet::new(), next: None, is_over: false })
     }
 
     /// Whether all requests have gone in.
@@ -45,8 +56,41 @@ impl Feed {
         self.is_over
     }
 
+    /// Let requests go in, each when it comes, until a time or the last of them; returns what ended meanwhile: seconds,
+    /// its requests that ended well and that failed, bytes read and written, and latencies as in a report.
+    ///
+    /// # Errors
+    /// As for [`Feed::step`].
+    pub fn measure(&mut self, drive: &mut SteppedDrive, until: SimTime) -> Result<Value, RunError> {
+        let from = drive.now();
+        let mut latencies: [Histogram; KINDS] = Default::default();
+        let mut moved = [0; KINDS];
+        let (mut requests, mut failed) = (0, 0);
+        self.go_on(drive, u64::MAX, until, &mut |is_own, c| {
+            if !is_own {
+                return;
+            }
+            if c.outcome != Outcome::Done {
+                failed += 1;
+                return;
+            }
+            requests += 1;
+            moved[c.request.op as usize] += c.request.bytes();
+            latencies[c.request.op as usize].record(c.at.since(c.request.arrival));
+        })?;
+        let [read, write, trim, flush] = latencies.each_ref().map(latency);
+        Ok(json!({
+            "seconds": drive.now().since(from).as_secs(),
+            "requests": requests,
+            "failed": failed,
+            "read_bytes": moved[HostOp::Read as usize],
+            "write_bytes": moved[HostOp::Write as usize],
+            "latency_us": Latencies { read, write, trim, flush },
+        }))
+    }
+
     /// Let up to so many further requests go in, each when it comes, none after a time; returns how many did. What ends
-    /// meanwhile is put behind what has ended before.
+    /// meanwhile is shown in its order.
     ///
     /// # Errors
     /// When the workload cannot be read on, a request does not fit the drive, or as for [`SteppedDrive::next`].
@@ -55,7 +99,18 @@ impl Feed {
         drive: &mut SteppedDrive,
         most: u64,
         until: SimTime,
-        ended: &mut Vec<Completion>,
+        ended: &mut dyn FnMut(Completion),
+    ) -> Result<u64, RunError> {
+        self.go_on(drive, most, until, &mut |_, completion| ended(completion))
+    }
+
+    /// The same, and of each request that ends whether it came from here.
+    fn go_on(
+        &mut self,
+        drive: &mut SteppedDrive,
+        most: u64,
+        until: SimTime,
+        ended: &mut dyn FnMut(bool, Completion),
     ) -> Result<u64, RunError> {
         let (depth, open) = match self.pacing {
             Pacing::Open { queue_depth } => (queue_depth.max(1), true),
@@ -67,11 +122,11 @@ impl Feed {
                 return Err(RunError::Interrupted);
             }
             while let Some(completion) = drive.poll() {
-                ended.push(completion);
+                ended(self.under_way.remove(&completion.number), completion);
             }
             if drive.requests().1 >= depth {
                 match drive.next(until)? {
-                    Some(completion) => ended.push(completion),
+                    Some(completion) => ended(self.under_way.remove(&completion.number), completion),
                     None => break,
                 }
                 continue;
@@ -85,16 +140,16 @@ impl Feed {
                 && drive.now() <= request.arrival
                 && let Some(completion) = drive.next_by(request.arrival)?
             {
-                ended.push(completion);
+                ended(self.under_way.remove(&completion.number), completion);
             }
             self.next = None;
-            drive.submit_at(request, drive.now().max(request.arrival))?;
+            self.under_way.insert(drive.submit_at(request, drive.now().max(request.arrival))?);
             gone_in += 1;
         }
         while until < SimTime::NEVER
             && let Some(completion) = drive.next(until)?
         {
-            ended.push(completion);
+            ended(self.under_way.remove(&completion.number), completion);
         }
         // So that the end is known with the last request.
         self.has_more()?;

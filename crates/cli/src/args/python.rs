@@ -1,7 +1,7 @@
 //! What the commands take that are done in Python, under the names of its arguments: the comments are the help texts.
 
 use crate::args::values::{self, Schemes};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
 use wordline_trace::Fit;
@@ -216,4 +216,52 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "FILE")]
     #[serde(serialize_with = "values::maybe_path")]
     pub(crate) claims: Option<PathBuf>,
+}
+
+/// A test of SNIA's specification.
+#[derive(ValueEnum, Serialize, Clone, Copy, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PtsTest {
+    /// Random requests of eight sizes and seven mixes of reads and writes, QD 32
+    Iops,
+    /// Sequential reads and writes of 1 MiB and 128 KiB, QD 32
+    Throughput,
+    /// Random requests of three sizes and three mixes, QD 1
+    Latency,
+    /// Write saturation: random 4 KiB writes to an empty drive until it is in steady state
+    Wsat,
+    /// Host idle recovery: bursts of random 4 KiB writes with idle time between them, from 5 to 50 s
+    Hir,
+    /// Cross stimulus recovery: sequential writes, then random ones, then sequential ones again
+    Xsr,
+}
+
+#[derive(Args, Serialize, Debug)]
+pub(crate) struct PtsArgs {
+    /// The test
+    #[arg(value_enum, value_name = "TEST")]
+    pub(crate) test: PtsTest,
+    /// A built-in device or the path of a device file
+    #[arg(long, value_name = "DEV")]
+    pub(crate) device: String,
+    /// A scheme, perhaps with parameters, or several separated by commas; repeatable
+    #[arg(long = "scheme", value_name = "SCHEME", required = true)]
+    #[serde(serialize_with = "values::listed")]
+    pub(crate) schemes: Vec<Schemes>,
+    /// A device key or scheme.KEY with its value; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Seed of every random stream
+    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
+    pub(crate) seed: u64,
+    /// Length of a measurement in simulated time; the specification has 60s
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub(crate) cell: String,
+    /// Most rounds to wait for steady state
+    #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u16).range(5..))]
+    pub(crate) rounds: u16,
+    /// Write index.html, pts.csv and the plots to this folder
+    #[arg(long, value_name = "DIR")]
+    #[serde(serialize_with = "values::maybe_path")]
+    pub(crate) out: Option<PathBuf>,
 }

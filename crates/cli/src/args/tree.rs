@@ -3,7 +3,7 @@
 use crate::args::about::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
 use crate::args::device::DeviceCommand;
 use crate::args::live::{CtlArgs, ServeArgs};
-use crate::args::python::{AtlasArgs, ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
+use crate::args::python::{AtlasArgs, ModelArgs, PtsArgs, ReproduceArgs, SweepArgs, ValidateArgs};
 use crate::args::run::{CheckLogArgs, CompareArgs, DemoArgs, LifetimeArgs, RerunArgs, RunArgs, WhyArgs};
 use crate::args::scheme::SchemeCommand;
 use crate::args::trace::TraceCommand;
@@ -55,6 +55,12 @@ pub(crate) enum Command {
     /// that this rests on, and the utilisations of least cost and longest life. With --simulate, runs of fixed
     /// utilisations stand beside it. Needs Python: pip install '.[sweep]' in a clone.
     Model(ModelArgs),
+    /// Run a test of SNIA's performance test specification in simulated time
+    ///
+    /// As version 2.0.2 describes them: purge, preconditioning, rounds until its steady-state rule holds, then its tables
+    /// and plots. Measurements are shorter than there unless --cell 60s is given. Needs Python: pip install '.[sweep]'
+    /// in a clone.
+    Pts(PtsArgs),
     /// Repeat a workload on a drive until it wears out, under one scheme or several
     ///
     /// Blocks retire when their lives are used up, and the drive is over at the end that --end names. While it runs

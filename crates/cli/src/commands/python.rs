@@ -1,7 +1,7 @@
 //! Commands that are done in Python. The tree here knows their arguments and help; the script that
 //! pip installs brings the interpreter, and the native binary says how to get it.
 
-use crate::args::python::{AtlasArgs, ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
+use crate::args::python::{AtlasArgs, ModelArgs, PtsArgs, ReproduceArgs, SweepArgs, ValidateArgs};
 use crate::args::run::LifetimeArgs;
 use crate::args::values::{Schemes, text_of};
 use crate::commands::experiment::{replaced, spec, traces};
@@ -83,6 +83,10 @@ pub(crate) fn model(mut args: ModelArgs, console: &Console) -> Result<Call, Fail
     replaced(std::slice::from_ref(&args.workload), args.requests.map(|n| n.0), args.fit, console);
     args.traces = traces(args.traces);
     call(Callee::Module { name: "wordline.model", extra: "sweep" }, arguments(&args)?)
+}
+
+pub(crate) fn pts(args: PtsArgs) -> Result<Call, Failure> {
+    call(Callee::Module { name: "wordline.pts", extra: "sweep" }, arguments(&args)?)
 }
 
 pub(crate) fn reproduce(mut args: ReproduceArgs) -> Result<Call, Failure> {

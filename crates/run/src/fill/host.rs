@@ -32,7 +32,7 @@ pub(crate) fn latency_parts(m: &Metrics, kind: usize) -> BTreeMap<String, f64> {
     parts.map(|(part, sum)| (part.key().to_string(), sum as f64 / count / 1e3)).collect()
 }
 
-fn latency(h: &Histogram) -> Option<Latency> {
+pub(crate) fn latency(h: &Histogram) -> Option<Latency> {
     let mean = h.mean()? / 1e3;
     let at = |share: f64| h.quantile(share).map_or(0.0, |d| d.as_us());
     Some(Latency {

@@ -1,0 +1,123 @@
+"""Tests after SNIA's specification: the rule, what is measured, and what comes out."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wordline as wl
+from wordline import pts
+from wordline.pts.measured import Bench, Load, judge
+
+
+@pytest.mark.parametrize(
+    ("values", "holds"),
+    [
+        ([100, 100, 100, 100, 100], True),
+        # The range is exactly a fifth of the mean, or more.
+        ([90, 110, 90, 110, 100], True),
+        ([89, 111, 89, 111, 100], False),
+        # A line that rises by a tenth, or by more.
+        ([95, 97.5, 100, 102.5, 105], True),
+        ([94, 97, 100, 103, 106], False),
+        # Only the last five count.
+        ([500, 100, 100, 100, 100, 100], True),
+    ],
+)
+def test_steady_state_rule(values: list[float], holds: bool) -> None:
+    found = judge("IOPS", values)
+    assert found is not None
+    assert found.holds == holds
+    slope, _ = np.polyfit(range(5), values[-5:], 1)
+    assert found.slope == pytest.approx(abs(slope) * 4 / np.mean(values[-5:]))
+    assert judge("IOPS", values[:4]) is None
+
+
+def test_measured_latencies_are_those_of_the_requests() -> None:
+    drive = wl.Drive(device="fair-tlc", scheme="slc-cache", initial="fill:90%")
+    other = drive.fork()
+    until = 50_000_000
+    measured = drive.feed("uniform:read=50%,bs=4KiB,qd=8").measure(until_ns=until)
+    ended = other.feed("uniform:read=50%,bs=4KiB,qd=8").step(until_ns=until)
+    assert measured.requests == len(ended) > 100
+    assert measured.seconds == pytest.approx(0.05)
+    for op in ("read", "write"):
+        own = [c for c in ended if c.op == op]
+        latency = measured.latency_us.to_dict()[op]
+        assert latency["count"] == len(own)
+        assert latency["mean"] == pytest.approx(np.mean([c.latency_us for c in own]))
+        assert latency["max"] == pytest.approx(max(c.latency_us for c in own))
+    assert measured.write_bytes == 4096 * sum(c.op == "write" for c in ended)
+
+
+def test_requests_of_others_are_not_counted_and_those_under_way_are() -> None:
+    drive = wl.Drive(device="fair-tlc", scheme="conventional", initial="fill:90%")
+    writes = drive.feed("uniform:read=0%,bs=4KiB,qd=16")
+    reads = drive.feed("uniform:read=100%,bs=4KiB,qd=16", seed=2)
+    counts = {"writes": 0, "reads": 0}
+    for _ in range(5):
+        for name, feed in (("writes", writes), ("reads", reads)):
+            found = feed.measure(until_ns=drive.now_ns + 3_000_000)
+            counts[name] += found.requests
+            assert (found.write_bytes > 0) == (name == "writes")
+    drive.run()
+    # Of each, all but those that were under way as the other took over.
+    assert drive.look().submitted - sum(counts.values()) <= 10 * 16
+
+
+def test_saturation_of_a_drive_with_an_slc_cache() -> None:
+    cached = pts.run("wsat", device="fair-tlc", scheme="slc-cache", cell="5s")
+    plain = pts.run("wsat", device="fair-tlc", cell="5s")
+    for found in (cached, plain):
+        assert found.cells[-1].drive_writes >= 4 > found.cells[-2].drive_writes
+        assert found.cells[0].iops > 1.5 * found.cells[-1].iops
+        assert all(c.waf is not None and c.waf > 0.9 for c in found.cells)
+    assert pts.run("wsat", device="fair-tlc", cell="5s") == plain
+
+
+def test_idle_time_gives_an_slc_cache_back_its_speed() -> None:
+    bench = Bench("fair-tlc", "slc-cache", {}, 1, 1.0, 25, lambda _: None)
+    bench.precondition(Load(0.0, 128 * 1024, sequential=True), 1)
+    load = Load(0.0, 4096)
+    for number in range(1, 21):
+        saturated = bench.measure("saturation", number, load)
+    bench.rest(30.0)
+    assert bench.measure("idle", 1, load, 0.2).iops > 2 * saturated.iops
+
+
+def test_throughput_reads_and_writes_each_size(
+    wordline: Callable[..., Any], tmp_path: Path
+) -> None:
+    test = ["pts", "throughput", "--device", "fair-tlc", "--scheme", "conventional,slc-cache"]
+    done = wordline(*test, "--cell", "500ms", "--out", str(tmp_path))
+    assert done.code == 0, done.err
+    assert "sequential writes, 1024 KiB" in done.out
+    assert "steady in rounds 1 to 5" in done.out
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "wordline pts throughput --device fair-tlc" in page
+    assert "<svg" in page
+    with (tmp_path / "pts.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["scheme"] for row in rows} == {"conventional", "slc-cache"}
+    assert {(row["mix"], row["size"]) for row in rows} == {
+        (mix, size) for mix in ("100/0", "0/100") for size in ("1048576", "131072")
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--cell", "ten"], "cell=ten"),
+        (["--cell", "0s"], "cell=0s is no length"),
+        (["--set", "capacity.logical=0GiB"], "capacity.logical"),
+    ],
+)
+def test_wrong_input_is_refused(wordline: Callable[..., Any], words: list[str], says: str) -> None:
+    done = wordline("pts", "iops", "--device", "fair-tlc", "--scheme", "conventional", *words)
+    assert done.code == 2
+    assert says in done.err

@@ -1,0 +1,142 @@
+"""Tests of SNIA's performance test specification, in simulated time: ``wordline pts``.
+
+After the SNIA Solid State Storage Performance Test Specification 2.0.2 (1 October 2020).
+`procedure` has what each test does, `measured` how a drive is driven and what is kept, `show` table
+and page.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wordline import UserError, _wordline
+from wordline.commands import SWEEP, perform
+from wordline.quantity import in_us
+
+if TYPE_CHECKING:
+    from wordline.pts.measured import Result
+
+
+def main(**arguments: Any) -> int:
+    """Do ``wordline pts``; return its exit code: 0, or 2 where the input is wrong, or 1."""
+    return perform("pts", SWEEP, lambda: _main(**arguments), extra="sweep")
+
+
+def _main(
+    *,
+    test: str,
+    device: str,
+    schemes: Sequence[str],
+    seed: int,
+    cell: str,
+    rounds: int,
+    set: Sequence[str] = (),
+    out: str | None = None,
+) -> None:
+    from wordline.pts import show
+
+    pairs = dict(pair.partition("=")[::2] for pair in set)
+
+    def tell(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def one(scheme: str) -> Result:
+        return run(
+            test,
+            device=device,
+            scheme=scheme,
+            set=pairs,
+            seed=seed,
+            cell=cell,
+            rounds=rounds,
+            told=lambda text: tell(f"{scheme}: {text}"),
+        )
+
+    with ThreadPoolExecutor() as pool:
+        results = list(pool.map(one, schemes))
+    print(show.terminal(results))
+    if out is not None:
+        command = _command(test, device, schemes, seed, cell, rounds, set)
+        print(f"page: {show.write(results, Path(out), command)}", file=sys.stderr)
+
+
+def _command(
+    test: str,
+    device: str,
+    schemes: Sequence[str],
+    seed: int,
+    cell: str,
+    rounds: int,
+    set: Sequence[str],
+) -> str:
+    words = ["wordline", "pts", test, "--device", device]
+    for option, values in (("--scheme", schemes), ("--set", set)):
+        for value in values:
+            words += [option, value]
+    words += ["--cell", cell, "--rounds", str(rounds), "--seed", str(seed)]
+    return shlex.join(words)
+
+
+def run(
+    test: str,
+    *,
+    device: str,
+    scheme: str = "conventional",
+    set: Mapping[str, object] | None = None,
+    seed: int = _wordline.DEFAULT_SEED,
+    cell: str = "10s",
+    rounds: int = 25,
+    told: Any = None,
+) -> Result:
+    """Run a test on a purged drive.
+
+    Parameters
+    ----------
+    test
+        ``iops``, ``throughput``, ``latency``, ``wsat``, ``hir`` or ``xsr``.
+    device, scheme, set, seed
+        As for `wordline.run`.
+    cell
+        The length of a measurement in simulated time, such as ``10s``; 60 s in the specification,
+        which gives all other times in minutes.
+    rounds
+        The most rounds to wait for steady state; 25 in the specification.
+    told
+        Called with a line of text after each round.
+
+    Returns
+    -------
+    Result
+        Every measurement, and where the drive was in steady state.
+
+    Raises
+    ------
+    UserError, Refused, Fault
+        Something given is wrong, device and scheme do not go together, or as for `wordline.run`.
+
+    Examples
+    --------
+    >>> from wordline import pts
+    >>> found = pts.run("wsat", device="demo-8gb", scheme="slc-cache", cell="1s")
+    >>> found.steady.mean, found.steady.last
+    """
+    from wordline.pts.measured import Bench
+    from wordline.pts.procedure import TESTS
+
+    if test not in TESTS:
+        raise UserError(f"test={test!r} is no test; allowed: {', '.join(TESTS)}")
+    if rounds < 5:
+        raise UserError(f"rounds={rounds} is below 5, the rounds that steady state is judged by")
+    try:
+        seconds = in_us(cell) / 1e6
+    except ValueError as e:
+        raise UserError(f"cell={cell}: {e}; allowed: a time such as 10s") from e
+    if seconds <= 0:
+        raise UserError(f"cell={cell} is no length of a measurement; allowed: a time such as 10s")
+    bench = Bench(device, scheme, dict(set or {}), seed, seconds, rounds, told or (lambda _: None))
+    return TESTS[test].run(bench)

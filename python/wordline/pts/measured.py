@@ -1,0 +1,357 @@
+"""A drive under test, what was measured of it, and when it is in steady state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from wordline import Drive, UserError
+from wordline.drive import Feed
+
+#: Rounds that steady state is judged by (PTS 2.0.2, definition of steady state).
+WINDOW = 5
+#: The most by which they may differ, and by which their line may rise or fall, as shares of their
+#: mean.
+RANGE, SLOPE = 0.20, 0.10
+#: Requests without end: a measurement stops by time.
+_ENDLESS = 10**15
+
+
+def size_name(size: int) -> str:
+    """Return a size with its unit: ``4 KiB``, ``512 B``."""
+    return f"{size // 1024} KiB" if size % 1024 == 0 else f"{size} B"
+
+
+@dataclass(frozen=True)
+class Load:
+    """Requests of one kind, in a closed loop.
+
+    Attributes
+    ----------
+    read
+        Share of reads, 0 to 1.
+    size
+        Of a request, in bytes.
+    depth
+        Requests outstanding.
+    sequential
+        One address after the other, else each equally likely.
+    """
+
+    read: float
+    size: int
+    depth: int = 32
+    sequential: bool = False
+
+    @property
+    def mix(self) -> str:
+        """Per cent of reads and of writes: ``65/35``."""
+        return f"{self.read:.0%}".rstrip("%") + f"/{1 - self.read:.0%}".rstrip("%")
+
+    @property
+    def name(self) -> str:
+        """As ``random 4 KiB 0/100 QD32``."""
+        order = "sequential" if self.sequential else "random"
+        return f"{order} {size_name(self.size)} {self.mix} QD{self.depth}"
+
+    def spelling(self, bound: str) -> str:
+        """Return the workload, which ends at a bound such as ``bytes=2x``."""
+        name = "sequential" if self.sequential else "uniform"
+        return f"{name}:read={self.read:.0%},bs={self.size}B,qd={self.depth},{bound}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A measurement.
+
+    Attributes
+    ----------
+    stage, round
+        The part of the test, and the round or place in it, from 1.
+    load
+        As `Load.name` has it.
+    mix, size, depth
+        Of `Load`; the size in bytes.
+    start_s, seconds
+        When it began in simulated time, and how long it was.
+    requests
+        That ended in it.
+    iops, mb_per_s
+        Of reads and writes together; MB are of 10^6 bytes.
+    mean_us, p99_us, p999_us, p9999_us, max_us
+        Latencies: of writes, or of reads where there are no writes.
+    drive_writes
+        What the host had written at its end, over the drive's capacity, preconditioning left out.
+    waf
+        Bytes programmed over bytes written by the host; None without writes.
+    """
+
+    stage: str
+    round: int
+    load: str
+    mix: str
+    size: int
+    depth: int
+    start_s: float
+    seconds: float
+    requests: int
+    iops: float
+    mb_per_s: float
+    mean_us: float | None
+    p99_us: float | None
+    p999_us: float | None
+    p9999_us: float | None
+    max_us: float | None
+    drive_writes: float
+    waf: float | None
+
+
+@dataclass(frozen=True)
+class Steady:
+    """What the rule says of the last rounds.
+
+    Attributes
+    ----------
+    figure
+        What is judged.
+    first, last
+        The rounds that it is judged by, from 1.
+    mean, range, slope
+        Of them: mean, range and rise or fall of their least-squares line, the last two as shares of
+        the mean.
+    """
+
+    figure: str
+    first: int
+    last: int
+    mean: float
+    range: float
+    slope: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the drive is in steady state."""
+        return self.range <= RANGE and self.slope <= SLOPE
+
+    @property
+    def says(self) -> str:
+        """Say it with its figures: ``steady in rounds 2 to 6 (IOPS: ...)``."""
+        which = "steady" if self.holds else "not steady"
+        return (
+            f"{which} in rounds {self.first} to {self.last} ({self.figure}: range "
+            f"{100 * self.range:.1f} %, slope {100 * self.slope:.1f} %)"
+        )
+
+
+def judge(figure: str, values: Sequence[float]) -> Steady | None:
+    """Apply the steady-state rule to the last five of a figure's values; None if there are fewer.
+
+    PTS 2.0.2, definition of steady state: over five rounds the range is at most 20 % of the mean,
+    and the least-squares line changes by at most 10 % of it from the first to the last.
+    """
+    if len(values) < WINDOW:
+        return None
+    last = values[-WINDOW:]
+    mean = sum(last) / WINDOW
+    if mean <= 0:
+        return Steady(figure, len(values) - WINDOW + 1, len(values), mean, float("inf"), 0.0)
+    middle = (WINDOW - 1) / 2
+    over = sum((i - middle) ** 2 for i in range(WINDOW))
+    slope = sum((i - middle) * v for i, v in enumerate(last)) / over
+    return Steady(
+        figure,
+        len(values) - WINDOW + 1,
+        len(values),
+        mean,
+        (max(last) - min(last)) / mean,
+        abs(slope) * (WINDOW - 1) / mean,
+    )
+
+
+@dataclass(frozen=True)
+class Result:
+    """A test that was run.
+
+    Attributes
+    ----------
+    test, device, scheme, seed, cell_s
+        What was run; ``cell_s`` in seconds of simulated time.
+    cells
+        Every measurement, in order.
+    steady
+        What the steady-state rule says of each part of the test that has one, by its name.
+    """
+
+    test: str
+    device: str
+    scheme: str
+    seed: int
+    cell_s: float
+    cells: Sequence[Cell]
+    steady: Mapping[str, Steady]
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether every part that must be is in steady state."""
+        return all(s.holds for s in self.steady.values())
+
+    def last(self, load: Load, stage: str) -> list[Cell]:
+        """Return the cells of a load in the rounds that steady state was judged by."""
+        own = [c for c in self.cells if c.stage == stage and c.load == load.name]
+        judged = self.steady.get(stage)
+        return [c for c in own if judged is None or judged.first <= c.round <= judged.last]
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return a row for each measurement, with what was run."""
+        about = {"test": self.test, "device": self.device, "scheme": self.scheme, "seed": self.seed}
+        return [about | asdict(cell) for cell in self.cells]
+
+
+@dataclass
+class Bench:
+    """A drive under test: purged, driven load after load without a pause, and measured.
+
+    Attributes
+    ----------
+    device, scheme, set, seed
+        As for `wordline.run`.
+    cell_s
+        Length of a measurement, in seconds of simulated time.
+    rounds
+        The most rounds to wait for steady state.
+    told
+        Called with a line of text after each round.
+    """
+
+    device: str
+    scheme: str
+    set: Mapping[str, object]
+    seed: int
+    cell_s: float
+    rounds: int
+    told: Callable[[str], None]
+    cells: list[Cell] = field(default_factory=list)
+    steady: dict[str, Steady] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Purge the drive."""
+        self.purge()
+
+    def purge(self) -> None:
+        """Begin anew with a drive that holds nothing."""
+        self.drive = Drive(
+            device=self.device, scheme=self.scheme, set=self.set, seed=self.seed, initial="fresh"
+        )
+        self.logical = self.drive.look().logical_bytes
+        self.written = 0
+        self._feeds: dict[Load, Feed] = {}
+
+    @property
+    def now_s(self) -> float:
+        """The drive's time, in seconds."""
+        return self.drive.now_ns / 1e9
+
+    def precondition(self, load: Load, drive_writes: int) -> None:
+        """Write so many times the drive's capacity, which count for no measurement."""
+        feed = self.drive.feed(load.spelling(f"bytes={drive_writes}x"), seed=self.seed)
+        while not feed.is_over:
+            self._checked(feed.measure(until_ns=self.drive.now_ns + 10**9).failed)
+
+    def measure(self, stage: str, round: int, load: Load, seconds: float | None = None) -> Cell:
+        """Let a load go on for the length of a measurement, and keep what came of it.
+
+        Parameters
+        ----------
+        stage, round, load
+            Of the measurement; a load goes on where it was when it was measured last.
+        seconds
+            Its length in simulated time; that of a cell if not given.
+
+        Raises
+        ------
+        UserError
+            Requests fail: the drive is out of space or worn out.
+        """
+        length = self.cell_s if seconds is None else seconds
+        feed = self._feeds.get(load)
+        if feed is None:
+            seed = self.seed + 1 + len(self._feeds)
+            feed = self.drive.feed(load.spelling(f"requests={_ENDLESS}"), seed=seed)
+            self._feeds[load] = feed
+        start, programmed = self.now_s, self._programmed()
+        found = feed.measure(until_ns=self.drive.now_ns + round_ns(length))
+        self._checked(found.failed)
+        self.written += found.write_bytes
+        latency = found.latency_us.to_dict()
+        own = latency["write"] or latency["read"] or {}
+        wrote = found.write_bytes
+        cell = Cell(
+            stage=stage,
+            round=round,
+            load=load.name,
+            mix=load.mix,
+            size=load.size,
+            depth=load.depth,
+            start_s=start,
+            seconds=found.seconds,
+            requests=found.requests,
+            iops=found.requests / found.seconds,
+            mb_per_s=(found.read_bytes + wrote) / found.seconds / 1e6,
+            mean_us=own.get("mean"),
+            p99_us=own.get("p99"),
+            p999_us=own.get("p999"),
+            p9999_us=own.get("p9999"),
+            max_us=own.get("max"),
+            drive_writes=self.written / self.logical,
+            waf=(self._programmed() - programmed) / wrote if wrote else None,
+        )
+        self.cells.append(cell)
+        return cell
+
+    def rest(self, seconds: float) -> None:
+        """Leave the drive to itself, once what is under way has ended."""
+        while self.drive.look().outstanding:
+            self.drive.run(most=1)
+        self.drive.run(until_ns=self.drive.now_ns + round_ns(seconds))
+
+    def until_steady(self, stage: str, figure: str, of: Callable[[int], float]) -> Steady:
+        """Do round after round until a figure of them is in steady state, or no more may be done.
+
+        Parameters
+        ----------
+        stage, figure
+            Names of the part of the test and of the figure.
+        of
+            Does a round, given its number, and returns the figure.
+        """
+        values: list[float] = []
+        while True:
+            values.append(of(len(values) + 1))
+            self.told(f"{stage}, round {len(values)}: {figure} {values[-1]:,.4g}")
+            judged = judge(figure, values)
+            if judged and (judged.holds or len(values) >= self.rounds):
+                self.steady[stage] = judged
+                return judged
+
+    def result(self, test: str) -> Result:
+        """Return what was measured."""
+        return Result(
+            test, self.device, self.scheme, self.seed, self.cell_s, self.cells, self.steady
+        )
+
+    def _programmed(self) -> int:
+        regions = self.drive.look().to_dict()["regions"]
+        return sum(sum(r["programmed_bytes"].values()) for r in regions)
+
+    def _checked(self, failed: int) -> None:
+        if failed:
+            raise UserError(
+                f"{failed} requests failed on {self.device} under {self.scheme}: the drive is out "
+                "of space or worn out; give it more spare area by a smaller capacity.logical"
+            )
+
+
+def round_ns(seconds: float) -> int:
+    """Return seconds as whole nanoseconds, at least one."""
+    return max(1, round(seconds * 1e9))

@@ -1,0 +1,181 @@
+"""What each test does, after PTS 2.0.2; lengths there in minutes are in cells here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wordline.pts.measured import Bench, Cell, Load, Result, judge
+
+KIB = 1024
+#: Workload-independent preconditioning: sequential writes of 128 KiB, twice over the drive.
+_FILL = Load(0.0, 128 * KIB, sequential=True)
+_FILLS = 2
+
+#: Read shares and sizes of the IOPS test.
+IOPS_MIXES = (1.0, 0.95, 0.65, 0.5, 0.35, 0.05, 0.0)
+IOPS_SIZES = (1024 * KIB, 128 * KIB, 64 * KIB, 32 * KIB, 16 * KIB, 8 * KIB, 4 * KIB, 512)
+#: Sizes of the throughput test.
+THROUGHPUT_SIZES = (1024 * KIB, 128 * KIB)
+#: Read shares and sizes of the latency test.
+LATENCY_MIXES = (1.0, 0.65, 0.0)
+LATENCY_SIZES = (8 * KIB, 4 * KIB, 512)
+#: The load of write saturation and of host idle recovery.
+SATURATING = Load(0.0, 4 * KIB)
+#: Write saturation ends after so many drive writes or a day.
+SATURATED = 4.0
+DAY = 24 * 60
+#: Drive writes between two lines that say how far it is.
+TELL = 0.5
+#: Host idle recovery: seconds of writes, and of idle time after them; minutes of each, and of
+#: writes without idle time behind it.
+ACTIVE_S = 5.0
+IDLE_S = (5.0, 10.0, 15.0, 25.0, 50.0)
+HALF_HOUR = 30
+#: Repetitions of an idle time, at least, where short cells leave room for fewer.
+LEAST = 3
+#: Loads of cross stimulus recovery, with their minutes.
+STIMULI = (
+    ("sequential writes", Load(0.0, 1024 * KIB, sequential=True), 8 * 60),
+    ("random writes", Load(0.0, 8 * KIB), 6 * 60),
+    ("sequential writes again", Load(0.0, 1024 * KIB, sequential=True), 8 * 60),
+)
+#: With shorter cells a stimulus of it ends after so many drive writes, too.
+STIMULUS_DRIVE_WRITES = 4.0
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test: its title, and what it does."""
+
+    title: str
+    run: Callable[[Bench], Result]
+
+
+def iops(bench: Bench) -> Result:
+    """Random requests of each size and mix, until 4 KiB writes are steady."""
+    bench.precondition(_FILL, _FILLS)
+    judged = Load(0.0, 4 * KIB)
+
+    def once(number: int) -> float:
+        found = 0.0
+        for read in IOPS_MIXES:
+            for size in IOPS_SIZES:
+                load = Load(read, size)
+                cell = bench.measure("iops", number, load)
+                found = cell.iops if load == judged else found
+        return found
+
+    bench.until_steady("iops", "IOPS of 4 KiB writes", once)
+    return bench.result("iops")
+
+
+def throughput(bench: Bench) -> Result:
+    """Sequential reads and writes of each size, each on a drive purged before."""
+    for size in THROUGHPUT_SIZES:
+        if bench.cells:
+            bench.purge()
+        write = Load(0.0, size, sequential=True)
+        read = Load(1.0, size, sequential=True)
+        stage = f"{size // KIB} KiB"
+        bench.precondition(write, _FILLS)
+
+        def once(number: int, stage: str = stage, read: Load = read, write: Load = write) -> float:
+            bench.measure(stage, number, read)
+            return bench.measure(stage, number, write).mb_per_s
+
+        bench.until_steady(stage, "MB/s of writes", once)
+    return bench.result("throughput")
+
+
+def latency(bench: Bench) -> Result:
+    """One request at a time of each size and mix, until the mean of 4 KiB writes is steady."""
+    bench.precondition(_FILL, _FILLS)
+    judged = Load(0.0, 4 * KIB, depth=1)
+
+    def once(number: int) -> float:
+        found = 0.0
+        for read in LATENCY_MIXES:
+            for size in LATENCY_SIZES:
+                load = Load(read, size, depth=1)
+                cell = bench.measure("latency", number, load)
+                found = cell.mean_us or 0.0 if load == judged else found
+        return found
+
+    bench.until_steady("latency", "mean us of 4 KiB writes", once)
+    return bench.result("latency")
+
+
+def wsat(bench: Bench) -> Result:
+    """Random 4 KiB writes to an empty drive: four drive writes, or a day."""
+    due = TELL
+    for number in range(1, DAY + 1):
+        cell = bench.measure("wsat", number, SATURATING)
+        if cell.drive_writes >= due:
+            bench.told(f"{cell.drive_writes:.2f} drive writes, {cell.iops:,.0f} IOPS")
+            due += TELL
+        if cell.drive_writes >= SATURATED:
+            break
+    _judge(bench, "wsat", bench.cells)
+    return bench.result("wsat")
+
+
+def hir(bench: Bench) -> Result:
+    """Random 4 KiB writes of 5 s with idle time between them; each idle time for half an hour.
+
+    Two drive writes come first: with short cells the plateau of an empty drive would be steady.
+    """
+    bench.precondition(SATURATING, _FILLS)
+    bench.until_steady(
+        "saturation",
+        "IOPS of 4 KiB writes",
+        lambda number: bench.measure("saturation", number, SATURATING).iops,
+    )
+    for idle in IDLE_S:
+        stage = f"{idle:g} s idle"
+        begin = bench.now_s
+        iops: list[float] = []
+        while len(iops) < LEAST or bench.now_s < begin + HALF_HOUR * bench.cell_s:
+            bench.rest(idle)
+            iops.append(bench.measure(stage, len(iops) + 1, SATURATING, ACTIVE_S).iops)
+        bench.told(f"{stage}: {iops[-1]:,.0f} IOPS")
+        for number in range(1, HALF_HOUR + 1):
+            bench.measure(f"after {stage}", number, SATURATING)
+    return bench.result("hir")
+
+
+def xsr(bench: Bench) -> Result:
+    """Sequential writes, random ones, and sequential ones again."""
+    for stage, load, minutes in STIMULI:
+        begin = bench.written
+        own: list[Cell] = []
+        for number in range(1, minutes + 1):
+            own.append(bench.measure(stage, number, load))
+            is_written = bench.written - begin >= STIMULUS_DRIVE_WRITES * bench.logical
+            if bench.cell_s < 60 and is_written:
+                break
+        bench.told(f"{stage}: {own[-1].mb_per_s:,.4g} MB/s at the end")
+        _judge(bench, stage, own, lambda cell: cell.mb_per_s, "MB/s")
+    return bench.result("xsr")
+
+
+def _judge(
+    bench: Bench,
+    stage: str,
+    cells: list[Cell],
+    of: Callable[[Cell], float] = lambda cell: cell.iops,
+    figure: str = "IOPS of 4 KiB writes",
+) -> None:
+    found = judge(figure, [of(cell) for cell in cells])
+    if found is not None:
+        bench.steady[stage] = found
+
+
+TESTS = {
+    "iops": Test("IOPS", iops),
+    "throughput": Test("Throughput", throughput),
+    "latency": Test("Latency", latency),
+    "wsat": Test("Write saturation", wsat),
+    "hir": Test("Host idle recovery", hir),
+    "xsr": Test("Cross stimulus recovery", xsr),
+}

@@ -1,0 +1,290 @@
+"""What a test found, as a table in the terminal and as a page with its plots."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from wordline.pts import procedure
+from wordline.pts.measured import RANGE, SLOPE, WINDOW, Cell, Load, Result, size_name
+
+#: A table: its caption, its heads, its rows.
+Shown = tuple[str, list[str], list[list[str]]]
+
+
+def terminal(results: Sequence[Result]) -> str:
+    """Return titles, steady states and tables of a test under some schemes."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    out = io.StringIO()
+    console = Console(file=out, width=100, highlight=False)
+    console.print(heading(results[0]), style=None)
+    for result in results:
+        for line in states(result):
+            console.print(line, soft_wrap=True)
+    for caption, heads, rows in tables(results):
+        table = Table(title=caption, title_justify="left", title_style="", box=box.SIMPLE_HEAD)
+        for at, head in enumerate(heads):
+            table.add_column(head, justify="right" if at else "left")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+    console.print(about(results[0]), soft_wrap=True)
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+
+
+def heading(result: Result) -> str:
+    """Return which test it was, on what."""
+    return f"{procedure.TESTS[result.test].title} of {result.device}, cells of {_time(result)}"
+
+
+def about(result: Result) -> str:
+    """Say after what it was done, and what differs."""
+    text = "After SNIA's Performance Test Specification 2.0.2, in simulated time"
+    if result.cell_s != 60:
+        text += f"; its cells last 60 s, these {_time(result)}"
+    if result.test == "xsr" and result.cell_s < 60:
+        text += f", and a stimulus ends after {procedure.STIMULUS_DRIVE_WRITES:g} drive writes"
+    most = f"a range of {100 * RANGE:g} % and a slope of {100 * SLOPE:g} % of the mean"
+    return f"{text}. Steady state allows {most} over {WINDOW} rounds."
+
+
+def states(result: Result) -> list[str]:
+    """Say of each part whether the drive was in steady state."""
+    found = []
+    for stage, judged in result.steady.items():
+        part = "" if stage == result.test else f", {stage}"
+        written = max(c.drive_writes for c in result.cells if c.stage == stage)
+        found.append(f"{result.scheme}{part}: {judged.says} after {written:.2g} drive writes")
+    return found
+
+
+def tables(results: Sequence[Result]) -> list[Shown]:
+    """Return the tables of a test: those of the specification."""
+    return _TABLES[results[0].test](results)
+
+
+def _time(result: Result) -> str:
+    return f"{result.cell_s:g} s"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "–"  # noqa: RUF001
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _mean(cells: Sequence[Cell], of: str) -> float | None:
+    found = [v for c in cells if (v := getattr(c, of)) is not None]
+    return fmean(found) if found else None
+
+
+def _matrix(
+    results: Sequence[Result],
+    sizes: Sequence[int],
+    mixes: Sequence[float],
+    depth: int,
+    figures: Sequence[tuple[str, str]],
+) -> list[Shown]:
+    """Return tables of size by mix, one for each scheme and figure."""
+    found = []
+    for result in results:
+        for caption, of in figures:
+            rows = []
+            for size in sizes:
+                cells = [result.last(Load(m, size, depth), result.test) for m in mixes]
+                rows.append([size_name(size), *(_number(_mean(c, of)) for c in cells)])
+            heads = ["read/write", *(Load(m, 0).mix for m in mixes)]
+            found.append((f"{result.scheme}: {caption}", heads, rows))
+    return found
+
+
+def _iops(results: Sequence[Result]) -> list[Shown]:
+    sizes, mixes = procedure.IOPS_SIZES, procedure.IOPS_MIXES
+    return _matrix(results, sizes, mixes, 32, [("IOPS, QD 32", "iops")])
+
+
+def _latency(results: Sequence[Result]) -> list[Shown]:
+    figures = [
+        ("mean latency, us, QD 1", "mean_us"),
+        ("p99.9 latency, us, QD 1", "p999_us"),
+        ("longest latency, us, QD 1", "max_us"),
+    ]
+    return _matrix(results, procedure.LATENCY_SIZES, procedure.LATENCY_MIXES, 1, figures)
+
+
+def _throughput(results: Sequence[Result]) -> list[Shown]:
+    rows = []
+    for size in procedure.THROUGHPUT_SIZES:
+        for read, what in ((1.0, "reads"), (0.0, "writes")):
+            load, stage = Load(read, size, sequential=True), f"{size // 1024} KiB"
+            means = [_mean(r.last(load, stage), "mb_per_s") for r in results]
+            rows.append([f"sequential {what}, {stage}", *map(_number, means)])
+    return [("MB/s, QD 32", ["load", *(r.scheme for r in results)], rows)]
+
+
+def _wsat(results: Sequence[Result]) -> list[Shown]:
+    figures: list[tuple[str, Callable[[Sequence[Cell]], float | None]]] = [
+        ("IOPS, first cell", lambda cells: cells[0].iops),
+        ("IOPS, last five cells", lambda cells: _mean(cells[-5:], "iops")),
+        ("drive writes to half the first IOPS", _cliff),
+        ("WAF, last five cells", lambda cells: _mean(cells[-5:], "waf")),
+        ("mean latency, us, last five cells", lambda cells: _mean(cells[-5:], "mean_us")),
+        ("p99.9 latency, us, last five cells", lambda cells: _mean(cells[-5:], "p999_us")),
+    ]
+    rows = [[name, *(_number(of(r.cells)) for r in results)] for name, of in figures]
+    return [("random 4 KiB writes, QD 32", ["figure", *(r.scheme for r in results)], rows)]
+
+
+def _cliff(cells: Sequence[Cell]) -> float | None:
+    """Return the drive writes before the first cell with less than half of the first one's IOPS."""
+    slow = next((i for i, c in enumerate(cells) if c.iops < cells[0].iops / 2), None)
+    return None if slow is None else cells[slow - 1].drive_writes
+
+
+def _hir(results: Sequence[Result]) -> list[Shown]:
+    stages = ["saturation"]
+    for idle in procedure.IDLE_S:
+        stages += [f"{idle:g} s idle", f"after {idle:g} s idle"]
+    rows = []
+    for stage in stages:
+        cells = [[c for c in r.cells if c.stage == stage][-5:] for r in results]
+        rows.append([stage, *(_number(_mean(c, "iops")) for c in cells)])
+    caption = "IOPS of random 4 KiB writes, QD 32, means of the last five measurements"
+    return [(caption, ["part", *(r.scheme for r in results)], rows)]
+
+
+def _xsr(results: Sequence[Result]) -> list[Shown]:
+    rows = []
+    for stage, _, _ in procedure.STIMULI:
+        own = [[c for c in r.cells if c.stage == stage] for r in results]
+        for when, of in (
+            ("first five cells", slice(None, 5)),
+            ("last five cells", slice(-5, None)),
+        ):
+            means = [_number(_mean(c[of], "mb_per_s")) for c in own]
+            rows.append([f"{stage}, {when}", *means])
+    return [("MB/s, QD 32", ["part", *(r.scheme for r in results)], rows)]
+
+
+_TABLES: dict[str, Callable[[Sequence[Result]], list[Shown]]] = {
+    "iops": _iops,
+    "throughput": _throughput,
+    "latency": _latency,
+    "wsat": _wsat,
+    "hir": _hir,
+    "xsr": _xsr,
+}
+
+
+def write(results: Sequence[Result], folder: Path, command: str) -> Path:
+    """Write index.html, pts.csv and the plots of a test into a folder; return the page."""
+    from wordline import page, plotting
+
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [row for result in results for row in result.to_rows()]
+    with (folder / "pts.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    text = f"# {heading(results[0])}\n\n"
+    for line in (line for result in results for line in states(result)):
+        text += f"- {line}\n"
+    for name, title, figure in _plots(results):
+        plotting.save(figure, folder / f"{name}.svg")
+        text += f"\n## {title}\n\n![{title}]({name}.svg)\n"
+    for caption, heads, cells in tables(results):
+        text += f"\n## {caption}\n\n{page.table(heads, cells, right=len(heads) - 1)}"
+    text += "\nEvery measurement is in `pts.csv`.\n"
+    html = page.to_html(text, folder, lead=about(results[0]), command=command)
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    return folder / "index.html"
+
+
+def _plots(results: Sequence[Result]) -> list[tuple[str, str, Any]]:
+    """Return name, title and figure of each plot of a test."""
+    test = results[0].test
+    if test in ("iops", "latency", "throughput"):
+        what = {"iops": "IOPS", "latency": "mean latency, us", "throughput": "MB/s"}[test]
+        of = {"iops": "iops", "latency": "mean_us", "throughput": "mb_per_s"}[test]
+        title = f"Rounds to steady state, {what} of writes"
+        return [("rounds", title, _over_rounds(results, of, what))]
+    over = "drive_writes" if test == "wsat" else "start_s"
+    label = "drive writes" if test == "wsat" else "simulated time, s"
+    figures = [("iops", "IOPS"), ("mean_us", "mean latency, us"), ("waf", "WAF")]
+    if test == "xsr":
+        figures[0] = ("mb_per_s", "MB/s")
+    return [("over", f"Over {label}", _over(results, over, label, figures))]
+
+
+def _over_rounds(results: Sequence[Result], of: str, what: str) -> Any:
+    from matplotlib import pyplot
+    from matplotlib.ticker import MaxNLocator
+
+    from wordline import plotting
+
+    loads = dict.fromkeys(
+        (c.stage, c.load, c.size) for r in results for c in r.cells if c.mix == "0/100"
+    )
+    with plotting.style():
+        figure, panels = pyplot.subplots(
+            1, len(results), figsize=(4.2 * len(results), 3.2), sharey=True, squeeze=False
+        )
+        for at, result in zip(panels[0], results, strict=True):
+            for i, (stage, load, size) in enumerate(loads):
+                own = [c for c in result.cells if (c.stage, c.load) == (stage, load)]
+                at.plot(
+                    [c.round for c in own],
+                    [getattr(c, of) for c in own],
+                    color=plotting.SCHEMES[i % len(plotting.SCHEMES)],
+                    marker=plotting.MARKERS[i % len(plotting.MARKERS)],
+                    markersize=3.5,
+                    label=size_name(size),
+                )
+            at.set_yscale("log")
+            at.set_title(result.scheme)
+            at.set_xlabel("round")
+            at.xaxis.set_major_locator(MaxNLocator(integer=True))
+        panels[0][0].set_ylabel(what)
+        panels[0][-1].legend(loc="center left", bbox_to_anchor=(1.01, 0.5), title="size")
+        figure.tight_layout()
+    return figure
+
+
+def _over(
+    results: Sequence[Result], over: str, label: str, figures: Sequence[tuple[str, str]]
+) -> Any:
+    from matplotlib import pyplot
+    from matplotlib.ticker import StrMethodFormatter
+
+    from wordline import plotting
+
+    colours = plotting.colours([r.scheme for r in results])
+    with plotting.style():
+        figure, panels = pyplot.subplots(
+            len(figures), 1, figsize=(7.2, 1.9 * len(figures)), sharex=True
+        )
+        for at, (of, name) in zip(panels, figures, strict=True):
+            for result in results:
+                own = [c for c in result.cells if getattr(c, of) is not None]
+                at.plot(
+                    [getattr(c, over) for c in own],
+                    [getattr(c, of) for c in own],
+                    color=colours[result.scheme],
+                    linewidth=1.1,
+                    label=result.scheme,
+                )
+            at.set_ylabel(name)
+            at.set_ylim(bottom=0)
+            at.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        panels[-1].set_xlabel(label)
+        if len(results) > 1:
+            panels[0].legend(ncols=min(4, len(results)), loc="lower left", bbox_to_anchor=(0, 1.0))
+        figure.tight_layout()
+    return figure
