@@ -10,6 +10,7 @@ catch seven in ten of them (``make ftl-mutants``). With ``--explore`` they are t
 
 import argparse
 import filecmp
+import os
 import re
 import shutil
 import subprocess
@@ -69,8 +70,12 @@ def run(suite: list[str]) -> list[str]:
     Each is told as it ends, so that those before a hang or an abort are known.
     """
     command = ["cargo", "test", *(f"--package={name}" for name in suite)]
+    # Artifacts of a copy with a fault stay out of the folder that the tree itself is built in.
+    env = {**os.environ, "CARGO_TARGET_DIR": str(COPY / "target")}
     try:
-        done = subprocess.run(command, cwd=COPY, capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run(
+            command, cwd=COPY, env=env, capture_output=True, text=True, timeout=SECONDS
+        )
     except subprocess.TimeoutExpired as late:
         return failed((late.stdout or b"").decode()) or ["(the suite hangs)"]
     text = done.stdout + done.stderr
