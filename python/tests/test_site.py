@@ -17,7 +17,7 @@ CONFIG = ROOT / "mkdocs.yml"
 GENERATOR = Path(sys.executable).with_name("zensical")
 #: Pages of a paper that its first page leads to, and tables that a page with words leads to.
 LED_TO = re.compile(
-    r"^lab/results/[\w-]+/(figures|claims|changelog)\.md$|^lab/results/atlas/pieces/index\.md$"
+    r"^lab/results/[\w-]+/(figures|claims|causes|changelog)\.md$|^lab/results/atlas/pieces/index\.md$"
     r"|^lab/results/[\w-]+-(table|verdicts|keys|classes|fits)\.md$|^lab/results/rewrites\.md$"
 )
 #: What a browser loads without being asked.

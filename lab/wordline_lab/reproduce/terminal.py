@@ -23,8 +23,9 @@ from wordline_lab.reproduce.claims import (
     NOT_RUN,
     Judged,
 )
-from wordline_lab.reproduce.page import Written, cell, results_first, sources
+from wordline_lab.reproduce.page import Written, sources
 from wordline_lab.reproduce.paper import Figure, Study
+from wordline_lab.reproduce.sections import cell, results_first
 from wordline_lab.reproduce.verdicts import model_verdict, read_as, sizes, verdict
 
 Rows = Sequence[Mapping[str, Any]]
