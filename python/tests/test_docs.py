@@ -18,12 +18,12 @@ from wordline import toml
 ROOT = Path(__file__).resolve().parents[2]
 ENGINE = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/engine").glob("*.md"))
 PAGES = [
-    *["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"],
-    *["devices/README.md", "crates/README.md"],
+    *["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"],
+    *["SUPPORT.md", "CODE_OF_CONDUCT.md", "devices/README.md", "crates/README.md"],
     *sorted(str(p.relative_to(ROOT)) for of in ("docs", "lab") for p in (ROOT / of).rglob("*.md")),
 ]
 # How many commands of the pages for users are run, and how many are not.
-COUNTS = (78, 85)
+COUNTS = (79, 85)
 
 
 def anchors(page):
@@ -254,3 +254,26 @@ def test_every_fault_to_plant_finds_its_place_once(faults):
     for mutant in mutants:
         text = (ROOT / mutant["file"]).read_text()
         assert text.count(mutant["find"]) == 1, f"{mutant['name']}: {mutant['file']}"
+
+
+def test_each_page_begins_with_its_answer():
+    for page in FOR_USERS:
+        if page.startswith("docs/") and not page.startswith(("docs/schemes/", "docs/recipes/")):
+            title, empty, first = (ROOT / page).read_text().splitlines()[:3]
+            assert title.startswith("# "), page
+            assert not empty, page
+            assert re.match(r"[\w`*\[]", first), f"{page} begins with {first}"
+            assert not first.startswith("```"), page
+
+
+def test_citation_is_of_this_version():
+    version = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.M)[1]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'\nversion = "{version}"\n' in (ROOT / "lab" / "pyproject.toml").read_text()
+    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_issue_templates_ask_for_a_report():
+    forms = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+    assert [form.stem for form in forms] == ["bug", "config", "feature", "result"]
+    assert all("report.json" in form.read_text() for form in forms if form.stem != "config")
