@@ -72,7 +72,7 @@ def linked(text: str, page: str, on_site: set[str]) -> str:
     return re.sub(r"\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)", to, text)
 
 
-def fences(text: str) -> str:
+def fences(text: str, is_recorded: bool) -> str:
     """Return the text with fences as the site has them; those that no test runs are marked."""
 
     def fence(match: re.Match[str]) -> str:
@@ -81,6 +81,8 @@ def fences(text: str) -> str:
         kind = "console" if shell else kind
         kind = "text" if kind in ("", "not-run") else kind
         mark = f"\n\n*Not run by the tests: {reason}.*" if match[1].startswith("not-run") else ""
+        if is_recorded and not mark and re.search(r"^(\$ )?wordline ", match[2], re.M):
+            mark = "\n\n*Recorded when this page was written; not run by the tests.*"
         return f"```{kind}\n{match[2]}\n```{mark}"
 
     return re.sub(r"^```([^\n]*)\n(.*?)\n```$", fence, text, flags=re.S | re.M)
@@ -91,7 +93,7 @@ def staged(path: str, on_site: set[str]) -> str:
     text = (ROOT / path).read_text(encoding="utf-8")
     text = outside_fences(text, lambda part: linked(part, path, on_site))
     text = text.replace("<details>", '<details markdown="1">')
-    return fences(text)
+    return fences(text, path.startswith("lab/results/"))
 
 
 def help_of(words: list[str]) -> str:

@@ -85,6 +85,8 @@ def test_pages_mark_commands_that_no_test_runs(pages):
     page = (pages / "docs" / "experiments.md").read_text()
     assert "```console\n$ dask scheduler" in page
     assert "*Not run by the tests: needs three shells.*" in page
+    paper = (pages / "lab" / "results" / "ips" / "index.md").read_text()
+    assert "\n```\n\n*Recorded when this page was written; not run by the tests.*" in paper
 
 
 @BUILT
