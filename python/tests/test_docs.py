@@ -23,7 +23,7 @@ PAGES = [
     *sorted(str(p.relative_to(ROOT)) for of in ("docs", "lab") for p in (ROOT / of).rglob("*.md")),
 ]
 # How many commands of the pages for users are run, and how many are not.
-COUNTS = (79, 85)
+COUNTS = (79, 88)
 
 
 def anchors(page):
@@ -143,17 +143,17 @@ def shown(page):
 
     A fence that begins with `$ ` has commands as a shell takes them, each with what it prints, or
     nothing; `$ cat FILE` shows a file that those behind it read. A fence ```python has a program,
-    and the fence behind it what that prints. A fence ```not-run REASON has commands that would take
-    too long, or need what is not here.
+    and a fence directly behind it what that prints. A fence ```not-run REASON has commands that
+    would take too long, or need what is not here.
     """
-    program = None
-    for told, block in re.findall(r"^```([^\n]*)\n(.*?)\n```$", page, re.S | re.M):
+    program, end = None, 0
+    for fence in re.finditer(r"^```([^\n]*)\n(.*?)\n```$", page, re.S | re.M):
+        told, block = fence.groups()
         kind, _, reason = told.partition(" ")
-        if kind == "python":
-            program = block
-        elif program is not None:
-            yield Shown(shlex.join([sys.executable, "-c", program]), block.splitlines())
-            program = None
+        follows = not page[end : fence.start()].strip()
+        before, program, end = program, block if kind == "python" else None, fence.end()
+        if before and follows and told == "" and not block.startswith("$ "):
+            yield Shown(shlex.join([sys.executable, "-c", before]), block.splitlines())
         elif block.startswith("$ ") and kind in ("", "not-run"):
             for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
                 command, *lines = part.replace("\\\n", " ").splitlines()

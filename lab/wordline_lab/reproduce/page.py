@@ -259,7 +259,7 @@ def _further(study: Study, written: Written, judged: Sequence[Judged]) -> dict[s
     said = sentences.markdown(study.paper.sentences, SENTENCES)
     changed = changes.markdown(study, judged) if judged else ""
     found = {
-        FIGURES: sections.figures(written, bool(judged)),
+        FIGURES: sections.figures(written.drawn, written.not_drawn, bool(judged)),
         CAUSES: sections.deviating(study, judged) if study.is_as_explained else "",
         EVERY: results + model + said,
         HISTORY: open_points.before(study, judged) + changed,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from wordline import page as pages
 from wordline_lab.reproduce.claims import (
@@ -20,10 +20,7 @@ from wordline_lab.reproduce.claims import (
     RESULT,
     Judged,
 )
-from wordline_lab.reproduce.paper import Study
-
-if TYPE_CHECKING:
-    from wordline_lab.reproduce.page import Written
+from wordline_lab.reproduce.paper import Figure, Study
 
 MARKS = {
     HOLDS: "✓",
@@ -80,10 +77,14 @@ def results_first(judged: Sequence[Judged]) -> list[Judged]:
     return sorted(judged, key=lambda j: j.claim.kind != RESULT)
 
 
-def figures(written: Written, has_claims: bool) -> str:
-    """Return every figure and table with what the paper shows."""
+def figures(
+    drawn: Sequence[tuple[Figure, Sequence[Mapping[str, Any]]]],
+    not_drawn: Sequence[tuple[Figure, str]],
+    has_claims: bool,
+) -> str:
+    """Return figures and tables, each with its rows, with what the paper shows; then the others."""
     text = "## Figures and tables\n\n"
-    for figure, rows in written.drawn:
+    for figure, rows in drawn:
         text += f"### {figure.label}: {figure.title}\n\n"
         if figure.draw:
             text += f"![{figure.title}]({figure.name}.svg)\n\n"
@@ -93,7 +94,7 @@ def figures(written: Written, has_claims: bool) -> str:
         if figure.beside:
             text += f"{'The paper: ' if has_claims else ''}{figure.beside}\n\n"
         text += f"Data: [{figure.name}.csv]({figure.name}.csv)\n\n"
-    for figure, why in written.not_drawn:
+    for figure, why in not_drawn:
         text += f"{figure.label} is not drawn: {why}.\n\n"
     return text
 
