@@ -63,7 +63,7 @@ def deviating(study: Study, judged: Sequence[Judged], is_brief: bool = False) ->
     if not rows:
         return ""
     head = "What deviates, and why" if study.is_as_explained else "What deviates"
-    found = _tables_by_reason(["claim", "says", "must be", "came out"], rows)
+    found = _tables_by_reason(["claim", "says", "allowed", "measured"], rows)
     return f"## {head}\n\n{found}\n"
 
 
@@ -149,7 +149,7 @@ def _claims_table(judged: Sequence[Judged]) -> str:
         ]
         for j in judged
     ]
-    head = ["", "claim", "where", "says", "class", "must be", "came out"]
+    head = ["", "claim", "where", "says", "class", "allowed", "measured"]
     return pages.table(head, rows)
 
 
