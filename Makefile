@@ -29,7 +29,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 .DEFAULT_GOAL := help
 # What the Makefile of lab/ does.
 LAB := validate papers register twins twin-classes twin-fits rewrites steady verdicts errors lifetime atlas tuning
-.PHONY: help help-all $(LAB) demo portable quick kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms figure fio golden-32 mutants ftl-mutants explore explore-mutants bless trip words swarm fuzz clean
+.PHONY: help help-all $(LAB) demo portable quick kills soak wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms figure fio golden-32 mutants ftl-mutants explore explore-mutants bless trip words docs swarm fuzz clean
 
 # Those for everybody stand after `##`, the others after `#:`.
 targets = grep -hE '^[a-z0-9-]+:.*$(1) ' $(firstword $(MAKEFILE_LIST)) \
@@ -74,7 +74,7 @@ listed = $(BIN)/python -c 'import re; text = open("pyproject.toml").read(); \
 
 $(TOOLS): $(VENV)/bin/python pyproject.toml
 	@echo "== installing the tools of the tests"
-	@$(call listed,dependencies|dev|sweep) > $(VENV)/tools.txt
+	@$(call listed,dependencies|dev|docs|sweep) > $(VENV)/tools.txt
 	@$(PIP) install --no-compile -r $(VENV)/tools.txt
 	@touch $@
 
@@ -245,6 +245,19 @@ soak: $(INSTALLED) $(TOOLS) #: Cut the power of a served drive and kill it, 1,00
 	@WORDLINE_COMMITS=40 cargo test -q -p wordline-live --lib -- killed
 	@WORDLINE_ENDS=10000 cargo test -q -p wordline-live --lib -- exhaustive::a_database
 	@$(BIN)/python python/tests/soak.py --wordline $(BIN)/wordline $(SOAK)
+
+# In seconds, without a network; SITE=mkdocs builds the same pages with mkdocs and Material.
+SITE ?= zensical
+docs: $(INSTALLED) $(TOOLS) $(if $(filter mkdocs,$(SITE)),$(VENV)/.material) ## Build the site from docs/, devices/ and lab/ in target/site/html, which a browser opens from there
+	@rm -rf target/site
+	@$(BIN)/python docs/site/stage.py target/site/pages
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/$(SITE) build --strict
+
+$(VENV)/.material: $(VENV)/bin/python pyproject.toml
+	@echo "== installing Material for MkDocs"
+	@$(call listed,material) > $(VENV)/material.txt
+	@$(PIP) install --no-compile -r $(VENV)/material.txt
+	@touch $@
 
 words: #: Count the words of README, docs/, CHANGELOG and ARCHITECTURE, each beside the most it may have
 	@$(PYTHON) tests/words.py

@@ -1,6 +1,7 @@
-"""Count the words of the documents: prose alone, without fenced blocks and tables.
+"""Count the words of the documents.
 
-`python tests/words.py` prints a line each and exits with 1 where a document has more than it may.
+Prose is what stands outside fenced blocks and tables. `python tests/words.py` prints a line each
+and exits with 1 where a document has more than it may.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+#: The most words of a page of a paper, of which there are several in a folder with its claims.
+PAPER_PAGE = 1_200
 ROOT = Path(__file__).resolve().parent.parent
 #: The most words of each, and the files that count together.
 MOST: dict[str, tuple[int, tuple[str, ...]]] = {
@@ -31,16 +34,21 @@ def prose(text: str) -> int:
 
 def counted() -> dict[str, tuple[int, int]]:
     """Return the words of each document, and the most that it may have."""
-    return {
+    found = {
         name: (sum(prose(file.read_text()) for glob in globs for file in ROOT.glob(glob)), most)
         for name, (most, globs) in MOST.items()
     }
+    papers = [claims.parent for claims in sorted(ROOT.glob("lab/results/*/claims.json"))]
+    for page in (page for folder in papers for page in sorted(folder.glob("*.md"))):
+        name = page.relative_to(ROOT / "lab" / "results").as_posix()
+        found[name] = (prose(page.read_text()), PAPER_PAGE)
+    return found
 
 
 def main() -> int:
     """Print the counts."""
     for name, (words, most) in counted().items():
-        print(f"{name:<20}{words:>8,} of {most:,}{'' if words <= most else ': too many'}")
+        print(f"{name:<24}{words:>8,} of {most:,}{'' if words <= most else ': too many'}")
     return any(words > most for words, most in counted().values())
 
 

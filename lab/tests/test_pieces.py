@@ -185,7 +185,8 @@ def test_real_traces_are_run_beside_the_twins(wordline, tmp_path):
         "Fin,financial1_head.spc,20000,,Baseline,,1.0,,1.0,,1.0,writes 0.03 % of the"
     )
     assert rows[4].endswith("the whole trace; writes 0.00 % of the drive")
-    page = (tmp_path / "p" / "README.md").read_text()
+    page = (tmp_path / "p" / "figures.md").read_text()
+    page += (tmp_path / "p" / "README.md").read_text()
     assert "`--traces DIR` adds this table, where DIR has financial1_head.spc, DTR.spc." in page
     assert str(tmp_path) not in page
     assert "original traces" not in page

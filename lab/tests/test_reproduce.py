@@ -1,11 +1,14 @@
 """Papers run again: the command, and how claims are judged."""
 
 import json
+import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import wordline as wl
+from helpers import ROOT
 from wordline_lab import reproduce
 from wordline_lab.reproduce import (
     changes,
@@ -15,6 +18,7 @@ from wordline_lab.reproduce import (
     page,
     paper,
     readings,
+    sections,
     sentences,
     verdicts,
 )
@@ -204,14 +208,22 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
     assert "Why claims deviate was found out at full scale" in said
     page = (tmp_path / "p" / "README.md").read_text()
     assert "**At 1/32 of the scale, figures 10 and 5 only.**" in page
-    assert page.index("## Figures and tables") < page.index("## Every result")
-    assert page.index("results put to the test hold") < page.index("## Figures and tables")
-    assert page.index("## Every result") < page.index("## The model is the paper's")
-    assert "## What changed since" not in page
-    assert (
-        "wordline reproduce pa-ssd --figure 10 --figure 5 --scale 32"
-        in (tmp_path / "p" / "README.md").read_text()
-    )
+    assert page.index("results put to the test hold") < page.index("## Results by figure")
+    assert page.index("## Results by figure") < page.index("## What deviates")
+    assert "wordline reproduce pa-ssd --figure 10 --figure 5 --scale 32" in page
+    words = runpy.run_path(str(ROOT / "tests" / "words.py"))
+    assert words["prose"](page) <= words["PAPER_PAGE"]
+    figures = (tmp_path / "p" / "figures.md").read_text()
+    assert figures.startswith("# Figures and tables: pa-ssd\n\nOf [PA-SSD: ")
+    assert "\n## Figure 10: " in figures
+    claims = (tmp_path / "p" / "claims.md").read_text()
+    assert claims.index("## Every result") < claims.index("## The model is the paper's")
+    # Causes, and what came out before, are those of full scale.
+    for name in ("causes.md", "changelog.md"):
+        assert not (tmp_path / "p" / name).exists()
+        assert name not in page
+    whole = (tmp_path / "p" / "index.html").read_text()
+    assert whole.index("Figures and tables</h2>") < whole.index("Every result</h2>")
     again = wordline(*arguments, "--out", "p", timeout=600)
     assert "0 runs done and 21 found" in again.out
 
@@ -352,6 +364,18 @@ def test_only_what_was_put_to_the_test_is_counted_as_holding_or_not():
     others = [judged(paper.NotRun("a run")), judged(1.5, full_scale=True)]
     assert verdicts.verdict(tested + others) == (
         whole.replace("hold", "put to the test hold") + "; 1 not run; 1 that only full scale tells"
+    )
+
+
+def test_first_page_has_the_first_sentence_of_a_cause():
+    why = "It takes .47 ms, as Fig. 5 of ips says. The rest waits."
+    row = replace(judged(9.0, id="a"), verdict=claims.DEVIATES, cause=why)
+    study = paper.Study(None, {})
+    assert "\n\nIt takes .47 ms, as Fig. 5 of ips says.\n\n|" in sections.deviating(
+        study, [row], True
+    )
+    assert "\n\nIt takes .47 ms, as Fig. 5 of ips says. The rest" in sections.deviating(
+        study, [row]
     )
 
 

@@ -1,10 +1,14 @@
+import json
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import reduce
 from itertools import groupby
+from operator import getitem
 from pathlib import Path
 
 import pytest
@@ -14,12 +18,12 @@ from wordline import toml
 ROOT = Path(__file__).resolve().parents[2]
 ENGINE = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/engine").glob("*.md"))
 PAGES = [
-    *["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"],
-    *["devices/README.md", "crates/README.md"],
+    *["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"],
+    *["SUPPORT.md", "CODE_OF_CONDUCT.md", "devices/README.md", "crates/README.md"],
     *sorted(str(p.relative_to(ROOT)) for of in ("docs", "lab") for p in (ROOT / of).rglob("*.md")),
 ]
-# How many commands of the recipes are run, and how many are not.
-COUNTS = (67, 10)
+# How many commands of the pages for users are run, and how many are not.
+COUNTS = (79, 88)
 
 
 def anchors(page):
@@ -52,10 +56,47 @@ def test_every_path_that_the_pages_name_exists():
                 assert any(place.exists() for place in places), f"{page} names {path}"
 
 
-def test_the_first_screen_shows_what_the_demonstration_prints(wordline, tmp_path):
-    shown = re.search(r"What it prints:\n\n```\n(.*?)\n```", (ROOT / "README.md").read_text(), re.S)
-    printed = wordline("demo", "--out", tmp_path / "demo")
-    assert printed.out.rstrip() == shown.group(1).rstrip()
+#: Rows of the table on the first screen: the figure in the JSON, a divisor and a unit.
+FIRST_ROWS = {
+    "mean write latency": ("latency_us.write.mean", 1e3, " ms"),
+    "p99 write latency": ("latency_us.write.p99", 1e3, " ms"),
+    "p99 read latency": ("latency_us.read.p99", 1e3, " ms"),
+    "WAF": ("waf.total", 1, ""),
+}
+
+
+def first_table(comparison):
+    """The table on the first screen, as the reports of the demonstration have it."""
+    reports = comparison["reports"]
+    names = [report["scheme"]["name"] for report in reports]
+    lines = [f"| bursts of writes on 1 GiB of TLC | {' | '.join(names)} |", "|---|---|---|---|"]
+    for label, (path, divisor, unit) in FIRST_ROWS.items():
+        found = [reduce(getitem, path.split("."), report) / divisor for report in reports]
+        cells = [f"{value:.3g}{unit} ({value / found[0]:.2f}×)" for value in found]  # noqa: RUF001
+        lines.append(f"| {label} | {found[0]:.3g}{unit} | {' | '.join(cells[1:])} |")
+    return "\n".join(lines)
+
+
+def test_first_screen_shows_what_the_demonstration_wrote(wordline, tmp_path):
+    wordline("demo", "--out", tmp_path / "demo")
+    comparison = json.loads((tmp_path / "demo" / "comparison.json").read_text())
+    drawn = runpy.run_path(str(ROOT / "docs" / "site" / "picture.py"))["picture"](comparison)
+    text = (ROOT / "README.md").read_text()
+    shown = re.search(r"^\| bursts .*?(?=\n\n)", text, re.S | re.M)[0]
+    if "BLESS" in os.environ:
+        (ROOT / "README.md").write_text(text.replace(shown, first_table(comparison)))
+        (ROOT / "docs" / "demo.svg").write_text(drawn)
+    else:
+        assert shown == first_table(comparison)
+        assert (ROOT / "docs" / "demo.svg").read_text() == drawn
+
+
+def test_readme_is_read_in_two_minutes():
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 90
+    runs, scheme = re.findall(r"^```python\n(.*?)\n```\n```\n.*?\n```$", text, re.S | re.M)
+    assert len(runs.splitlines()) <= 8
+    assert len(scheme.splitlines()) <= 12
 
 
 @dataclass
@@ -75,8 +116,10 @@ class Shown:
         return re.fullmatch("".join(parts), output.rstrip() + "\n") or not self.lines
 
     def with_figures_of(self, output):
-        """The lines with the figures of an output whose words are the same."""
+        """The lines as an output has them: all of it, or what differs in figures from parts."""
         printed = [line.rstrip() for line in output.rstrip().splitlines()]
+        if self.lines and not any("…" in line for line in self.lines):
+            return printed
         words = [without_figures(line) for line in printed]
         found, at = [], 0
         for marked, part in groupby(self.lines, lambda line: line == "…"):
@@ -99,30 +142,43 @@ def shown(page):
     """What a page shows, in its order.
 
     A fence that begins with `$ ` has commands as a shell takes them, each with what it prints, or
-    nothing; a fence ```python has a program, and the fence behind it what that prints. A fence
-    ```not-run REASON has commands that would take too long, or need what is not here.
+    nothing; `$ cat FILE` shows a file that those behind it read. A fence ```python has a program,
+    and a fence directly behind it what that prints. A fence ```not-run REASON has commands that
+    would take too long, or need what is not here.
     """
-    program = None
-    for told, block in re.findall(r"^```([^\n]*)\n(.*?)\n```$", page, re.S | re.M):
+    program, end = None, 0
+    for fence in re.finditer(r"^```([^\n]*)\n(.*?)\n```$", page, re.S | re.M):
+        told, block = fence.groups()
         kind, _, reason = told.partition(" ")
-        if kind == "python":
-            program = block
-        elif program is not None:
-            yield Shown(shlex.join([sys.executable, "-c", program]), block.splitlines())
-            program = None
+        follows = not page[end : fence.start()].strip()
+        before, program, end = program, block if kind == "python" else None, fence.end()
+        if before and follows and told == "" and not block.startswith("$ "):
+            yield Shown(shlex.join([sys.executable, "-c", before]), block.splitlines())
         elif block.startswith("$ ") and kind in ("", "not-run"):
             for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
                 command, *lines = part.replace("\\\n", " ").splitlines()
                 yield Shown(command, lines, reason if kind else None)
+        elif kind == "not-run":
+            for command in block.replace("\\\n", " ").splitlines():
+                yield Shown(command, [], reason)
 
 
-# README.md and the recipes, as far as they show something.
-SHOWING = [
-    page
-    for page in PAGES
-    if page == "README.md" or page.startswith("docs/recipes/")
-    if any(shown((ROOT / page).read_text()))
+# Pages for users, as far as they show something.
+FOR_USERS = [
+    *("README.md", "python/README.md", "lab/README.md"),
+    *(page for page in PAGES if page.startswith(("docs/", "devices/"))),
 ]
+SHOWING = [page for page in FOR_USERS if any(shown((ROOT / page).read_text()))]
+COMMAND = re.compile(r"^(\$ )?(wordline|fio|pip|cargo|nbd\w+) ", re.M)
+
+
+@pytest.mark.parametrize("page", FOR_USERS)
+def test_every_command_is_run_or_marked(page):
+    for told, block in re.findall(
+        r"^```([^\n]*)\n(.*?)\n```$", (ROOT / page).read_text(), re.S | re.M
+    ):
+        if told == "" and COMMAND.search(block):
+            assert block.startswith("$ "), f"{page}: begin with `$ `, or say why not-run: {block}"
 
 
 @pytest.mark.parametrize("page", SHOWING)
@@ -133,6 +189,9 @@ def test_what_a_page_shows_is_what_its_commands_print(page, tmp_path):
     for part in shown(text):
         if part.not_run is not None:
             continue
+        file = re.fullmatch(r"cat ([\w.-]+)", part.command)
+        if file and not (tmp_path / file[1]).exists():
+            (tmp_path / file[1]).write_text("".join(f"{line}\n" for line in part.lines))
         done = subprocess.run(
             part.command,
             shell=True,
@@ -160,11 +219,16 @@ def test_few_commands_are_not_run_and_each_says_why_and_is_spelt_right(wordline)
     assert (len(parts) - len(left_out), len(left_out)) == COUNTS
     for part in left_out:
         assert part.not_run, f"{part.command} is not run, and no reason is given"
-        program, *words = shlex.split(part.command)
+        # Some lines have no words but their comment.
+        program, *words = shlex.split(part.command, comments=True) or [""]
         if program == "wordline":
-            commands = words[:2] if words[0] in ("trace", "twin", "device") else words[:1]
+            commands = (
+                words[:2]
+                if words[0] in ("trace", "twin", "device") and words[1][0] != "-"
+                else words[:1]
+            )
             known = wordline(*commands, "--help").out
-            for option in (word for word in words if word.startswith("--")):
+            for option in (word.partition("=")[0] for word in words if word.startswith("--")):
                 assert option in known, f"{part.command}: there is no {option}"
 
 
@@ -190,3 +254,26 @@ def test_every_fault_to_plant_finds_its_place_once(faults):
     for mutant in mutants:
         text = (ROOT / mutant["file"]).read_text()
         assert text.count(mutant["find"]) == 1, f"{mutant['name']}: {mutant['file']}"
+
+
+def test_each_page_begins_with_its_answer():
+    for page in FOR_USERS:
+        if page.startswith("docs/") and not page.startswith(("docs/schemes/", "docs/recipes/")):
+            title, empty, first = (ROOT / page).read_text().splitlines()[:3]
+            assert title.startswith("# "), page
+            assert not empty, page
+            assert re.match(r"[\w`*\[]", first), f"{page} begins with {first}"
+            assert not first.startswith("```"), page
+
+
+def test_citation_is_of_this_version():
+    version = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.M)[1]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'\nversion = "{version}"\n' in (ROOT / "lab" / "pyproject.toml").read_text()
+    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_issue_templates_ask_for_a_report():
+    forms = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+    assert [form.stem for form in forms] == ["bug", "config", "feature", "result"]
+    assert all("report.json" in form.read_text() for form in forms if form.stem != "config")

@@ -5,23 +5,30 @@ const PAGE: &str = include_str!("../../../devices/README.md");
 /// A part of a path that stands for a name of the user's own.
 const ANY: &str = "NAME";
 
-/// The tables of a device file that one row of the page documents, and what it says of their keys.
+/// Where the column of defaults has none.
+const NONE: [&str; 2] = ["", "none"];
+
+/// The tables of a device file that one heading of the page documents, and its rows as sentences.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyTable {
     /// Paths of the tables: `gc`, or `medium.NAME.slc` and its brothers.
     pub paths: Vec<String>,
-    /// A sentence for each key, or for several that belong together; Markdown.
-    pub sentences: Vec<&'static str>,
+    /// A sentence for each key, with its default in brackets; Markdown.
+    pub sentences: Vec<String>,
 }
 
-/// All tables, in the order of the page.
+/// All tables, in the order of the page: a heading with their paths, and a row for each key.
 pub fn key_tables() -> Vec<KeyTable> {
-    let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
-    let cells = rows.filter_map(|row| row.split_once(" | "));
-    cells
-        .filter(|(head, _)| head.starts_with("`["))
-        .map(|(head, keys)| KeyTable { paths: paths(head), sentences: sentences(keys) })
-        .collect()
+    let mut all: Vec<KeyTable> = vec![];
+    for line in PAGE.lines() {
+        if let Some(head) = line.strip_prefix("## ") {
+            all.push(KeyTable { paths: paths(head), sentences: vec![] });
+        } else if let (Some(table), Some(sentence)) = (all.last_mut(), sentence(line)) {
+            table.sentences.push(sentence);
+        }
+    }
+    all.retain(|table| !table.sentences.is_empty());
+    all
 }
 
 /// What is said of a table (`gc`, `medium.flash.tlc`), of those within it (`host`), or of a key by its path
@@ -38,8 +45,8 @@ pub fn keys_of(name: &str) -> Vec<KeyTable> {
 
 impl KeyTable {
     /// The names of its keys.
-    pub fn keys(&self) -> Vec<&'static str> {
-        self.sentences.iter().flat_map(|sentence| subjects(sentence)).collect()
+    pub fn keys(&self) -> Vec<&str> {
+        self.sentences.iter().map(|sentence| subject(sentence)).collect()
     }
 
     /// All of it if `asked` leads to it or to a table around it, the sentences of a key if it leads into it.
@@ -55,9 +62,9 @@ impl KeyTable {
 
     /// The sentences that are about a key.
     fn of_key(self, key: &str) -> Option<KeyTable> {
-        let about = |sentence: &&str| subjects(sentence).contains(&key);
-        let sentences: Vec<&str> = self.sentences.iter().copied().filter(about).collect();
-        (!sentences.is_empty()).then_some(KeyTable { sentences, ..self })
+        let about = |sentence: &String| subject(sentence) == key;
+        let sentences: Vec<String> = self.sentences.into_iter().filter(about).collect();
+        (!sentences.is_empty()).then_some(KeyTable { sentences, paths: self.paths })
     }
 }
 
@@ -74,55 +81,15 @@ fn paths(head: &str) -> Vec<String> {
     all
 }
 
-/// Cuts at each `;` that a key follows, but not within brackets.
-fn sentences(keys: &'static str) -> Vec<&'static str> {
-    let (mut all, mut begin, mut depth) = (vec![], 0, 0);
-    for (at, letter) in keys.char_indices() {
-        match letter {
-            '(' | '{' => depth += 1,
-            ')' | '}' => depth -= 1,
-            ';' if depth == 0 && keys[at..].starts_with("; `") => {
-                all.push(&keys[begin..at]);
-                begin = at + 2;
-            }
-            _ => {}
-        }
-    }
-    all.push(&keys[begin..]);
-    all
+/// A row of a table, `key`, default and meaning, as a sentence; nothing for other lines.
+fn sentence(line: &str) -> Option<String> {
+    let mut cells = line.strip_prefix("| `")?.strip_suffix(" |")?.splitn(3, " | ");
+    let (key, default, meaning) = (cells.next()?, cells.next()?, cells.next()?);
+    let default = if NONE.contains(&default) { String::new() } else { format!(" ({default})") };
+    Some(format!("`{key}{default}: {meaning}"))
 }
 
-/// The keys that a sentence is about: those in backticks at its head, each perhaps with its default in brackets,
-/// before anything is said of them. What it names later are values, or other keys.
-fn subjects(sentence: &str) -> Vec<&str> {
-    let (mut keys, mut rest) = (vec![], sentence);
-    // Before the first key a sentence may say what all keys of the table are about.
-    let Some((_, first)) = rest.split_once('`') else { return keys };
-    rest = first;
-    while let Some((code, after)) = rest.split_once('`') {
-        let no_name = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
-        keys.extend(code.split(no_name).next().filter(|name| !name.is_empty()));
-        rest = without_default(after);
-        let next = [", `", " and `"].into_iter().find_map(|joint| rest.strip_prefix(joint));
-        let Some(next) = next else { break };
-        rest = next;
-    }
-    keys
-}
-
-/// What is behind a default in brackets.
-fn without_default(text: &str) -> &str {
-    let Some(inner) = text.strip_prefix(" (") else { return text };
-    let mut depth = 1;
-    for (at, letter) in inner.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return &inner[at + 1..];
-        }
-    }
-    text
+/// The key that a sentence is about.
+fn subject(sentence: &str) -> &str {
+    sentence.split('`').nth(1).unwrap_or_default()
 }

@@ -26,7 +26,7 @@ def depending(judged: Sequence[Judged]) -> str:
     ]
     if not rows:
         return ""
-    head = ["claim", "says", "must be", "main readings", "other readings"]
+    head = ["claim", "says", "allowed", "main readings", "other readings"]
     return f"## What depends on a reading\n\n{page.table(head, rows)}\n"
 
 

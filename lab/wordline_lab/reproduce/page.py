@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,33 +13,16 @@ import wordline
 from wordline import UserError, plotting
 from wordline import page as pages
 from wordline.runs import stand_ins
-from wordline_lab.reproduce import changes, open_points, pieces, sentences
-from wordline_lab.reproduce.claims import (
-    CALIBRATION,
-    DEPENDS,
-    DEVIATES,
-    ELSEWHERE,
-    FULL_SCALE,
-    HOLDS,
-    NO_CAUSE,
-    NOT_RUN,
-    RESULT,
-    Judged,
-)
+from wordline_lab.reproduce import changes, open_points, pieces, sections, sentences
+from wordline_lab.reproduce.claims import Judged
 from wordline_lab.reproduce.paper import Figure, NotRun, Paper, Scope, Study, is_named
 from wordline_lab.reproduce.registration import SHOWN, Registration
 from wordline_lab.reproduce.verdicts import model_verdict, read_as, sizes, verdict
 
-MARKS = {
-    HOLDS: "✓",
-    DEPENDS: "◐",
-    DEVIATES: "✗",
-    CALIBRATION: "○",
-    NOT_RUN: "–",  # noqa: RUF001
-    FULL_SCALE: "·",
-}
 #: The files of a paper's folder by which its page is known.
 PAGE, CLAIMS = "README.md", "claims.json"
+#: The pages that the first one leads to, each with its heading.
+FIGURES, CAUSES, EVERY, HISTORY = "figures.md", "causes.md", "claims.md", "changelog.md"
 #: The file of its sentences, each with its rows.
 SENTENCES = "sentences.csv"
 
@@ -152,10 +134,16 @@ def write(
         verdicts = {j.claim.id: j.verdict for j in judged}
         rows = sentences.table(study.paper.sentences, verdicts)
         written.paths.append(_data(rows, folder / SENTENCES))
-    text = markdown(study, written, judged, command, registered)
-    (folder / PAGE).write_text(text, encoding="utf-8")
-    written.page.write_text(_html(study, judged, text, folder, command), encoding="utf-8")
-    written.paths += [folder / PAGE, written.page]
+    further = _further(study, written, judged)
+    texts = {PAGE: first(study, judged, command, further, registered)}
+    texts |= {name: _own(study.paper, name, text) for name, text in further.items()}
+    for name in (FIGURES, CAUSES, EVERY, HISTORY):
+        (folder / name).unlink(missing_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    whole = "".join(_whole(study, judged, further))
+    written.page.write_text(_html(study, judged, whole, folder, command), encoding="utf-8")
+    written.paths += [*(folder / name for name in texts), written.page]
     return written
 
 
@@ -174,15 +162,14 @@ def _figure(
 
 
 def _html(study: Study, judged: Sequence[Judged], text: str, folder: Path, command: str) -> str:
-    """Return the page for a browser: what stands before the first part is its heading."""
-    _, part, rest = text.partition("\n## ")
+    """Return the page for a browser from its sections."""
     facts = [
         ("source", study.paper.source),
         ("workloads", sources(study)),
         ("left out", hint(study, command) if study.left_out else ""),
     ]
     return pages.to_html(
-        f"# {study.paper.title}\n{part}{rest}",
+        f"# {study.paper.title}\n\n{text}",
         folder,
         lead=" ".join(headline(study, judged)),
         facts=[(what, said) for what, said in facts if said],
@@ -223,45 +210,85 @@ def _data(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
     return path
 
 
-def markdown(
+def first(
     study: Study,
-    written: Written,
     judged: Sequence[Judged],
     command: str,
+    further: Mapping[str, str],
     registered: Registration | None = None,
 ) -> str:
-    """Return the page as Markdown: counts, results, what deviates or depends on what, figures."""
+    """Return the first page as Markdown: results, findings, what deviates, readings, the runs."""
     paper = study.paper
     text = f"# {paper.title}\n\n{paper.source}\n\n"
     if not study.scope.is_full:
         text += f"**{study.scope.words[0].upper() + study.scope.words[1:]}.**\n\n"
-    text += "".join(f"{said}\n\n" for said in headline(study, judged, "**"))
+    text += " ".join(headline(study, judged, "**")) + "\n\n" if judged else ""
+    links = " · ".join(f"[{HEADS[name].lower()}]({name})" for name in further)
+    text += sections.by_figure(judged)
+    text += f"More: {links} · [claims.json]({CLAIMS}).\n\n"
+    text += sections.findings(study) + open_points.depending(judged)
+    text += sections.deviating(study, judged, is_brief=True)
+    text += open_points.table(study, judged) + sections.calibrated(study)
+    text += _runs(study, command, registered)
+    return text.rstrip() + "\n"
+
+
+def _runs(study: Study, command: str, registered: Registration | None) -> str:
+    """Return how the runs were made, of what, and when they were registered."""
+    text = f"## Runs\n\nMade by Wordline {wordline.__version__}:\n\n```\n{command}\n```\n\n"
     note = sources(study)
     text += f"Workloads are {note}.\n\n" if note else ""
-    text += f"Written by\n\n```\n{command}\n```\n\nwith Wordline {wordline.__version__}.\n\n"
     if registered:
         text += f"Claims, readings and runs were registered on {registered.date} as "
         text += f"`{registered.hash[:SHOWN]}`: {registered.why}\n\n"
-    if study.left_out:
-        text += hint(study, command) + "\n\n"
-    results, others = _tables(judged)
-    findings = "".join(f"- {finding}\n" for finding in study.findings)
+    return text + (hint(study, command) + "\n\n" if study.left_out else "")
+
+
+#: The headings of further pages, in their order.
+HEADS = {
+    FIGURES: "Figures and tables",
+    CAUSES: "What deviates, and why",
+    EVERY: "Every claim",
+    HISTORY: "What changed",
+}
+
+
+def _further(study: Study, written: Written, judged: Sequence[Judged]) -> dict[str, str]:
+    """Return the sections of each further page; those that have none are left out."""
+    results, model = sections.tables(judged)
+    said = sentences.markdown(study.paper.sentences, SENTENCES)
     changed = changes.markdown(study, judged) if judged else ""
+    found = {
+        FIGURES: sections.figures(written.drawn, written.not_drawn, bool(judged)),
+        CAUSES: sections.deviating(study, judged) if study.is_as_explained else "",
+        EVERY: results + model + said,
+        HISTORY: open_points.before(study, judged) + changed,
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+def _own(paper: Paper, name: str, text: str) -> str:
+    """Return a further page: its sections below a heading that says of which paper they are."""
+    head = f"# {HEADS[name]}: {paper.name}\n\nOf [{paper.title}]({PAGE}).\n\n"
+    body = text.removeprefix(f"## {HEADS[name]}\n\n")
+    if body != text:
+        # What was below the heading of the section is now below that of the page.
+        body = body.replace("### ", "## ")
+    return head + body.rstrip() + "\n"
+
+
+def _whole(study: Study, judged: Sequence[Judged], further: Mapping[str, str]) -> list[str]:
+    """Return all sections in the order of one page; figures that were asked for come first."""
+    figures, others = further[FIGURES], [further.get(name, "") for name in (EVERY, HISTORY)]
     parts = [
-        f"## Findings\n\n{findings}\n" if findings else "",
-        _by_figure(judged),
+        sections.by_figure(judged),
+        sections.findings(study),
         open_points.depending(judged),
-        _deviating(study, judged),
+        sections.deviating(study, judged),
         open_points.table(study, judged),
-        open_points.before(study, judged),
-        _calibrated(study),
-        changed,
+        sections.calibrated(study),
     ]
-    figures = _figures(written, bool(judged))
-    parts = [figures, *parts] if study.scope.figures else [*parts, figures]
-    parts += [results, others, sentences.markdown(paper.sentences, SENTENCES)]
-    end = "All of it: [claims.json](claims.json)\n" if judged else ""
-    return text + "".join(parts) + end
+    return [*([figures, *parts] if study.scope.figures else [*parts, figures]), *others]
 
 
 def headline(study: Study, judged: Sequence[Judged], mark: str = "") -> list[str]:
@@ -272,130 +299,3 @@ def headline(study: Study, judged: Sequence[Judged], mark: str = "") -> list[str
         f"{said[0].upper()}{said[1:]}." for said in (sizes(judged), model_verdict(judged)) if said
     ]
     return [f"{mark}{verdict(judged, read_as(study))}.{mark}", *below]
-
-
-def _calibrated(study: Study) -> str:
-    calibrated = study.paper.calibrated
-    if not calibrated:
-        return ""
-    where = "" if study.is_as_explained else " (at full scale)"
-    return (
-        f"## Calibrated\n\nOn {calibrated['date']}{where}: "
-        + " ".join(calibrated["what"].split())
-        + "\n\n"
-    )
-
-
-def _deviating(study: Study, judged: Sequence[Judged]) -> str:
-    none = NO_CAUSE if study.is_as_explained else ELSEWHERE
-    rows = [
-        (
-            j.cause or none,
-            [j.claim.id, j.claim.says, j.claim.allowed, j.came_out or "–"],  # noqa: RUF001
-        )
-        for j in results_first(judged)
-        if j.verdict == DEVIATES
-    ]
-    if not rows:
-        return ""
-    head = "What deviates, and why" if study.is_as_explained else "What deviates"
-    tables = _tables_by_reason(["claim", "says", "must be", "came out"], rows)
-    return f"## {head}\n\n{tables}\n"
-
-
-def results_first(judged: Sequence[Judged]) -> list[Judged]:
-    """Put the paper's results before what its model is."""
-    return sorted(judged, key=lambda j: j.claim.kind != RESULT)
-
-
-def _figures(written: Written, has_claims: bool) -> str:
-    text = "## Figures and tables\n\n"
-    for figure, rows in written.drawn:
-        text += f"### {figure.label}: {figure.title}\n\n"
-        if figure.draw:
-            text += f"![{figure.title}]({figure.name}.svg)\n\n"
-        else:
-            head = list(rows[0]) if rows else []
-            text += pages.table(head, [[cell(row.get(c)) for c in head] for row in rows]) + "\n"
-        if figure.beside:
-            text += f"{'The paper: ' if has_claims else ''}{figure.beside}\n\n"
-        text += f"Data: [{figure.name}.csv]({figure.name}.csv)\n\n"
-    for figure, why in written.not_drawn:
-        text += f"{figure.label} is not drawn: {why}.\n\n"
-    return text
-
-
-def _tables(judged: Sequence[Judged]) -> tuple[str, str]:
-    """Return the table of the paper's results, and that of what its model is."""
-    results = [j for j in judged if j.claim.kind == RESULT]
-    others = [j for j in judged if j.claim.kind != RESULT]
-
-    def part(title: str, claims: Sequence[Judged]) -> str:
-        if not claims:
-            return ""
-        return f"## {title}\n\n{_folded(f'{len(claims)} claims', _claims_table(claims))}"
-
-    return part("Every result", results), part("The model is the paper's", others)
-
-
-def _by_figure(judged: Sequence[Judged]) -> str:
-    """Return how many results of each figure hold, depend, deviate or were not tested."""
-    counts: dict[str, Counter[str]] = {}
-    for j in judged:
-        if j.claim.kind == RESULT:
-            where = j.claim.where.split(",")[0]
-            counts.setdefault(where, Counter())[j.verdict] += 1
-    if not counts:
-        return ""
-    counts["all"] = sum(counts.values(), Counter())
-    heads = {"hold": HOLDS, "depend on a reading": DEPENDS, "deviate": DEVIATES}
-    rows = [
-        [
-            where,
-            f"{of.total():,}",
-            *(str(of[verdict] or "") for verdict in heads.values()),
-            str(of.total() - sum(of[verdict] for verdict in heads.values()) or ""),
-        ]
-        for where, of in counts.items()
-    ]
-    table = pages.table(["results of", "all", *heads, "not tested"], rows)
-    return f"## Results by figure\n\n{table}\n"
-
-
-def _claims_table(judged: Sequence[Judged]) -> str:
-    rows = [
-        [
-            f"{MARKS[j.verdict]} {j.verdict}",
-            j.claim.id,
-            j.claim.where,
-            j.claim.says,
-            j.claim.tolerance_class,
-            j.claim.allowed,
-            j.came_out or "–",  # noqa: RUF001
-        ]
-        for j in judged
-    ]
-    head = ["", "claim", "where", "says", "class", "must be", "came out"]
-    return pages.table(head, rows)
-
-
-def cell(value: Any) -> str:
-    """Return a value of a figure's table as people read it."""
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _folded(title: str, markdown: str) -> str:
-    """Return Markdown that a reader sees after opening its title."""
-    return f"<details><summary>{title}</summary>\n\n{markdown.strip()}\n\n</details>\n\n"
-
-
-def _tables_by_reason(head: list[str], rows: list[tuple[str, list[str]]]) -> str:
-    """Return Markdown tables, each below the reason that its rows share, in the order they come."""
-    by_reason: dict[str, list[list[str]]] = {}
-    for reason, cells in rows:
-        by_reason.setdefault(reason, []).append(cells)
-    return "\n".join(
-        f"{reason}\n\n{pages.table(head, cells)}" for reason, cells in by_reason.items()
-    )

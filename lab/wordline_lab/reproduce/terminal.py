@@ -23,8 +23,9 @@ from wordline_lab.reproduce.claims import (
     NOT_RUN,
     Judged,
 )
-from wordline_lab.reproduce.page import Written, cell, results_first, sources
+from wordline_lab.reproduce.page import Written, sources
 from wordline_lab.reproduce.paper import Figure, Study
+from wordline_lab.reproduce.sections import cell, results_first
 from wordline_lab.reproduce.verdicts import model_verdict, read_as, sizes, verdict
 
 Rows = Sequence[Mapping[str, Any]]
@@ -119,8 +120,8 @@ def _own(study: Study, judged: Sequence[Judged]) -> list[Judged]:
 
 def _table(judged: Sequence[Judged]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("verdict", "kind", "claim", "where", "must be", "came out"):
-        table.add_column(head, justify="right" if head == "came out" else "left", overflow="fold")
+    for head in ("verdict", "kind", "claim", "where", "allowed", "measured"):
+        table.add_column(head, justify="right" if head == "measured" else "left", overflow="fold")
     marks = {FULL_SCALE: "only at full scale"}
     for j in judged:
         mark = marks.get(j.verdict, j.verdict)

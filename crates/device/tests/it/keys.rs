@@ -8,7 +8,9 @@ const NO_KEY: &str = "qqqqqqqqqqqqqqqq";
 /// The keys that the reader asks for in a table of the first built-in drive; "" is the root.
 fn keys(table: &str) -> Vec<String> {
     let path = if table.is_empty() { format!("{NO_KEY}.x") } else { format!("{table}.{NO_KEY}") };
-    let set = [(path, "1".to_string())];
+    // The other keys of this table are those of a model.
+    let model = table.starts_with("errors").then(|| ("errors.model".to_string(), "raro".to_string()));
+    let set: Vec<(String, String)> = [(path, "1".to_string())].into_iter().chain(model).collect();
     let text = DeviceSpec::from_toml(builtin()[0].text, "x.toml", &set).expect_err("no such key").to_string();
     let listed = text.split_once("the keys here are ").map_or("", |(_, rest)| rest);
     let line = listed.lines().next().unwrap_or_default();
@@ -39,7 +41,7 @@ fn every_key_has_a_sentence_of_its_own() {
             assert!(!keys_of(&path).is_empty(), "[{path}] is not explained");
             continue;
         }
-        let said: Vec<&str> = keys_of(&path).iter().flat_map(|t| t.sentences.clone()).collect();
+        let said: Vec<String> = keys_of(&path).iter().flat_map(|t| t.sentences.clone()).collect();
         // One sentence says it, and says more than the name.
         let words = said.concat().split_whitespace().count();
         if said.len() != 1 || words < 2 {
@@ -77,23 +79,105 @@ fn a_key_is_found_by_its_path_or_its_name_and_nothing_by_another() {
     assert!(said("gc.victim").iter().all(|s| s.starts_with("`victim`")));
     assert_eq!(said("victim"), said("gc.victim"));
     assert!(
-        matches!(said("ack.pages")[..], [s] if s.starts_with("`pages`: mapping units that the write buffer"))
+        matches!(&said("ack.pages")[..], [s] if s.starts_with("`pages` (required with `buffer`): size of the write"))
     );
     assert!(
-        matches!(said("ack.mode")[..], [s] if s.starts_with("`mode`") && s.contains("or `buffer` (when"))
+        matches!(&said("ack.mode")[..], [s] if s.starts_with("`mode`") && s.contains("or `buffer` (the write"))
     );
     assert_eq!(said("[gc]"), said("gc"));
     assert_eq!(said("medium.anything.qlc.endurance"), said("endurance"));
     assert!(said("host").len() > said("host.queue.mine").len());
     for nothing in ["gc.nothing", "nothing", "", "medium.flash.slc.nothing"] {
-        assert_eq!(said(nothing), Vec::<&str>::new(), "{nothing}");
+        assert_eq!(said(nothing), Vec::<String>::new(), "{nothing}");
     }
 }
 
 #[test]
-fn a_table_is_cut_into_the_sentences_of_its_keys() {
+fn a_table_has_a_row_for_each_key() {
     let gc = keys_of("gc");
-    let begins: Vec<&str> = gc[0].sentences.iter().filter_map(|s| s.split('`').nth(1)).collect();
-    assert_eq!(begins[..4], ["trigger", "victim", "dead_first", "class"]);
+    assert_eq!(gc[0].keys()[..4], ["trigger", "victim", "dead_first", "class"]);
+    assert_eq!(keys_of("medium.x.qlc.copy_back")[0].sentences.len(), 1);
+    assert!(keys_of("medium.x.qlc.copy_back")[0].sentences[0].starts_with("`copy_back`: time"));
     assert!(key_tables().iter().all(|t| !t.paths.is_empty() && t.sentences.iter().all(|s| !s.is_empty())));
+    assert_eq!(key_tables().iter().filter(|t| t.paths.iter().any(|path| path.contains('['))).count(), 0);
 }
+
+/// The keys of the rows are all that a device file may have, and no other.
+#[test]
+fn every_row_is_a_key() {
+    let read = every_key();
+    for table in key_tables() {
+        let path = table.paths.last().unwrap().replace("queue.NAME", "queue.a").replace("NAME", "flash");
+        let path = path.replace("flash.qlc", "flash.tlc");
+        for key in table.keys() {
+            assert!(read.contains(&format!("{path}.{key}")), "there is no {path}.{key}");
+        }
+    }
+}
+
+/// Drives on which the keys of a table matter, as arguments.
+const MATTER: [(&str, &[(&str, &str)]); 3] = [
+    ("host", &[("host.arbitration", "weighted")]),
+    ("ack", &[("ack.mode", "buffer"), ("ack.pages", "64"), ("ack.flush", "idle")]),
+    ("errors", &[("errors.model", "raro")]),
+];
+
+/// A default that stands in a row changes nothing where it is given, and another value is another drive.
+#[test]
+fn defaults_are_those_of_the_code() {
+    let drive = |sets: &[(String, String)]| DeviceSpec::from_toml(BARE, "bare.toml", sets);
+    let mut seen = 0;
+    for table in key_tables() {
+        let root = table.paths[0].split('.').next().unwrap();
+        let path = table.paths[0].replace("NAME", if root == "host" { "a" } else { "flash" });
+        for sentence in &table.sentences {
+            let mut quoted = sentence.split('`').skip(1).step_by(2);
+            let (key, default) = (quoted.next().unwrap(), quoted.next().unwrap_or_default());
+            if !sentence.starts_with(&format!("`{key}` (`{default}`):")) || (root, key) == ("ack", "mode") {
+                continue;
+            }
+            let matter = MATTER.iter().filter(|(of, _)| *of == path).flat_map(|(_, sets)| sets.iter());
+            let mut sets: Vec<(String, String)> = matter
+                .filter(|(set, _)| *set != format!("{path}.{key}"))
+                .map(|(set, value)| (set.to_string(), value.to_string()))
+                .collect();
+            let without = drive(&sets).unwrap();
+            sets.push((format!("{path}.{key}"), default.to_string()));
+            let given = drive(&sets).unwrap_or_else(|e| panic!("{path}.{key} = {default}: {e}"));
+            assert_eq!(given, without, "{path}.{key} is not {default} where it is not given");
+            seen += 1;
+        }
+    }
+    assert!(seen > 35, "only {seen} defaults were tried");
+}
+
+/// A drive that gives nothing but what it must.
+const BARE: &str = r#"
+[device]
+name = "bare"
+[medium.flash]
+channels = 2
+chips_per_channel = 1
+dies_per_chip = 1
+planes_per_die = 2
+blocks_per_plane = 64
+wordlines_per_block = 32
+page = "16KiB"
+bus = { rate = "800MB/s" }
+[medium.flash.slc]
+read = "20us"
+program = "160us"
+erase = "2ms"
+[medium.flash.tlc]
+read = "66us"
+program = "700us"
+erase = "3ms"
+[mapping]
+[capacity]
+over_provisioning = "20%"
+[gc]
+trigger = "free_blocks < 5%"
+[slc_cache]
+static_blocks = 8
+trigger = "free_blocks < 50%"
+"#;
