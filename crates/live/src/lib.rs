@@ -41,6 +41,7 @@ mod socket;
 mod spec;
 mod statistics;
 mod syncing;
+mod volatile;
 mod watch;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
