@@ -1,0 +1,78 @@
+"""Crash states: the recipes of docs/crash, each run to what it is expected to come to."""
+
+import ctypes
+import json
+import subprocess
+import sys
+
+import pytest
+from helpers import ROOT
+
+RECIPES = ROOT / "docs" / "crash"
+FAULTS = ("missing-barrier", "torn-header", "reused-block", "unawaited-flush", "unchecked-checksum")
+
+
+@pytest.fixture
+def crash(binary, tmp_path):
+    """Run `wordline crash` with a recipe as client and check."""
+
+    def run(recipe: str, client: str, check: str, *more: str) -> dict:
+        python = f"{sys.executable} -S -E {RECIPES / recipe}"
+        command = [binary, "crash", "--run", f"{python} run {{uri}} {client}"]
+        command += ["--check", f"{python} verify {{image}} {{acked}} {check}", "--json", "-", *more]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        found = json.loads(done.stdout) if done.stdout else {"error": done.stderr}
+        return {**found, "code": done.returncode}
+
+    return run
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_fault_is_found_and_told(crash, fault):
+    found = crash("store.py", fault, fault, "--states", "200")
+    assert found["code"] == 1, found
+    failing = found["failing"]
+    assert failing["fails_again"]
+    lost = failing["story"].count(": LOST")
+    assert lost == (0 if fault == "reused-block" else 1), failing["story"]
+    assert f"--state {failing['state']}" in failing["replay"]
+
+
+def test_store_without_a_fault_passes_and_its_check_misses_dropped_flushes(crash):
+    found = crash("store.py", "", "", "--states", "60", "--drop-flushes")
+    assert (found["code"], found["failing"]) == (0, None), found
+    assert found["one_lost_complete"] + found["two_lost_complete"] == found["intervals"]
+    assert sum(one["fails"] is not None for one in found["dropped"]) >= len(found["dropped"]) - 1
+
+
+def is_shared() -> bool:
+    """Whether Python's SQLite is the system's library."""
+    try:
+        library = ctypes.CDLL("libsqlite3.so.0")
+    except OSError:
+        return False
+    library.sqlite3_libversion.restype = ctypes.c_char_p
+    import _sqlite3
+
+    return _sqlite3.sqlite_version == library.sqlite3_libversion().decode() and "libsqlite3" in maps()
+
+
+def maps() -> str:
+    """The libraries of this process."""
+    with open("/proc/self/maps") as file:
+        return file.read()
+
+
+SQLITE = [
+    ("OFF", "DELETE", "", 1),
+    ("NORMAL", "WAL", "", 0),
+    ("NORMAL", "WAL", "durable", 1),
+    ("FULL", "WAL", "durable", 0),
+]
+
+
+@pytest.mark.skipif(not is_shared(), reason="Python's sqlite3 does not use the shared library")
+@pytest.mark.parametrize(("synchronous", "journal", "verdict", "code"), SQLITE)
+def test_sqlite_keeps_what_its_manual_promises(crash, synchronous, journal, verdict, code):
+    found = crash("sqlite.py", f"{synchronous} {journal}", verdict, "--states", "40")
+    assert found["code"] == code, found
