@@ -76,3 +76,29 @@ SQLITE = [
 def test_sqlite_keeps_what_its_manual_promises(crash, synchronous, journal, verdict, code):
     found = crash("sqlite.py", f"{synchronous} {journal}", verdict, "--states", "40")
     assert found["code"] == code, found
+
+
+def test_log_of_dm_log_writes_finds_the_same_bug(crash, binary, tmp_path):
+    own, other = tmp_path / "own.log", tmp_path / "dm.log"
+    found = crash("store.py", "missing-barrier", "", "--save", str(own), "--states", "40")
+    assert found["code"] == 1, found
+    for source, to in ((own, other), (other, tmp_path / "back.log")):
+        subprocess.run([binary, "crash", "convert", source, to], check=True, capture_output=True)
+    python = f"{sys.executable} -S -E {RECIPES / 'store.py'}"
+    check = f"{python} verify {{image}} {{acked}}"
+    command = [binary, "crash", "--log", other, "--check", check, "--states", "40", "--json", "-"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["failing"]["story"].count(": LOST") == 1
+
+
+def test_wrong_usage_ends_with_2(binary, tmp_path):
+    def said(*args: str) -> str:
+        done = subprocess.run([binary, "crash", *args], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 2, done.stderr
+        return done.stderr
+
+    assert "--check" in said("--run", "true {uri}")
+    assert "there is no {disk}" in said("--run", "true {uri}", "--check", "cat {disk}")
+    assert "the client wrote nothing" in said("--run", "true {uri}", "--check", "cat {image}")
+    assert "no log" in said("--log", "/dev/null", "--check", "cat {image}")

@@ -83,7 +83,7 @@ impl<'a> Check<'a> {
             std::fs::write(&acked, lines).map_err(CrashError::machine("the marks cannot be written"))?;
         }
         let drive = if self.template.has("uri") || self.template.has("socket") {
-            Some(Recorder::start(&socket, image, self.log.sector, false)?)
+            Some(Recorder::start(&socket, image, self.log.sector, None)?)
         } else {
             None
         };

@@ -82,10 +82,6 @@ impl Process {
         command.process_group(0).spawn().map(Process)
     }
 
-    pub(crate) fn child(&mut self) -> &mut Child {
-        &mut self.0
-    }
-
     fn pid(&self) -> Option<Pid> {
         i32::try_from(self.0.id()).ok().and_then(Pid::from_raw)
     }

@@ -48,11 +48,12 @@ pub struct Found {
 }
 
 impl Coverage {
-    pub(crate) fn count(&mut self, complete: &[usize]) {
+    /// By how many classes are complete in each interval.
+    pub(crate) fn of(complete: &[usize], checks: u64, equal: u64) -> Coverage {
         let at = |class: Class| CLASSES.iter().position(|c| *c == class).unwrap_or(0) + 1;
-        self.intervals = complete.len();
-        self.two_lost = complete.iter().filter(|done| **done >= at(Class::TwoLost)).count();
-        self.one_lost = complete.iter().filter(|done| **done >= at(Class::OneLost)).count() - self.two_lost;
+        let two_lost = complete.iter().filter(|done| **done >= at(Class::TwoLost)).count();
+        let one_lost = complete.iter().filter(|done| **done >= at(Class::OneLost)).count() - two_lost;
+        Coverage { intervals: complete.len(), two_lost, one_lost, checks, equal, milliseconds: 0 }
     }
 
     /// In a line.

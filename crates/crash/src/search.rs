@@ -84,12 +84,8 @@ pub fn search(
     if let Some(error) = lock(&shared.error).take() {
         return Err(error);
     }
-    let mut coverage = Coverage {
-        checks: shared.checks.load(Ordering::Relaxed),
-        equal: shared.equal.load(Ordering::Relaxed),
-        ..Coverage::default()
-    };
-    coverage.count(lock(&shared.queue).complete());
+    let (checks, equal) = (shared.checks.load(Ordering::Relaxed), shared.equal.load(Ordering::Relaxed));
+    let mut coverage = Coverage::of(lock(&shared.queue).complete(), checks, equal);
     let first = lock(&shared.failing).pop_first();
     let smaller =
         Smaller { check: Check::new(template, log, spec.most)?, log, stops, asked: 0, seen: BTreeMap::new() };

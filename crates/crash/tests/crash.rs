@@ -24,7 +24,7 @@ fn commit(barrier: bool) -> Log {
     events.extend([write(3, 0, 1, b'c'), Event::Done { id: 3 }]);
     events.extend([Event::Flush { id: 4, connection: 1 }, Event::Done { id: 4 }]);
     events.push(Event::Mark("committed".to_string()));
-    Log { size: 64 << 10, sector: SECTOR, events }
+    Log { size: 64 << 10, sector: SECTOR, base: 0, events }
 }
 
 /// A committed record has its data, in each sector; and where a mark says so there is one.
@@ -109,7 +109,7 @@ fn states_come_in_their_order_and_equal_ones_count_once() {
         seen.display()
     );
     let events = (1..=3).flat_map(|id| [write(id, id - 1, 1, b'0' + id as u8), Event::Done { id }]).collect();
-    let log = Log { size: 4096, sector: SECTOR, events };
+    let log = Log { size: 4096, sector: SECTOR, base: 0, events };
     let spec = SearchSpec { threads: 1, states: 100, ..spec() };
     let all = search(&log, &check(&text), &spec, &|| false, &|_| {}).unwrap();
     // Eight subsets of three writes, all of them found; the rest of the drawn ones are equal.
@@ -154,11 +154,29 @@ fn broken_drive_is_named_in_the_story() {
 fn client_that_writes_nothing_leaves_an_empty_log_with_its_marks() {
     let client =
         Template::new("--run", "test -S {socket} && echo one && echo two", &["socket"], &["socket"]).unwrap();
-    let spec = RecordSpec { size: 1 << 20, sector: SECTOR, most: Duration::from_secs(60) };
-    let done = record(&client, spec, &|| false).unwrap();
+    let spec = RecordSpec { size: 1 << 20, sector: SECTOR, image: None, most: Duration::from_secs(60) };
+    let done = record(&client, &spec, &|| false).unwrap();
     assert!(done.status.success());
     assert_eq!(done.log.marks(9).collect::<Vec<_>>(), ["one", "two"]);
     let slow = Template::new("--run", "sleep 60; cat {socket}", &["socket"], &["socket"]).unwrap();
     let spec = RecordSpec { most: Duration::from_millis(50), ..spec };
-    assert!(record(&slow, spec, &|| false).unwrap_err().to_string().contains("has not ended"));
+    assert!(record(&slow, &spec, &|| false).unwrap_err().to_string().contains("has not ended"));
+}
+
+#[test]
+fn client_begins_on_the_image_that_it_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("begin");
+    let begin: Vec<u8> = (0..16 * SECTOR).map(|at| if at / SECTOR % 3 == 0 { b'x' } else { 0 }).collect();
+    std::fs::write(&path, &begin).unwrap();
+    let client = Template::new("--run", "test -S {socket}", &["socket"], &["socket"]).unwrap();
+    let most = Duration::from_secs(60);
+    let spec = RecordSpec { size: 1 << 20, sector: SECTOR, image: Some(path.clone()), most };
+    let log = record(&client, &spec, &|| false).unwrap().log;
+    assert!(log.base > 0 && log.of_client().is_empty());
+    let same = format!("head -c8192 {{image}} | cmp - {}", path.display());
+    let all = search(&log, &check(&same), &self::spec(), &|| false, &|_| {}).unwrap();
+    assert_eq!((all.failing, all.coverage.intervals), (None, 1), "no cut is in what was there before");
+    let small = RecordSpec { size: 4096, ..spec };
+    assert!(record(&client, &small, &|| false).unwrap_err().to_string().contains("8192 bytes"));
 }

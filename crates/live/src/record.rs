@@ -1,7 +1,8 @@
 //! A plain drive in RAM that keeps a log of what its clients send, and a crash state served to a check.
 //!
 //! Nothing is simulated: a write is acknowledged 100 us after its arrival and a FLUSH 2 ms after its own, so that a client which
-//! does not wait for an answer goes on before it has one, as it would beside a real drive.
+//! does not wait for an answer goes on before it has one, as it would beside a real drive. The lines that the client prints are
+//! read before each request is taken and before each answer leaves, so that a mark stands in the log where it was printed.
 
 use crate::address::Address;
 use crate::error::{Broken, ServeError};
@@ -12,7 +13,8 @@ use crate::protocol::reply::{Extent, Reply};
 use crate::protocol::request::{self, HEAD, Request, Verb};
 use crate::socket::Socket;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::io::Write;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use std::io::{PipeReader, Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -47,9 +49,16 @@ struct Shared {
 struct Drive {
     image: Image,
     log: Log,
-    /// Whether the log is kept.
-    records: bool,
+    /// The lines that the client prints, if a log is kept.
+    marks: Option<Marks>,
     next: u64,
+}
+
+/// What a client prints, line by line.
+struct Marks {
+    pipe: PipeReader,
+    /// A line that has not ended.
+    line: Vec<u8>,
 }
 
 /// A reply whose time has not come, and the requests of the log that it acknowledges.
@@ -60,11 +69,16 @@ struct Pending {
 }
 
 impl Recorder {
-    /// Serve an image at a path where there is no file, with its log or without.
+    /// Serve an image at a path where there is no file. A log is kept if there is a pipe, with what comes through that as marks.
     ///
     /// # Errors
     /// When no socket can be made there.
-    pub fn start(path: &Path, image: Image, sector: u64, records: bool) -> Result<Recorder, ServeError> {
+    pub fn start(
+        path: &Path,
+        image: Image,
+        sector: u64,
+        printed: Option<PipeReader>,
+    ) -> Result<Recorder, ServeError> {
         let failed = |what: String| ServeError::Machine(format!("{}: {what}", path.display()));
         let listener =
             UnixListener::bind(path).map_err(|e| failed(format!("no socket can be made there: {e}")))?;
@@ -76,8 +90,9 @@ impl Recorder {
             preferred: u32::try_from(sector).unwrap_or(4096).max(512),
             read_only: false,
         };
-        let log = Log { size: image.size(), sector, events: vec![] };
-        let drive = Mutex::new(Drive { image, log, records, next: 1 });
+        let log = Log { size: image.size(), sector, base: 0, events: vec![] };
+        let marks = printed.map(Marks::of).transpose().map_err(|e| failed(e.to_string()))?;
+        let drive = Mutex::new(Drive { image, log, marks, next: 1 });
         let (stopping, connections) = (AtomicBool::new(false), AtomicU64::new(1));
         let shared = Arc::new(Shared { drive, export, stopping, connections });
         let serving = Arc::clone(&shared);
@@ -92,17 +107,13 @@ impl Recorder {
         Address::Unix(self.path.clone()).to_string()
     }
 
-    /// Put a mark into the log.
-    pub fn mark(&self, text: &str) {
-        lock(&self.shared.drive).note(Event::Mark(text.to_string()));
-    }
-
     /// End all connections. Returns the log.
     pub fn end(mut self) -> Log {
         self.stop();
-        let log = &mut lock(&self.shared.drive).log;
-        let (size, sector) = (log.size, log.sector);
-        std::mem::replace(log, Log { size, sector, events: vec![] })
+        let mut drive = lock(&self.shared.drive);
+        drive.read_marks();
+        let empty = Log { events: vec![], ..drive.log };
+        std::mem::replace(&mut drive.log, empty)
     }
 
     fn stop(&mut self) {
@@ -131,6 +142,8 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
     let mut clients: Vec<JoinHandle<()>> = vec![];
     while !shared.stopping.load(Ordering::Relaxed) {
         if !wait(listener, LOOK) {
+            // A client that prints and asks nothing must not wait for somebody to read.
+            lock(&shared.drive).read_marks();
             continue;
         }
         let Ok((stream, _)) = listener.accept() else { continue };
@@ -207,6 +220,7 @@ impl Shared {
         for Pending { ids, reply, .. } in due {
             if !ids.is_empty() {
                 let mut drive = lock(&self.drive);
+                drive.read_marks();
                 ids.into_iter().for_each(|id| drive.note(Event::Done { id }));
             }
             for part in reply.parts() {
@@ -217,14 +231,39 @@ impl Shared {
     }
 }
 
+impl Marks {
+    fn of(pipe: PipeReader) -> std::io::Result<Marks> {
+        fcntl_setfl(&pipe, fcntl_getfl(&pipe)? | OFlags::NONBLOCK)?;
+        Ok(Marks { pipe, line: vec![] })
+    }
+
+    /// The lines that have come.
+    fn take(&mut self) -> Vec<String> {
+        let mut room = [0; 4096];
+        while let Ok(read @ 1..) = self.pipe.read(&mut room) {
+            self.line.extend(&room[..read]);
+        }
+        let end = self.line.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let whole: Vec<u8> = self.line.drain(..end).collect();
+        String::from_utf8_lossy(&whole).lines().map(str::to_string).collect()
+    }
+}
+
 impl Drive {
     fn note(&mut self, event: Event) {
-        if self.records {
+        if self.marks.is_some() {
             self.log.events.push(event);
         }
     }
 
+    /// Put what the client has printed into the log.
+    fn read_marks(&mut self) {
+        let lines = self.marks.as_mut().map(Marks::take).unwrap_or_default();
+        self.log.events.extend(lines.into_iter().map(Event::Mark));
+    }
+
     fn ask(&mut self, agreed: Agreed, connection: u64, asked: &Request, data: &[u8]) -> Pending {
+        self.read_marks();
         let now = Instant::now();
         let (due, ids, reply) = match asked.check(self.image.size(), false, agreed) {
             Err((error, why)) => (now, vec![], Reply::error(agreed, asked.cookie, error, &why)),

@@ -17,8 +17,8 @@ pub(crate) struct Volatile {
     model: Option<Model>,
     /// Sectors that a cut left otherwise than the flash has them.
     left: BTreeMap<u64, Content>,
-    /// Sectors of those that a request under way overwrites, by request.
-    going: BTreeMap<u64, Vec<u64>>,
+    /// Those that a request under way overwrites, by request, as they were.
+    going: BTreeMap<u64, Vec<(u64, Content)>>,
     /// Sectors of which the drive's folder does not have the newest.
     unwritten: BTreeSet<u64>,
     /// What each cut lost, in a few numbers, and of the last the list.
@@ -68,8 +68,9 @@ impl Volatile {
             let old = |sector: u64| left.get(&sector).cloned().unwrap_or_else(|| flash(sector));
             model.cache.put(request, sectors.clone(), data.as_ref(), old);
         }
-        let over: Vec<u64> = self.left.range(sectors).map(|(sector, _)| *sector).collect();
-        for sector in &over {
+        let over: Vec<(u64, Content)> =
+            self.left.range(sectors).map(|(sector, content)| (*sector, content.clone())).collect();
+        for (sector, _) in &over {
             if data.is_some() {
                 self.left.remove(sector);
             } else {
@@ -120,7 +121,8 @@ impl Volatile {
 
     /// The drive is done with a request; the oldest of those that are leave a cache that is full.
     pub(crate) fn done(&mut self, id: u64, is_under_way: impl Fn(u64) -> bool) {
-        self.unwritten.extend(self.going.remove(&id).unwrap_or_default());
+        let over = self.going.remove(&id).unwrap_or_default();
+        self.unwritten.extend(over.into_iter().map(|(sector, _)| sector));
         if let Some(model) = &mut self.model {
             model.cache.write_back(model.size, |id| !is_under_way(id));
         }
@@ -128,8 +130,10 @@ impl Volatile {
 
     /// Draw what the cut of this number leaves, by a seed or by the drive's.
     pub(crate) fn cut(&mut self, seed: Option<u64>, number: u64) {
-        // A sector that was being overwritten is what the draw says, or what it was.
-        self.unwritten.extend(std::mem::take(&mut self.going).into_values().flatten());
+        // A sector that was being overwritten is what it was, or what is drawn below.
+        for (sector, content) in std::mem::take(&mut self.going).into_values().flatten() {
+            self.left.entry(sector).or_insert(content);
+        }
         let Some(model) = &mut self.model else { return };
         let seed = seed.unwrap_or_else(|| splitmix(model.seed ^ splitmix(number)));
         let lost = model.cache.draw(model.loss, seed);

@@ -122,7 +122,7 @@ impl Writer {
 /// When it is none: at which byte, and why.
 pub fn decode(bytes: &[u8], size: Option<u64>) -> Result<Log, LogError> {
     let mut reader = Reader::open(bytes)?;
-    let mut log = Log { size: 0, sector: LBA, events: vec![] };
+    let mut log = Log { size: 0, sector: LBA, base: 0, events: vec![] };
     let mut id = 0;
     for _ in 0..reader.entries {
         let entry = reader.entry()?;
@@ -246,7 +246,7 @@ mod tests {
             Event::Mark("one".to_string()),
             Event::Zero { id: 5, connection: 1, offset: 4096, length: 4096, fua: false, trim: true },
         ];
-        let log = Log { size: 1 << 20, sector: 512, events };
+        let log = Log { size: 1 << 20, sector: 512, base: 0, events };
         let again = decode(&encode(&log), Some(1 << 20)).unwrap();
         let order: Vec<String> = (again.events.iter())
             .filter_map(|event| match event {
@@ -268,7 +268,12 @@ mod tests {
 
     #[test]
     fn what_is_no_log_of_that_tool_is_named_by_its_byte() {
-        let log = Log { size: 1 << 20, sector: 512, events: vec![write(1, 8, false), Event::Done { id: 1 }] };
+        let log = Log {
+            size: 1 << 20,
+            sector: 512,
+            base: 0,
+            events: vec![write(1, 8, false), Event::Done { id: 1 }],
+        };
         let bytes = encode(&log);
         for end in [0, 7, 31, 600, bytes.len() - 1] {
             assert!(decode(&bytes[..end], None).is_err(), "{end}");
@@ -279,5 +284,24 @@ mod tests {
             assert!(decode(&bytes, None).unwrap_err().to_string().starts_with("byte "), "{at}");
         }
         assert!(decode(&bytes, Some(512)).unwrap_err().to_string().contains("names 8192"));
+    }
+
+    /// A log that the original tool has read.
+    #[test]
+    fn log_of_the_original_tool_is_read_and_written_back() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases/39-log-writes.log");
+        let Ok(bytes) = std::fs::read(path) else {
+            println!("{path} is not there: not tried");
+            return;
+        };
+        let log = decode(&bytes, None).unwrap();
+        let count = |is: fn(&Event) -> bool| log.events.iter().filter(|event| is(event)).count();
+        assert_eq!(count(|e| matches!(e, Event::Write { fua: false, .. })), 2);
+        assert_eq!(count(|e| matches!(e, Event::Write { fua: true, offset: 12_288, .. })), 1);
+        assert_eq!(count(|e| matches!(e, Event::Zero { trim: true, offset: 4096, .. })), 1);
+        assert_eq!(log.marks(99).collect::<Vec<_>>(), ["txn-1 acknowledged"]);
+        let again = encode(&log);
+        assert_eq!(again[..], bytes[..again.len()], "to the byte");
+        assert!(bytes[again.len()..].iter().all(|byte| *byte == 0));
     }
 }

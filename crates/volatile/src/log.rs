@@ -63,6 +63,8 @@ pub struct Log {
     pub size: u64,
     /// Bytes of a sector, which is never torn.
     pub sector: u64,
+    /// How many events are what the drive held before the client: each is durable, and no cut is in them.
+    pub base: usize,
     /// All that happened.
     pub events: Vec<Event>,
 }
@@ -87,6 +89,7 @@ impl Log {
         to.write_all(MAGIC)?;
         to.write_all(&self.size.to_le_bytes())?;
         to.write_all(&self.sector.to_le_bytes())?;
+        to.write_all(&(self.base as u64).to_le_bytes())?;
         for event in &self.events {
             let bytes = postcard::to_stdvec(event).map_err(|e| LogError::Wrong(e.to_string()))?;
             to.write_all(&(bytes.len() as u32).to_le_bytes())?;
@@ -116,12 +119,13 @@ impl Log {
             taken.map(u64::from_le_bytes).ok_or_else(|| wrong(at, "the file ends in its head"))
         };
         let (size, sector) = (number(MAGIC.len())?, number(MAGIC.len() + 8)?);
+        let base = number(MAGIC.len() + 16)? as usize;
         if sector == 0 || !sector.is_power_of_two() || sector > 1 << 20 || !size.is_multiple_of(sector) {
             let what = format!("a drive of {size} bytes in sectors of {sector}");
             return Err(wrong(MAGIC.len(), &what));
         }
-        let mut log = Log { size, sector, events: vec![] };
-        let mut at = MAGIC.len() + 16;
+        let mut log = Log { size, sector, base, events: vec![] };
+        let mut at = MAGIC.len() + 24;
         while at < bytes.len() {
             let length: Option<[u8; 4]> = bytes.get(at..at + 4).and_then(|b| b.try_into().ok());
             let length = length.map(u32::from_le_bytes).filter(|n| *n <= LONGEST);
@@ -151,10 +155,9 @@ impl Log {
         Err(format!("{length} bytes at {offset} of a drive of {size} bytes in sectors of {sector}"))
     }
 
-    /// Bytes that clients wrote.
-    pub fn written(&self) -> u64 {
-        let bytes = |event: &Event| if let Event::Write { data, .. } = event { data.len() as u64 } else { 0 };
-        self.events.iter().map(bytes).sum()
+    /// What the client did.
+    pub fn of_client(&self) -> &[Event] {
+        self.events.get(self.base..).unwrap_or_default()
     }
 
     /// The marks of the first so many events.
@@ -180,7 +183,7 @@ mod tests {
             Event::Done { id: 3 },
             Event::Mark("acknowledged 1".to_string()),
         ];
-        let log = Log { size: 1 << 20, sector: 512, events };
+        let log = Log { size: 1 << 20, sector: 512, base: 0, events };
         let mut bytes = vec![];
         log.write(&mut bytes).unwrap();
         assert_eq!(Log::read(&mut &bytes[..]).unwrap(), log);
@@ -195,8 +198,8 @@ mod tests {
         let event =
             Event::Zero { id: 2, connection: 2, offset: 1 << 20, length: 512, fua: false, trim: true };
         let mut bytes = vec![];
-        Log { size: 1 << 20, sector: 512, events: vec![event] }.write(&mut bytes).unwrap();
+        Log { size: 1 << 20, sector: 512, base: 0, events: vec![event] }.write(&mut bytes).unwrap();
         let said = Log::read(&mut &bytes[..]).unwrap_err().to_string();
-        assert!(said.starts_with("byte 33: 512 bytes at 1048576 of a drive"), "{said}");
+        assert!(said.starts_with("byte 41: 512 bytes at 1048576 of a drive"), "{said}");
     }
 }

@@ -73,13 +73,14 @@ pub fn flushes(log: &Log) -> Vec<Flushes> {
         }
         _ => None,
     };
-    log.events.iter().filter_map(of).collect()
+    log.of_client().iter().filter_map(of).collect()
 }
 
 /// The intervals of a log, by what the drive promises. `dropped` is the number of a FLUSH or of a request with FUA that the
 /// drive ignores: then only the interval that it would have ended, and that goes on until the next point.
 pub fn intervals(log: &Log, rules: Rules, dropped: Option<u64>) -> Vec<Interval> {
     let mut replay = Replay {
+        base: log.base,
         dropped,
         now: Interval {
             at: 0,
@@ -101,6 +102,7 @@ pub fn intervals(log: &Log, rules: Rules, dropped: Option<u64>) -> Vec<Interval>
 }
 
 struct Replay {
+    base: usize,
     dropped: Option<u64>,
     now: Interval,
     found: Vec<Interval>,
@@ -152,7 +154,7 @@ impl Replay {
             self.now.cache = after;
             return true;
         }
-        if self.dropped.is_none() || self.has_dropped {
+        if (self.dropped.is_none() || self.has_dropped) && self.now.at >= self.base {
             self.found.push(self.now.clone());
         }
         if self.has_dropped {

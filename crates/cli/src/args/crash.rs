@@ -42,6 +42,9 @@ pub(crate) struct CrashArgs {
     /// several joined by commas
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub(crate) broken: Vec<Broken>,
+    /// Contents of the drive before --run, which no cut undoes, as of mkfs on a file [default: zeroes]
+    #[arg(long, value_name = "FILE", conflicts_with = "log")]
+    pub(crate) image: Option<PathBuf>,
     /// Size of the drive that --run sees
     #[arg(long, value_name = "SIZE", default_value = "64MiB", conflicts_with = "log")]
     pub(crate) size: Bytes,

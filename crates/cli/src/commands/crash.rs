@@ -66,7 +66,7 @@ fn log(args: &CrashArgs, console: &Console) -> Result<Log, Failure> {
         (None, Some(path)) => read(path, None)?,
         (None, None) => return Err(Failure::Input("neither --run nor --log".to_string())),
     };
-    let count = |is: fn(&Event) -> bool| log.events.iter().filter(|event| is(event)).count();
+    let count = |is: fn(&Event) -> bool| log.of_client().iter().filter(|event| is(event)).count();
     console.note(&format!(
         "log: {} writes, {} trims and zeroes, {} FLUSH and FUA, {} marks",
         count(|e| matches!(e, Event::Write { .. })),
@@ -90,13 +90,14 @@ fn recorded(args: &CrashArgs, client: &str) -> Result<Log, Failure> {
         return Err(Failure::Input(format!("{what}\n  allowed: a multiple of {}", args.sector)));
     }
     let client = Template::new("--run", client, &["uri", "socket"], &["uri", "socket"])?;
-    let spec = RecordSpec { size, sector, most: Duration::from_nanos(args.timeout.0) };
-    let done = record(&client, spec, &interrupt::is_asked)?;
+    let most = Duration::from_nanos(args.timeout.0);
+    let spec = RecordSpec { size, sector, image: args.image.clone(), most };
+    let done = record(&client, &spec, &interrupt::is_asked)?;
     if !done.status.success() {
         let what = format!("--run: the client ended with {}", done.status);
         return Err(Failure::Input(format!("{what}\n  allowed: a client that ends with exit code 0")));
     }
-    if !done.log.events.iter().any(|event| matches!(event, Event::Write { .. } | Event::Zero { .. })) {
+    if !done.log.of_client().iter().any(|event| matches!(event, Event::Write { .. } | Event::Zero { .. })) {
         let what = "--run: the client wrote nothing to the drive";
         return Err(Failure::Input(format!(
             "{what}\n  allowed: a client that writes to {{uri}} or {{socket}}"
