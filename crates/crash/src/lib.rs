@@ -20,7 +20,7 @@ pub use error::CrashError;
 pub use flushes::{Dropped, drop_flushes};
 pub use recording::{RecordSpec, Recorded, record};
 pub use report::{Coverage, Failing, Found};
-pub use search::{Progress, SearchSpec, replay_state, search};
+pub use search::{SearchSpec, replay_state, search};
 
 /// Locked, whatever happened to those who held it before.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -29,15 +29,6 @@ pub struct SearchSpec {
     pub broken: Vec<Broken>,
 }
 
-/// How far a search is.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Checks until now.
-    pub checks: u64,
-    /// Checks at most.
-    pub most: u64,
-}
-
 /// What all threads of a search have in common.
 struct Shared<'a> {
     queue: Mutex<Queue<'a>>,
@@ -50,7 +41,7 @@ struct Shared<'a> {
     ends: AtomicBool,
 }
 
-/// Check what power cuts may leave of a log, until a state fails or so many were checked.
+/// Check what power cuts may leave of a log, until a state fails or so many were checked. `progress` is told how many were.
 ///
 /// # Errors
 /// When the check cannot be run, fails on the whole log with nothing lost, or `stops` says so.
@@ -59,7 +50,7 @@ pub fn search(
     template: &Template,
     spec: &SearchSpec,
     stops: &(dyn Fn() -> bool + Sync),
-    progress: &(dyn Fn(Progress) + Sync),
+    progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Found, CrashError> {
     let begun = Instant::now();
     let intervals = intervals(log, spec.rules, None);
@@ -121,7 +112,7 @@ impl Shared<'_> {
         check: &Check<'_>,
         (intervals, spec): (&[Interval], &SearchSpec),
         stops: &(dyn Fn() -> bool + Sync),
-        progress: &(dyn Fn(Progress) + Sync),
+        progress: &(dyn Fn(u64) + Sync),
     ) {
         while !self.ends.load(Ordering::Relaxed) {
             let Some(next) = lock(&self.queue).next() else { return };
@@ -148,7 +139,7 @@ impl Shared<'_> {
                     lock(&self.error).get_or_insert(error);
                 }
             }
-            progress(Progress { checks: self.checks.load(Ordering::Relaxed), most: spec.states });
+            progress(self.checks.load(Ordering::Relaxed));
         }
     }
 }

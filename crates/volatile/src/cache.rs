@@ -143,6 +143,13 @@ impl Cache {
         durable
     }
 
+    /// Whether the acknowledgement of a request or FLUSH makes anything durable.
+    pub fn settles(&self, id: u64) -> bool {
+        let covers = |covered: &u64| self.by_acknowledgement.range(..covered).next().is_some();
+        self.flushes.get(&id).is_some_and(covers)
+            || self.writes.get(&id).is_some_and(|write| write.request.fua)
+    }
+
     /// A FLUSH will not be acknowledged, or is not to count.
     pub fn forget_flush(&mut self, id: u64) {
         self.flushes.remove(&id);

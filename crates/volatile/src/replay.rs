@@ -148,20 +148,20 @@ impl Replay {
             self.now.cache.acknowledge(id);
             return true;
         }
-        let mut after = self.now.cache.clone();
-        let durable: Vec<(u64, Content)> = [after.flushed(id), after.acknowledge(id)].concat();
-        if durable.is_empty() {
-            self.now.cache = after;
-            return true;
-        }
-        if (self.dropped.is_none() || self.has_dropped) && self.now.at >= self.base {
+        if self.now.cache.settles(id)
+            && self.now.at >= self.base
+            && (self.dropped.is_none() || self.has_dropped)
+        {
             self.found.push(self.now.clone());
+            if self.has_dropped {
+                return false;
+            }
         }
-        if self.has_dropped {
-            return false;
+        let cache = &mut self.now.cache;
+        let durable: Vec<(u64, Content)> = [cache.flushed(id), cache.acknowledge(id)].concat();
+        if !durable.is_empty() {
+            self.now.settle(durable);
         }
-        self.now.cache = after;
-        self.now.settle(durable);
         true
     }
 

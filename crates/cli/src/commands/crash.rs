@@ -39,7 +39,10 @@ pub(crate) fn crash(args: &CrashArgs, console: &Console) -> Result<(), Failure> 
     if let Some(name) = &args.state {
         return one_state(&log, &check, &spec, name, console);
     }
-    let found = search(&log, &check, &spec, &interrupt::is_asked, &|_| {})?;
+    let bar = console.bar_of_checks(spec.states);
+    let found = search(&log, &check, &spec, &interrupt::is_asked, &|checks| bar.set_position(checks));
+    bar.finish_and_clear();
+    let found = found?;
     let dropped = if args.drop_flushes && found.failing.is_none() {
         Some(drop_flushes(&log, &check, &spec, &interrupt::is_asked)?)
     } else {
