@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import os
 import subprocess
 import sys
 
@@ -9,6 +10,8 @@ import pytest
 from helpers import ROOT
 
 RECIPES = ROOT / "docs" / "crash"
+#: The most states of what must not fail; `make soak` tries 10,000.
+STATES = os.environ.get("WORDLINE_CRASH_STATES", "40")
 FAULTS = ("missing-barrier", "torn-header", "reused-block", "unawaited-flush", "unchecked-checksum")
 
 
@@ -39,7 +42,8 @@ def test_planted_fault_is_found_and_told(crash, fault):
 
 
 def test_store_without_a_fault_passes_and_its_check_misses_dropped_flushes(crash):
-    found = crash("store.py", "", "", "--states", "60", "--drop-flushes")
+    states = str(max(60, int(STATES)))
+    found = crash("store.py", "", "", "--states", states, "--drop-flushes")
     assert (found["code"], found["failing"]) == (0, None), found
     assert found["one_lost_complete"] + found["two_lost_complete"] == found["intervals"]
     assert sum(one["fails"] is not None for one in found["dropped"]) >= len(found["dropped"]) - 1
@@ -54,7 +58,9 @@ def is_shared() -> bool:
     library.sqlite3_libversion.restype = ctypes.c_char_p
     import _sqlite3
 
-    return _sqlite3.sqlite_version == library.sqlite3_libversion().decode() and "libsqlite3" in maps()
+    return (
+        _sqlite3.sqlite_version == library.sqlite3_libversion().decode() and "libsqlite3" in maps()
+    )
 
 
 def maps() -> str:
@@ -74,7 +80,7 @@ SQLITE = [
 @pytest.mark.skipif(not is_shared(), reason="Python's sqlite3 does not use the shared library")
 @pytest.mark.parametrize(("synchronous", "journal", "verdict", "code"), SQLITE)
 def test_sqlite_keeps_what_its_manual_promises(crash, synchronous, journal, verdict, code):
-    found = crash("sqlite.py", f"{synchronous} {journal}", verdict, "--states", "40")
+    found = crash("sqlite.py", f"{synchronous} {journal}", verdict, "--states", STATES)
     assert found["code"] == code, found
 
 
@@ -94,7 +100,9 @@ def test_log_of_dm_log_writes_finds_the_same_bug(crash, binary, tmp_path):
 
 def test_wrong_usage_ends_with_2(binary, tmp_path):
     def said(*args: str) -> str:
-        done = subprocess.run([binary, "crash", *args], cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(
+            [binary, "crash", *args], cwd=tmp_path, capture_output=True, text=True
+        )
         assert done.returncode == 2, done.stderr
         return done.stderr
 
