@@ -103,6 +103,18 @@ impl Console {
         self.bar_of_runs(runs, requests)
     }
 
+    /// A bar of checks on a terminal, nothing in a pipe.
+    #[cfg(feature = "live")]
+    pub(crate) fn bar_of_checks(&self, most: u64) -> ProgressBar {
+        if !self.watched {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::new(most);
+        bar.set_style(style("{bar:30} {human_pos}/{human_len} checks  {rate}  {eta} left"));
+        bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+        bar
+    }
+
     /// The same for a run of so many requests.
     pub(crate) fn bar_of(&self, requests: u64) -> Bar {
         self.bar_of_runs(1, Some(requests))

@@ -23,7 +23,8 @@ use args::twin::TwinCommand;
 use clap::Parser;
 pub use commands::python::{Call, Callee};
 use commands::{
-    completions, device, experiment, explain, lifetime, list, live, man, python, scheme, trace, twin, why,
+    completions, crash, device, experiment, explain, lifetime, list, live, man, python, scheme, trace, twin,
+    why,
 };
 use console::Console;
 use error::Failure;
@@ -87,6 +88,7 @@ pub fn main_with_schemes(
         Command::Why(a) => why::why(&a, &console),
         Command::Serve(a) => live::serve(&a, &console),
         Command::Ctl(a) => live::ctl(&a, &console),
+        Command::Crash(a) => crash::crash(&a, &console),
         Command::CheckLog(a) => experiment::check_log(&a),
         Command::Twin { command: TwinCommand::Check(a) } => twin::check(&a, &console),
         Command::Twin { command: TwinCommand::Fit(a) } => twin::fit(&a, &console),

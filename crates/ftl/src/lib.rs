@@ -29,6 +29,7 @@ pub use file::state_file::{About, Checked, Label, StateError, StateFile};
 pub use flow::begin::contents::Spread;
 pub use flow::inspect::blocks::{BlockLife, BlockStatus};
 pub use flow::inspect::check::Broken;
+pub use flow::inspect::contents::newest_page_of;
 pub use flow::power::power_loss_image::{PowerLossImage, Protected, ProtectedWrite, Worn};
 pub use flow::program::bind::Binding;
 pub use flow::program::blocked::{Blocked, GiveUp};

@@ -57,7 +57,8 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64),
         Ok(None) => return,
         Err(broken) => return tell(&broken),
     };
-    let outbox = Arc::new(Outbox::new(Arc::clone(socket), Arc::clone(&shared.statistics), agreed, epoch));
+    let outbox =
+        Arc::new(Outbox::new(Arc::clone(socket), Arc::clone(&shared.statistics), agreed, (number, epoch)));
     if let Some(connection) = lock(&shared.connections).iter_mut().find(|c| c.number == number) {
         connection.outbox = Some(Arc::clone(&outbox));
     }

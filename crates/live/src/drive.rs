@@ -5,15 +5,18 @@ use crate::data::folder::{Folder, NotWritten};
 use crate::data::found::{Found, Sizes};
 use crate::error::ServeError;
 use crate::session::{Event, SessionLog};
+use crate::volatile::Volatile;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
-use wordline_ftl::{BoxedMedia, Checked, Label, Metadata, StateFile};
+use wordline_ftl::{BoxedMedia, Checked, Label, Metadata, StateFile, newest_page_of};
 use wordline_run::{Filled, RunSpec, Setup, unnamed};
 use wordline_sim::{Completion, Device, NoProbe, PoweredOff};
 #[cfg(test)]
 use wordline_units::SimDuration;
-use wordline_units::{BlockId, DieId, HostRequest, SimTime};
+use wordline_units::{BlockId, DieId, HostRequest, Lpn, SimTime};
+use wordline_volatile::{Content, Request};
 
 /// What a power cut did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +42,7 @@ pub(crate) struct Drive {
     /// Dies that are slower than they should be, and how many times, also after a cut.
     slow: Vec<(DieId, u32)>,
     log: Option<SessionLog>,
+    volatile: Volatile,
 }
 
 /// A drive that stopped, in words.
@@ -51,6 +55,7 @@ pub(crate) struct Kept {
     scheme: String,
     state: StateFile,
     media: BoxedMedia,
+    volatile: Volatile,
     /// When that was, in the drive's time.
     pub at: SimTime,
 }
@@ -83,14 +88,55 @@ impl Drive {
     pub(crate) fn commit(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
         let Some(device) = &mut self.device else { return Ok(()) };
         let now = device.now();
-        folder.commit(&mut device.ftl, now)
+        folder.commit(&mut device.ftl, now)?;
+        self.write_left(folder)
     }
 
     /// The same at the end.
     pub(crate) fn close(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
         let Some(device) = &mut self.device else { return Ok(()) };
         let now = device.now();
-        folder.end(&mut device.ftl, now)
+        folder.end(&mut device.ftl, now)?;
+        self.write_left(folder)
+    }
+
+    /// Write what a cut left, as far as that has changed.
+    fn write_left(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
+        if !self.volatile.is_unwritten() {
+            return Ok(());
+        }
+        folder.write_left(&self.volatile.take_unwritten(self.setup.device.sector.0 as usize))
+    }
+
+    /// Its volatile write cache.
+    pub(crate) fn volatile(&self) -> &Volatile {
+        &self.volatile
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn volatile_mut(&mut self) -> &mut Volatile {
+        &mut self.volatile
+    }
+
+    /// A request brings whole sectors, or makes them zeroes.
+    pub(crate) fn put_volatile(&mut self, request: Request, sectors: Range<u64>, data: Option<&[u8]>) {
+        if self.volatile.is_idle() {
+            return;
+        }
+        let Some(device) = &mut self.device else { return };
+        let bytes = self.setup.device.sector.0;
+        let sectors_of_page = self.setup.device.unit.0 / bytes;
+        self.volatile.put(request, sectors, data, |sector| {
+            let (lpn, at) = (Lpn((sector / sectors_of_page) as u32), sector % sectors_of_page);
+            // What the media cannot bring a cut cannot bring back.
+            let page = newest_page_of(&mut device.ftl, lpn, at as u32).unwrap_or_default();
+            let end = (at + 1) * bytes;
+            if (page.len() as u64) < end {
+                Content::ZERO
+            } else {
+                Content::of(&page.into(), (at * bytes) as usize)
+            }
+        });
     }
 
     /// After a cut: what its journal has of trims that the cut has undone is no longer so.
@@ -115,6 +161,7 @@ impl Drive {
             scheme: self.scheme.clone(),
             state: StateFile::open(file, Checked::Body).map_err(|e| wrong(&e))?,
             media: device.ftl.media().fork().map_err(|e| wrong(&e))?,
+            volatile: self.volatile.clone(),
             at: device.now(),
         })
     }
@@ -131,7 +178,8 @@ impl Drive {
         }
         let scheme = setup.spelling(&run.scheme)?;
         let device = wordline_run::device_over(&setup, &scheme, NoProbe, media)?;
-        Ok(Drive { setup, scheme, device: Some(device), slow: vec![], log: None })
+        let volatile = Volatile::default();
+        Ok(Drive { setup, scheme, device: Some(device), slow: vec![], log: None, volatile })
     }
 
     /// A drive as it is found in a folder, by the model's recovery; `over` is what it would be made of without, `taken` what of
@@ -304,7 +352,8 @@ impl Kept {
         let media = self.media.fork().map_err(|e| wrong(&e))?;
         let device = Device::restore_over(label, &setup.geometry, scheme, NoProbe, &self.state, media);
         let device = Some(device.map_err(|e| wrong(&e))?);
-        Ok(Drive { setup: setup.clone(), scheme: self.scheme.clone(), device, slow: vec![], log: None })
+        let (setup, scheme, volatile) = (setup.clone(), self.scheme.clone(), self.volatile.clone());
+        Ok(Drive { setup, scheme, device, slow: vec![], log: None, volatile })
     }
 }
 

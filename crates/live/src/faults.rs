@@ -21,9 +21,16 @@ pub enum CutWhen {
     },
 }
 
-/// A cut that is waited for.
+/// A cut that is waited for, and the seed by which it draws what is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Armed {
+pub(crate) struct Armed {
+    pub due: Due,
+    pub seed: Option<u64>,
+}
+
+/// What a cut waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Due {
     Writes(u64),
     Flushes(u64),
     At(SimTime),

@@ -12,8 +12,10 @@ use wordline_units::{Bytes, SimDuration};
 pub enum Order {
     /// Tell everything.
     Stats,
-    /// Cut the power.
-    Cut(CutWhen),
+    /// Cut the power, and draw by a seed what is lost of a volatile cache.
+    Cut(CutWhen, Option<u64>),
+    /// A line of the client's for the session.
+    Mark(String),
     /// Let time go on at another scale.
     TimeScale(TimeScale),
     /// Let the next reads of a part of the drive fail.
@@ -70,7 +72,8 @@ pub struct Fork {
     pub time_scale: Option<TimeScale>,
 }
 
-const CUT: &str = "cut; cut writes=N; cut flushes=N; cut seed=N within=TIME";
+const CUT: &str = "cut [seed=N]; cut writes=N [seed=N]; cut flushes=N [seed=N]; cut seed=N within=TIME";
+const SHOWN_MARK: &str = "mark TEXT";
 const INJECT: &str = "inject read-error [offset=BYTES] [length=BYTES] [count=N]; inject early-flush [count=N]; inject no-space \
      [count=N]; inject slow-die die=N factor=N; inject retire block=N; inject clear";
 /// A die may be so many times slower.
@@ -81,7 +84,7 @@ const FORK: &str = "fork [NAME] nbd=unix:PATH [control=PATH] [time-scale=X]";
 
 /// All that is allowed.
 fn allowed() -> String {
-    format!("stats; {CUT}; {INJECT}; {SET}; {SNAPSHOT}; {FORK}")
+    format!("stats; {CUT}; {SHOWN_MARK}; {INJECT}; {SET}; {SNAPSHOT}; {FORK}")
 }
 
 /// Values behind words, each taken once.
@@ -148,15 +151,16 @@ impl FromStr for Order {
                 let (seed, within) = (values.take("seed", CUT)?, values.take::<SimDuration>("within", CUT)?);
                 values.none_left(CUT)?;
                 match (writes, flushes, seed, within) {
-                    (None, None, None, None) => Ok(Order::Cut(CutWhen::Now)),
-                    (Some(n), None, None, None) => Ok(Order::Cut(CutWhen::AfterWrites(n))),
-                    (None, Some(n), None, None) => Ok(Order::Cut(CutWhen::AfterFlushes(n))),
+                    (None, None, seed, None) => Ok(Order::Cut(CutWhen::Now, seed)),
+                    (Some(n), None, seed, None) => Ok(Order::Cut(CutWhen::AfterWrites(n), seed)),
+                    (None, Some(n), seed, None) => Ok(Order::Cut(CutWhen::AfterFlushes(n), seed)),
                     (None, None, Some(seed), Some(within)) if within.0 > 0 => {
-                        Ok(Order::Cut(CutWhen::Drawn { seed, within: within.0 }))
+                        Ok(Order::Cut(CutWhen::Drawn { seed, within: within.0 }, Some(seed)))
                     }
                     _ => Err(format!("{line:?}: these do not go together\n  allowed: {CUT}")),
                 }
             }
+            ["mark", _, ..] => Ok(Order::Mark(words[1..].join(" "))),
             ["set", rest @ ..] => {
                 let mut values = Values::of(rest, SET)?;
                 let text: Option<String> = values.take("time-scale", SET)?;
@@ -222,11 +226,13 @@ mod tests {
     fn orders_are_read_word_by_word() {
         let order = |line: &str| line.parse::<Order>().unwrap();
         assert_eq!(order("stats"), Order::Stats);
-        assert_eq!(order("cut"), Order::Cut(CutWhen::Now));
-        assert_eq!(order("cut writes=7"), Order::Cut(CutWhen::AfterWrites(7)));
-        assert_eq!(order("cut flushes=1"), Order::Cut(CutWhen::AfterFlushes(1)));
+        assert_eq!(order("cut"), Order::Cut(CutWhen::Now, None));
+        assert_eq!(order("cut seed=7"), Order::Cut(CutWhen::Now, Some(7)));
+        assert_eq!(order("cut writes=7"), Order::Cut(CutWhen::AfterWrites(7), None));
+        assert_eq!(order("cut flushes=1 seed=2"), Order::Cut(CutWhen::AfterFlushes(1), Some(2)));
+        assert_eq!(order("mark account 3 paid"), Order::Mark("account 3 paid".to_string()));
         let drawn = CutWhen::Drawn { seed: 3, within: 2_000_000 };
-        assert_eq!(order("cut within=2ms seed=3"), Order::Cut(drawn));
+        assert_eq!(order("cut within=2ms seed=3"), Order::Cut(drawn, Some(3)));
         assert_eq!(order("set time-scale=0"), Order::TimeScale(TimeScale::NONE));
         let all = Order::ReadError { offset: 4096, length: u64::MAX, count: 2 };
         assert_eq!(order("inject read-error offset=4KiB count=2"), all);
@@ -256,10 +262,11 @@ mod tests {
             "stats now",
             "cut writes=0",
             "cut writes=1 flushes=1",
-            "cut seed=1",
             "cut seed=1 within=0ns",
             "cut writes=1 writes=2",
             "cut soon",
+            "cut within=1ms",
+            "mark",
             "set",
             "set time-scale=-1",
             "set speed=2",

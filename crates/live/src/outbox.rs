@@ -27,6 +27,8 @@ pub(crate) struct Outbox {
     pub agreed: Agreed,
     /// The number of power cuts at which its connection began: it does not outlive the next.
     pub epoch: u64,
+    /// The number of the connection.
+    pub number: u64,
     socket: Arc<Socket>,
     /// Told of each answer that leaves.
     statistics: Arc<Mutex<Statistics>>,
@@ -63,9 +65,9 @@ impl Outbox {
         socket: Arc<Socket>,
         statistics: Arc<Mutex<Statistics>>,
         agreed: Agreed,
-        epoch: u64,
+        (number, epoch): (u64, u64),
     ) -> Outbox {
-        Outbox { agreed, epoch, socket, statistics, state: Mutex::default(), changed: Condvar::new() }
+        Outbox { agreed, epoch, number, socket, statistics, state: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Whether nothing is under way: what comes next, the client asks.

@@ -18,6 +18,7 @@ use crate::shared::{Forked, Log, Shared};
 use crate::socket::Socket;
 use crate::spec::ServeSpec;
 use crate::syncing::Syncing;
+use crate::volatile::Volatile;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::net::TcpListener;
@@ -28,6 +29,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
+use wordline_device::Ack;
+use wordline_units::Bytes;
+use wordline_volatile::Rules;
 
 /// How often a listener looks whether the server stops.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -138,6 +142,29 @@ fn unix(path: &Path) -> Result<UnixListener, ServeError> {
     UnixListener::bind(path).map_err(|e| wrong(format!("no socket can be made there: {e}")))
 }
 
+/// The volatile write cache of a drive that begins.
+fn volatile(spec: &ServeSpec, drive: &Drive, folder: Option<&Folder>) -> Result<Volatile, ServeError> {
+    let rules = Rules { sector: drive.setup().device.sector.0, atomic: spec.atomic };
+    let left = folder.map(Folder::left).transpose()?.unwrap_or_default();
+    Ok(Volatile::new(spec.write_cache, rules, spec.power_loss, spec.run.seed).with_left(left.into_iter()))
+}
+
+/// What a power cut can lose of a drive without a volatile write cache, where it acknowledges what is not on flash.
+fn early_acknowledgement(spec: &ServeSpec, drive: &Drive) -> Option<String> {
+    let device = &drive.setup().device;
+    let held = match device.ack {
+        _ if spec.write_cache > 0 => return None,
+        Ack::Program => return None,
+        Ack::Merge => "its merge buffer".to_string(),
+        Ack::Buffer(pages) => format!("its write buffer of {}", Bytes(u64::from(pages) * device.unit.0)),
+    };
+    Some(format!(
+        "{} acknowledges writes from {held}, which the device file has protected: a power cut loses nothing that was \
+         acknowledged; --write-cache SIZE adds a volatile cache, of which it does",
+        device.name
+    ))
+}
+
 impl Server {
     /// Make a drive and serve it, until [`Self::stop`].
     ///
@@ -151,12 +178,14 @@ impl Server {
             None => Drive::over(&spec.run, Flash::default())?,
             Some(folder) => Drive::in_folder(&spec.run, folder)?,
         };
+        *drive.volatile_mut() = volatile(spec, &drive, folder.as_ref())?;
         let places = Places::of(spec)?;
         let session = spec
             .session
             .as_deref()
             .map(|session| SessionLog::create(session, &spec.run, folder.as_ref().filter(|_| !is_new)));
         drive.record(session.transpose()?);
+        early_acknowledgement(spec, &drive).iter().for_each(|line| log(line));
         Server::over(drive, folder, spec, places, log)
     }
 

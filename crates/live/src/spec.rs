@@ -5,6 +5,7 @@ use crate::clock::TimeScale;
 use std::path::PathBuf;
 use std::time::Duration;
 use wordline_run::RunSpec;
+use wordline_volatile::{Atomic, PowerLoss};
 
 /// How a drive is served.
 #[derive(Clone, Debug)]
@@ -21,6 +22,10 @@ pub struct ServeSpec {
     pub spin: Duration,
     /// Bytes of a volatile cache that answers writes before they are on flash; 0 for none.
     pub write_cache: u64,
+    /// What a power cut leaves of that cache.
+    pub power_loss: PowerLoss,
+    /// The atomic write unit at a power cut, if it is larger than a sector.
+    pub atomic: Option<Atomic>,
     /// Nobody may write to it. Forks of it may be written to.
     pub read_only: bool,
     /// A folder for the drive's bytes, which else are in RAM alone.

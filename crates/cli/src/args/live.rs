@@ -5,6 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 use wordline_live::{Address, TimeScale};
 use wordline_units::{Bytes, SimDuration};
+use wordline_volatile::{Atomic, PowerLoss};
 
 #[derive(Args, Debug)]
 #[command(group = clap::ArgGroup::new("where").args(["nbd", "tcp"]).required(true).multiple(true))]
@@ -33,10 +34,19 @@ pub(crate) struct ServeArgs {
     /// aged_blocks:70%, pe:tlc=500, retention:30d; several joined by +. What it holds then reads as zeroes
     #[arg(long, default_value = "fresh", value_name = "STATE")]
     pub(crate) initial: String,
-    /// Answer writes without FUA at once from a volatile cache of so many bytes, which a power cut empties, as far as they
-    /// were not flushed [default: as the device acknowledges, which a power cut does not undo]
+    /// Acknowledge writes without FUA from a volatile cache of this size. A power cut may lose whatever was not flushed
+    /// [default: as the device acknowledges, which a power cut does not undo]
     #[arg(long, value_name = "SIZE")]
     pub(crate) write_cache: Option<Bytes>,
+    /// What a power cut leaves of what was not flushed. any: each sector, independently, its durable version or any later
+    /// one; none: nothing acknowledged is lost; fifo: a suffix of the acknowledged writes is lost; window:N: a write may be
+    /// lost only while fewer than N later ones are acknowledged; all: everything since the last FLUSH is lost
+    #[arg(long, value_name = "MODEL", default_value = "any", requires = "write_cache")]
+    pub(crate) power_loss: PowerLoss,
+    /// A write of at most SIZE that crosses no boundary is all old or all new after a power cut (NVMe AWUPF, NABSPF);
+    /// larger writes are torn at any sector [default: one sector]
+    #[arg(long, value_name = "SIZE[,boundary=SIZE]", requires = "write_cache")]
+    pub(crate) atomic: Option<Atomic>,
     /// Refuse what would change it: WRITE, TRIM and WRITE_ZEROES. Its forks can be written to
     #[arg(long)]
     pub(crate) read_only: bool,
@@ -80,7 +90,7 @@ pub(crate) enum Sync {
 pub(crate) struct CtlArgs {
     /// The socket of `wordline serve --control`
     pub(crate) path: PathBuf,
-    /// What to do: stats; cut, cut writes=N, cut flushes=N, cut seed=N within=TIME; inject read-error
+    /// What to do: stats; cut [seed=N], cut writes=N [seed=N], cut flushes=N [seed=N], cut seed=N within=TIME; mark TEXT; inject read-error
     /// [offset=BYTES] [length=BYTES] [count=N], inject early-flush [count=N], inject no-space [count=N],
     /// inject slow-die die=N factor=N, inject retire block=N, inject clear; set time-scale=X;
     /// snapshot NAME, drop NAME; fork [NAME] nbd=unix:PATH [control=PATH] [time-scale=X]

@@ -1,6 +1,8 @@
 //! The tree of commands, and what each takes.
 
 pub(crate) mod about;
+#[cfg_attr(not(feature = "live"), path = "no_crash.rs")]
+pub(crate) mod crash;
 pub(crate) mod device;
 #[cfg_attr(not(feature = "live"), path = "no_live.rs")]
 pub(crate) mod live;

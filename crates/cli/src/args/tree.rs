@@ -1,6 +1,7 @@
 //! The tree of commands. The comments are the help texts.
 
 use crate::args::about::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
+use crate::args::crash::CrashArgs;
 use crate::args::device::DeviceCommand;
 use crate::args::live::{CtlArgs, ServeArgs};
 use crate::args::python::{AtlasArgs, ModelArgs, PtsArgs, ReproduceArgs, SweepArgs, ValidateArgs};
@@ -84,6 +85,14 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Ask a served drive how it does, cut its power, plant faults, or change its speed
     Ctl(CtlArgs),
+    /// Find bugs by power cuts: run a client once, and check what a cut may leave of its writes, state by state
+    ///
+    /// Records every write, FLUSH, FUA, trim and acknowledgement of --run over NBD, or takes a --log. Then checks crash states
+    /// between points of durability: nothing lost; all lost; each prefix; one write lost; one kept; one sector lost; two
+    /// writes lost; and then drawn ones, in which each sector survives with a probability of .1, .5 or .9. The first state that
+    /// fails is reduced, named and told. Exit code 0: none failed; 1: a state failed; 2: wrong usage, or the check fails with
+    /// nothing lost. Needs no root.
+    Crash(CrashArgs),
     /// Compare conventional, slc-cache and sector on a small drive under a bursty workload
     Demo(DemoArgs),
     /// Check an operation log by the rules of flash, with a program apart from the engine

@@ -44,6 +44,8 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         time_scale: args.time_scale,
         spin: Duration::from_nanos(args.spin.0),
         write_cache: args.write_cache.map_or(0, |b| b.0),
+        power_loss: args.power_loss,
+        atomic: args.atomic,
         read_only: args.read_only,
         data: args.data.clone(),
         always_sync: args.sync == Sync::Reply,

@@ -1,6 +1,8 @@
 //! One module a command, or for several that do alike.
 
 pub(crate) mod completions;
+#[cfg_attr(not(feature = "live"), path = "no_crash.rs")]
+pub(crate) mod crash;
 pub(crate) mod device;
 pub(crate) mod experiment;
 pub(crate) mod explain;

@@ -3,7 +3,7 @@
 use crate::data::changes::{Changes, LAST_PART, of_row_id, row_id};
 use crate::data::flash::Flash;
 use crate::data::pages::{DATABASE, Pages};
-use crate::data::rows::{APPLICATION, FORMAT, TABLES, runs};
+use crate::data::rows::{APPLICATION, FORMAT, LEFT, TABLES, runs};
 use crate::error::ServeError;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
 use rustix::fs::FlockOperation;
@@ -163,6 +163,7 @@ impl Folder {
             );
             database.execute_batch(&tables).map_err(open)?;
         }
+        database.execute_batch(LEFT).map_err(open)?;
         Ok(Folder {
             path: path.to_path_buf(),
             database,
@@ -252,13 +253,7 @@ impl Folder {
         self.trims.extend(changes.trims.keys());
         let over = self.rows_over(ftl);
         let flash = ftl.media().get::<Flash>()?;
-        self.transact(&changes, (ftl, flash), now, commit, &over).map_err(|e| {
-            let is_full = e.sqlite_error_code() == Some(ErrorCode::DiskFull);
-            let mend =
-                if is_full { "make room, and serve it again" } else { "mend that, and serve it again" };
-            let place = self.path.join(DATABASE);
-            NotWritten { why: format!("{}: it cannot be written: {e}; {mend}", place.display()), is_full }
-        })?;
+        self.transact(&changes, (ftl, flash), now, commit, &over).map_err(|e| self.not_written(&e))?;
         if commit.with_wear {
             self.wear_written = Instant::now();
         }
@@ -274,6 +269,13 @@ impl Folder {
         }
         self.commits += 1;
         Ok(())
+    }
+
+    fn not_written(&self, e: &rusqlite::Error) -> NotWritten {
+        let is_full = e.sqlite_error_code() == Some(ErrorCode::DiskFull);
+        let mend = if is_full { "make room, and serve it again" } else { "mend that, and serve it again" };
+        let place = self.path.join(DATABASE);
+        NotWritten { why: format!("{}: it cannot be written: {e}; {mend}", place.display()), is_full }
     }
 
     /// What protected RAM no longer holds, where there may be much of it: it is on flash, or not needed any more.
@@ -343,6 +345,23 @@ impl Folder {
             note(&t, "drive", &identity)?;
         }
         t.commit()
+    }
+
+    /// Write what a power cut left in sectors, or that the flash has them again.
+    pub(crate) fn write_left(&mut self, rows: &[(u64, Option<Vec<u8>>)]) -> Result<(), NotWritten> {
+        let mut written = || -> rusqlite::Result<()> {
+            let t = self.database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for (sector, data) in rows {
+                match data {
+                    Some(data) => t
+                        .prepare_cached("REPLACE INTO after_cut VALUES (?1, ?2, ?3)")?
+                        .execute(params![sector, crc32fast::hash(data), data])?,
+                    None => t.prepare_cached("DELETE FROM after_cut WHERE sector = ?1")?.execute([sector])?,
+                };
+            }
+            t.commit()
+        };
+        written().map_err(|e| self.not_written(&e))
     }
 
     /// Write how worn the flash is, and let the log go to where it belongs.

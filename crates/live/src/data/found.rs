@@ -106,6 +106,18 @@ impl Folder {
         Ok(Found { media, writes, trims, wear, now: SimTime(now) })
     }
 
+    /// What a power cut left in sectors otherwise than the pages have it.
+    pub(crate) fn left(&self) -> Result<Vec<(u64, Vec<u8>)>, ServeError> {
+        let mut rows: Vec<(u64, Vec<u8>)> = vec![];
+        self.each("SELECT sector, checksum, data FROM after_cut", |row| {
+            let (sector, data): (u64, Vec<u8>) = (row.get(0)?, row.get(2)?);
+            let fits = crc32fast::hash(&data) == row.get::<_, u32>(1)?;
+            rows.push((sector, data));
+            Ok(if fits { Ok(()) } else { Err(format!("sector {sector}, as a power cut left it")) })
+        })?;
+        Ok(rows)
+    }
+
     /// Sectors in protected RAM, those of one page and version together, in the order of the versions.
     fn protected_writes(&self, sizes: Sizes) -> Result<Vec<ProtectedWrite>, ServeError> {
         let mut rows: Vec<(u64, Lpn, u32, Vec<u8>)> = vec![];

@@ -49,6 +49,9 @@ CREATE VIEW spare_area AS
   FROM page;
 ";
 
+/// What a power cut left otherwise than the pages have it.
+pub(crate) const LEFT: &str = "CREATE TABLE IF NOT EXISTS after_cut (sector INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, data BLOB NOT NULL) STRICT;";
+
 /// Slots as runs: `3p 1t 2b`.
 pub(crate) fn runs(slots: &[SlotFound]) -> String {
     let letter = |s: SlotFound| match s {

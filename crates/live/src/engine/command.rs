@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 use wordline_units::SimTime;
+use wordline_volatile::{Content, Op};
 
 /// A command under way.
 pub(crate) struct Command {
@@ -26,6 +27,8 @@ pub(crate) struct Command {
     /// A piece that waits for a sector that another command completes.
     pub waiting: Option<Piece>,
     pub fill: Option<Fill>,
+    /// What a power cut left in sectors of a read otherwise than the flash has them.
+    pub left: Vec<(u64, Content)>,
     /// What a read has brought, and where in it lies what was asked for.
     pub brought: Option<(Vec<u8>, Range<usize>)>,
     pub error: Option<(NbdError, String)>,
@@ -77,6 +80,24 @@ impl Delivery {
             self.reply = Reply::error(self.outbox.agreed, self.reply.cookie(), error, &failed.why);
             self.served.failed = true;
         }
+    }
+}
+
+/// What a command does to its sectors.
+pub(crate) fn op(verb: Verb) -> Op {
+    match verb {
+        Verb::Trim => Op::Trim,
+        Verb::WriteZeroes => Op::Zeroes,
+        _ => Op::Write,
+    }
+}
+
+/// Put what a power cut left over sectors that the flash brought, which begin at a byte.
+pub(crate) fn patch(data: &mut [u8], from: u64, left: &[(u64, Content)], sector: u64) {
+    for (at, content) in left {
+        let place = (at * sector).checked_sub(from).map(|at| at as usize);
+        let place = place.and_then(|at| data.get_mut(at..at + sector as usize));
+        place.into_iter().for_each(|place| content.copy_to(place));
     }
 }
 

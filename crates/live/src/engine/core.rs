@@ -4,8 +4,8 @@
 use crate::clock::{Clock, TimeScale};
 use crate::data::folder::{Folder, NotWritten};
 use crate::drive::{Cut, Drive, Stopped};
-use crate::engine::command::{Command, Delivery, Role, weight};
-use crate::faults::{Armed, Faults};
+use crate::engine::command::{Command, Delivery, Role, patch, weight};
+use crate::faults::{Armed, Due, Faults};
 use crate::outbox::Outbox;
 use crate::pieces::{Rest, Units};
 use crate::protocol::numbers::{NbdError, flag};
@@ -159,11 +159,15 @@ impl Engine {
             rest,
             waiting: None,
             fill: None,
+            left: vec![],
             brought: None,
             error,
             answered: false,
         };
         self.commands.insert(id, command);
+        if verb == Verb::Flush {
+            self.drive.volatile_mut().flush(id);
+        }
         self.go_on(id);
         true
     }
@@ -210,7 +214,7 @@ impl Engine {
                     if let Err(why) = self.drive.advance(target) {
                         self.stop(why);
                     }
-                    self.cut_now();
+                    self.cut_at(target);
                 }
                 Ok(None) if until == Some(target) => {
                     if let Err(why) = self.drive.advance(target) {
@@ -230,7 +234,8 @@ impl Engine {
     /// last time is acknowledged, and the drive stops: it is there as it was then.
     fn commit(&mut self) {
         let Some(folder) = self.folder.as_mut().filter(|_| self.stopped.is_none()) else { return };
-        if !self.out.iter().any(Delivery::is_promise) && self.drive.unwritten() < UNWRITTEN {
+        let waits = self.out.iter().any(Delivery::is_promise) || self.drive.volatile().is_unwritten();
+        if !waits && self.drive.unwritten() < UNWRITTEN {
             return;
         }
         let Err(failed) = self.drive.commit(folder) else { return };
@@ -248,7 +253,7 @@ impl Engine {
 
     /// The moment at which the power is cut next, of those that were drawn.
     fn next_cut(&self) -> Option<SimTime> {
-        self.armed.iter().filter_map(|a| if let Armed::At(at) = a { Some(*at) } else { None }).min()
+        self.armed.iter().filter_map(|a| if let Due::At(at) = a.due { Some(at) } else { None }).min()
     }
 
     /// When something is due next.
@@ -260,7 +265,7 @@ impl Engine {
     }
 
     /// A request of the drive has ended.
-    fn ended(&mut self, completion: Completion) {
+    fn ended(&mut self, mut completion: Completion) {
         let Some((id, role)) = self.asked.remove(&completion.number) else { return };
         let failed = match completion.outcome {
             Outcome::Done => None,
@@ -273,8 +278,12 @@ impl Engine {
             command.error.get_or_insert(failed);
         } else if command.verb == Verb::Read {
             let from = (command.request.offset % self.units.sector) as usize;
+            let first = command.request.offset - from as u64;
+            patch(&mut completion.data, first, &command.left, self.units.sector);
             command.brought = Some((completion.data, from..from + command.request.length as usize));
         } else if let (Role::Fill(sector), Some(fill)) = (role, &mut command.fill) {
+            let left = self.drive.volatile().left(sector..sector + 1, self.units.sector);
+            patch(&mut completion.data, sector, &left, self.units.sector);
             fill.take(sector, &completion.data);
         }
         match role {
@@ -286,6 +295,8 @@ impl Engine {
     /// A command has come to its end: answer it, unless that has been done.
     pub(crate) fn finish(&mut self, id: u64) {
         let Some(command) = self.commands.remove(&id) else { return };
+        let commands = &self.commands;
+        self.drive.volatile_mut().done(id, |other| commands.contains_key(&other));
         if command.answered {
             self.cached = self.cached.saturating_sub(u64::from(command.request.length));
             if let Some((_, why)) = command.error {
@@ -296,6 +307,12 @@ impl Engine {
                 ));
             }
             return;
+        }
+        let failed = command.error.is_some();
+        match command.verb {
+            Verb::Flush => self.drive.volatile_mut().flushed(id, failed),
+            _ if !failed => self.drive.volatile_mut().acknowledge(id),
+            _ => {}
         }
         self.answer(command);
     }
@@ -331,9 +348,8 @@ impl Engine {
     /// An answer counts towards a cut that is waited for.
     pub(crate) fn count(&mut self, verb: Verb, failed: bool) {
         for armed in &mut self.armed {
-            match (armed, verb) {
-                (Armed::Writes(left), Verb::Write | Verb::WriteZeroes)
-                | (Armed::Flushes(left), Verb::Flush)
+            match (&mut armed.due, verb) {
+                (Due::Writes(left), Verb::Write | Verb::WriteZeroes) | (Due::Flushes(left), Verb::Flush)
                     if !failed =>
                 {
                     *left = left.saturating_sub(1);

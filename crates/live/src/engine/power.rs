@@ -2,20 +2,22 @@
 
 use crate::drive::Cut;
 use crate::engine::core::Engine;
-use crate::faults::{Armed, CutWhen};
+use crate::faults::{Armed, CutWhen, Due};
+use serde_json::Value;
 use wordline_hash::SplitMix64;
 use wordline_units::SimTime;
 
 impl Engine {
     /// Cut the power at a moment. Returns what the cut did if that is now.
-    pub(crate) fn arm(&mut self, when: CutWhen) -> Option<Cut> {
+    pub(crate) fn arm(&mut self, when: CutWhen, seed: Option<u64>) -> Option<Cut> {
         match when {
-            CutWhen::Now => return self.cut_now(),
-            CutWhen::AfterWrites(n) => self.armed.push(Armed::Writes(n.max(1))),
-            CutWhen::AfterFlushes(n) => self.armed.push(Armed::Flushes(n.max(1))),
-            CutWhen::Drawn { seed, within } => {
-                let after = SplitMix64(seed).bits() % within.max(1);
-                self.armed.push(Armed::At(SimTime(self.drive.now().0.saturating_add(after))));
+            CutWhen::Now => return self.cut_now(seed),
+            CutWhen::AfterWrites(n) => self.armed.push(Armed { due: Due::Writes(n.max(1)), seed }),
+            CutWhen::AfterFlushes(n) => self.armed.push(Armed { due: Due::Flushes(n.max(1)), seed }),
+            CutWhen::Drawn { seed: drawn, within } => {
+                let after = SplitMix64(drawn).bits() % within.max(1);
+                let due = Due::At(SimTime(self.drive.now().0.saturating_add(after)));
+                self.armed.push(Armed { due, seed: seed.or(Some(drawn)) });
             }
         }
         None
@@ -23,13 +25,21 @@ impl Engine {
 
     /// Cut the power if what was waited for has come.
     pub(crate) fn cut_if_due(&mut self) {
-        if self.armed.iter().any(|a| matches!(a, Armed::Writes(0) | Armed::Flushes(0))) {
-            self.cut_now();
+        let due = self.armed.iter().find(|a| matches!(a.due, Due::Writes(0) | Due::Flushes(0)));
+        if let Some(seed) = due.map(|armed| armed.seed) {
+            self.cut_now(seed);
         }
     }
 
+    /// Cut the power, as its time has come.
+    pub(crate) fn cut_at(&mut self, at: SimTime) {
+        let due = self.armed.iter().find(|a| a.due == Due::At(at));
+        let seed = due.and_then(|armed| armed.seed);
+        self.cut_now(seed);
+    }
+
     /// Cut the power now. What was answered until now still leaves; all else that was asked is gone with its connections.
-    pub(crate) fn cut_now(&mut self) -> Option<Cut> {
+    pub(crate) fn cut_now(&mut self, seed: Option<u64>) -> Option<Cut> {
         self.armed.clear();
         self.commands.clear();
         self.forget_requests();
@@ -37,8 +47,11 @@ impl Engine {
         match self.drive.cut() {
             Ok(cut) => {
                 self.drive.forget_undone_trims();
+                let number = self.epoch() + 1;
+                self.drive.volatile_mut().cut(seed, number);
+                let left = self.drive.volatile().cuts().last().map_or(String::new(), told);
                 self.notes.push(format!(
-                    "power cut {} at {} ns: {} requests of the drive lost, {} pages torn; it takes requests again after {} ns",
+                    "power cut {} at {} ns: {} requests of the drive lost, {} pages torn{left}; it takes requests again after {} ns",
                     self.cuts.len() + 1,
                     cut.at.0,
                     cut.lost,
@@ -54,4 +67,17 @@ impl Engine {
             }
         }
     }
+}
+
+/// What of a volatile cache was lost, for the log.
+fn told(cut: &Value) -> String {
+    format!(
+        "; of {} writes that were not durable {} survived, {} were lost, {} torn ({}, seed {})",
+        cut["not_durable"],
+        cut["survived"],
+        cut["lost"],
+        cut["torn"],
+        cut["model"].as_str().unwrap_or("?"),
+        cut["seed"]
+    )
 }

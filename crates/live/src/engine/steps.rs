@@ -1,7 +1,7 @@
 //! A command, piece by piece. A sector that is written in part is read first, and completed; who else would write or trim it
 //! waits until that is under way, so that no two complete it from the same old data.
 
-use crate::engine::command::{Delivery, Fill, Role};
+use crate::engine::command::{Delivery, Fill, Role, op};
 use crate::engine::core::Engine;
 use crate::pieces::{Piece, asked};
 use crate::protocol::numbers::{HOLE_AND_ZERO, flag};
@@ -10,6 +10,7 @@ use crate::protocol::request::Verb;
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_units::{Attributes, HostOp, HostRequest, Lpn};
+use wordline_volatile::Request;
 
 /// Logical pages that are looked at for one block status, so that nobody waits long for it: less than was asked for may be
 /// told.
@@ -32,9 +33,14 @@ impl Engine {
     }
 
     fn begin(&mut self, id: u64, piece: Piece) {
+        let units = self.units;
         match piece {
             Piece::Flush => self.ask(id, Role::Body, HostRequest::new(HostOp::Flush, 0, 0), &[]),
-            Piece::Read(range) => self.ask(id, Role::Body, asked(HostOp::Read, &range), &[]),
+            Piece::Read(range) => {
+                let left = self.drive.volatile().left(range.clone(), self.units.sector);
+                self.commands.entry(id).and_modify(|command| command.left = left);
+                self.ask(id, Role::Body, asked(HostOp::Read, &range), &[]);
+            }
             Piece::Write(ref range) | Piece::Zero(ref range) | Piece::Trim(ref range)
                 if self.is_filling(range) =>
             {
@@ -43,7 +49,12 @@ impl Engine {
                     self.blocked.push_back(id);
                 }
             }
-            Piece::Trim(range) => self.ask(id, Role::Body, asked(HostOp::Trim, &range), &[]),
+            Piece::Trim(range) => {
+                let whole =
+                    range.start.next_multiple_of(units.sector)..range.end / units.sector * units.sector;
+                self.remember(id, whole, None);
+                self.ask(id, Role::Body, asked(HostOp::Trim, &range), &[]);
+            }
             Piece::Write(range) => {
                 let Some(command) = self.commands.get_mut(&id) else { return };
                 let data = std::mem::take(&mut command.data);
@@ -105,8 +116,28 @@ impl Engine {
         }
     }
 
+    /// Whole sectors go to the volatile cache, or become zeroes there.
+    fn remember(&mut self, id: u64, range: Range<u64>, data: Option<&[u8]>) {
+        let Some(command) = self.commands.get(&id).filter(|_| range.start < range.end) else { return };
+        let asked = command.request;
+        let request = Request {
+            id,
+            op: op(command.verb),
+            fua: asked.has(flag::FUA),
+            connection: command.outbox.number,
+            offset: asked.offset,
+            length: u64::from(asked.length),
+        };
+        self.drive.put_volatile(
+            request,
+            range.start / self.units.sector..range.end / self.units.sector,
+            data,
+        );
+    }
+
     /// Write whole sectors. A volatile cache with room answers now, without FUA; a read finds the data from here on.
     fn put(&mut self, id: u64, outer: &Range<u64>, data: &[u8]) {
+        self.remember(id, outer.clone(), Some(data));
         let Some(command) = self.commands.get_mut(&id) else { return };
         let fua = command.verb == Verb::Write && command.request.has(flag::FUA);
         let length = u64::from(command.request.length);
@@ -127,6 +158,7 @@ impl Engine {
         let reply = Reply::done(command.outbox.agreed, command.request.cookie);
         let (outbox, bytes) = (Arc::clone(&command.outbox), length as usize);
         self.cached += length;
+        self.drive.volatile_mut().acknowledge(id);
         self.out.push(Delivery { outbox, reply, bytes, served, synced: false });
         self.count(Verb::Write, false);
         self.cut_if_due();
@@ -159,7 +191,10 @@ impl Engine {
                 if end <= at {
                     break;
                 }
-                let state = if held.iter().any(|s| u64::from(s) == sector) { 0 } else { HOLE_AND_ZERO };
+                let number = page * sectors + sector;
+                let is_held = held.iter().any(|s| u64::from(s) == sector)
+                    || self.drive.volatile().has_left_data(number, self.units.sector);
+                let state = if is_held { 0 } else { HOLE_AND_ZERO };
                 let length = (end - at) as u32;
                 let is_all = found.len() == if one { 1 } else { TOLD };
                 match found.last_mut() {

@@ -24,7 +24,12 @@ impl Engine {
             "host_bytes": counters.host.write_page_bytes,
             "stopped": self.stopped,
             "folder": self.folder_to_json(),
-            "write_cache": { "bytes": self.write_cache, "used": self.cached, "failed_behind": self.failed_behind },
+            "write_cache": {
+                "bytes": self.write_cache,
+                "used": self.cached,
+                "failed_behind": self.failed_behind,
+                "power_loss": self.drive.volatile().loss(),
+            },
             "faults": {
                 "read_errors": self.faults.read_errors.len(),
                 "early_flushes": self.faults.early_flushes.left,
@@ -34,8 +39,18 @@ impl Engine {
                 "refused_writes": self.faults.no_space.met,
                 "slow_dies": self.drive.slow_dies().map(|(die, x)| json!({ "die": die.0, "factor": x })).collect::<Vec<_>>(),
             },
-            "cuts": self.cuts.iter().map(|cut| cut.to_json()).collect::<Vec<_>>(),
+            "cuts": self.cuts.iter().enumerate().map(|(at, cut)| self.cut_to_json(at, *cut)).collect::<Vec<_>>(),
+            "last_cut": self.drive.volatile().last_cut(),
         })
+    }
+
+    /// A cut, and in a few numbers what it lost of a volatile cache.
+    fn cut_to_json(&self, at: usize, cut: Cut) -> Value {
+        let mut told = cut.to_json();
+        if let Some(lost) = self.drive.volatile().cuts().get(at) {
+            told["write_cache"] = lost.clone();
+        }
+        told
     }
 
     /// What of its folder is told.

@@ -16,3 +16,4 @@ mod places;
 mod reads;
 mod session;
 mod support;
+mod volatile;

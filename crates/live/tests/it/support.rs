@@ -6,6 +6,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use wordline_live::{Address, Given, ServeSpec, Server};
 use wordline_run::RunSpec;
+use wordline_volatile::PowerLoss;
 
 /// A drive that is served in a folder of its own.
 pub struct Served {
@@ -37,6 +38,8 @@ pub fn spec(scheme: &str, scale: &str) -> ServeSpec {
         time_scale: scale.parse().unwrap(),
         spin: Duration::ZERO,
         write_cache: 0,
+        power_loss: PowerLoss::Any,
+        atomic: None,
         read_only: false,
         data: None,
         always_sync: false,

@@ -2,6 +2,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod check;
+pub(crate) mod contents;
 pub(crate) mod history;
 pub(crate) mod pending;
 pub(crate) mod wordline;

@@ -1,0 +1,64 @@
+//! Each FLUSH and FUA left out in turn: which of them does the check notice?
+
+use crate::check::{Check, Verdict};
+use crate::command::Template;
+use crate::error::CrashError;
+use crate::queue::Queue;
+use crate::search::SearchSpec;
+use std::collections::HashSet;
+use wordline_volatile::{Flushes, Log, flushes, intervals};
+
+/// What came of leaving one out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Dropped {
+    /// The FLUSH, or the request with FUA.
+    pub flush: Flushes,
+    /// The name of a state that fails without it; none where all passed.
+    pub needed: Option<String>,
+    /// How many states were checked.
+    pub states: u64,
+}
+
+/// Leave out each FLUSH and FUA of a log in turn, and check what a cut may leave before the next point of durability.
+///
+/// # Errors
+/// When the check cannot be run, or `stops` says so.
+pub fn drop_flushes(
+    log: &Log,
+    template: &Template,
+    spec: &SearchSpec,
+    stops: &dyn Fn() -> bool,
+) -> Result<Vec<Dropped>, CrashError> {
+    let all = flushes(log);
+    let each = (spec.states / all.len().max(1) as u64).max(8);
+    let check = Check::new(template, log, spec.most)?;
+    all.into_iter().map(|flush| dropped(log, &check, (spec, each), flush, stops)).collect()
+}
+
+fn dropped(
+    log: &Log,
+    check: &Check<'_>,
+    (spec, most): (&SearchSpec, u64),
+    flush: Flushes,
+    stops: &dyn Fn() -> bool,
+) -> Result<Dropped, CrashError> {
+    let intervals = intervals(log, spec.rules, Some(flush.id));
+    let mut queue = Queue::new(&intervals, &[], spec.seed);
+    let (mut seen, mut states) = (HashSet::new(), 0);
+    while let Some(next) = queue.next().filter(|_| states < most) {
+        let interval = &intervals[next.interval];
+        let mut state = next.state;
+        state.dropped = Some(flush.id);
+        let image = state.image(interval);
+        let is_new = seen.insert(image.hash());
+        queue.was_equal(!is_new);
+        if !is_new {
+            continue;
+        }
+        states += 1;
+        if check.run_on(image, interval.at(), stops)? != Verdict::Passed {
+            return Ok(Dropped { flush, needed: Some(state.name(interval)), states });
+        }
+    }
+    Ok(Dropped { flush, needed: None, states })
+}

@@ -1,0 +1,124 @@
+//! A client, run once, and the log of what it sent.
+
+use crate::command::{Process, Template};
+use crate::error::CrashError;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use wordline_live::Recorder;
+use wordline_volatile::{Content, Event, Image, Log};
+
+/// The drive that a client is run on.
+#[derive(Clone, Debug)]
+pub struct RecordSpec {
+    /// Bytes of it.
+    pub size: u64,
+    /// Bytes of a sector, which is never torn.
+    pub sector: u64,
+    /// A file with what it holds before the client.
+    pub image: Option<PathBuf>,
+    /// How long the client may take.
+    pub most: Duration,
+}
+
+/// What a client did.
+#[derive(Debug)]
+pub struct Recorded {
+    /// What it sent.
+    pub log: Log,
+    /// How it ended.
+    pub status: ExitStatus,
+}
+
+/// Run a client on a new drive, and keep what it sends. Each line that it prints is a mark.
+///
+/// # Errors
+/// When it cannot be run, takes too long, or `stops` says so.
+pub fn record(
+    client: &Template,
+    spec: &RecordSpec,
+    stops: &dyn Fn() -> bool,
+) -> Result<Recorded, CrashError> {
+    let folder = scratch()?;
+    let path = folder.path().join("drive.sock");
+    let pipe = CrashError::machine("no pipe for what the client prints");
+    let (printed, out) = std::io::pipe().map_err(pipe)?;
+    let image = begin(spec)?;
+    let base = events_of(&image);
+    let recorder = Recorder::start(&path, image, spec.sector, Some(printed))?;
+    let (uri, socket) = (recorder.uri(), path.display().to_string());
+    let mut command = client.command(&[("uri", &uri), ("socket", &socket)]);
+    command.stdin(Stdio::null()).stdout(out);
+    let mut process =
+        Process::start(command).map_err(CrashError::machine("--run: the client cannot be started"))?;
+    let status = process.wait(spec.most, stops);
+    drop(process);
+    let status = status.map_err(CrashError::machine("--run"))?;
+    match status {
+        Some(status) => {
+            let mut log = recorder.end();
+            log.base = base.len();
+            log.events.splice(..0, base);
+            Ok(Recorded { log, status })
+        }
+        None if stops() => Err(CrashError::Stopped),
+        None => Err(CrashError::Input(format!(
+            "--run: the client has not ended after {} s\n  allowed: a client that ends by itself; --timeout allows more",
+            spec.most.as_secs()
+        ))),
+    }
+}
+
+/// What the drive holds before the client.
+fn begin(spec: &RecordSpec) -> Result<Image, CrashError> {
+    let mut image = Image::new(spec.size, spec.sector);
+    let Some(path) = &spec.image else { return Ok(image) };
+    let wrong = |what: String| CrashError::Input(format!("--image {}: {what}", path.display()));
+    let mut file = std::fs::File::open(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+    let length = file.metadata().map_err(|e| wrong(format!("cannot be read: {e}")))?.len();
+    if length > spec.size {
+        let allowed = format!("at most the {} bytes of --size", spec.size);
+        return Err(wrong(format!("it has {length} bytes\n  allowed: {allowed}")));
+    }
+    let mut sector = 0;
+    loop {
+        let mut part = vec![];
+        let read = (&mut file)
+            .take(1 << 20)
+            .read_to_end(&mut part)
+            .map_err(|e| wrong(format!("cannot be read: {e}")))?;
+        if read == 0 {
+            return Ok(image);
+        }
+        part.resize(read.next_multiple_of(spec.sector as usize), 0);
+        let bytes: Arc<[u8]> = part.into();
+        for at in (0..bytes.len()).step_by(spec.sector as usize) {
+            if bytes[at..at + spec.sector as usize].iter().any(|byte| *byte != 0) {
+                image.set(sector, &Content::of(&bytes, at));
+            }
+            sector += 1;
+        }
+    }
+}
+
+/// What an image holds, as writes that are durable.
+fn events_of(image: &Image) -> Vec<Event> {
+    let write = |(offset, bytes): (u64, &[u8])| {
+        [
+            Event::Write { id: 0, connection: 0, offset, fua: true, data: bytes.to_vec() },
+            Event::Done { id: 0 },
+        ]
+    };
+    image.runs().flat_map(write).collect()
+}
+
+/// A folder in RAM, where there is one.
+pub(crate) fn scratch() -> Result<tempfile::TempDir, CrashError> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("wordline-crash-");
+    let ram = Path::new("/dev/shm");
+    let made = if ram.is_dir() { builder.tempdir_in(ram) } else { builder.tempdir() };
+    made.or_else(|_| builder.tempdir()).map_err(CrashError::machine("no folder for crash states can be made"))
+}

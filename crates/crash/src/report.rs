@@ -1,0 +1,98 @@
+//! What a search found, in words.
+
+use crate::check::Verdict;
+use std::fmt::Write;
+use wordline_volatile::{CLASSES, Class};
+
+/// How much was checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Coverage {
+    /// Intervals between two points of durability.
+    pub intervals: usize,
+    /// Those of which every state with at most two lost writes was checked.
+    pub two_lost: usize,
+    /// Those of which only every state with at most one lost write was.
+    pub one_lost: usize,
+    /// Checks that were run.
+    pub checks: u64,
+    /// States that were equal to one before.
+    pub equal: u64,
+    /// Milliseconds that it took.
+    pub milliseconds: u64,
+}
+
+/// A state that fails.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failing {
+    /// The name of the smallest that was found, which replays it.
+    pub name: String,
+    /// The class of the first that failed.
+    pub class: Option<Class>,
+    /// What reached the disk, and what did not.
+    pub story: String,
+    /// What the check said of it.
+    pub verdict: Verdict,
+    /// Whether it failed once more when it was tried again.
+    pub again: bool,
+    /// Checks that making it smaller took.
+    pub reductions: u64,
+}
+
+/// What a search found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// How much was checked.
+    pub coverage: Coverage,
+    /// The first state that fails, made smaller.
+    pub failing: Option<Failing>,
+}
+
+impl Coverage {
+    /// By how many classes are complete in each interval.
+    pub(crate) fn of(complete: &[usize], checks: u64, equal: u64) -> Coverage {
+        let at = |class: Class| CLASSES.iter().position(|c| *c == class).unwrap_or(0) + 1;
+        let two_lost = complete.iter().filter(|done| **done >= at(Class::TwoLost)).count();
+        let one_lost = complete.iter().filter(|done| **done >= at(Class::OneLost)).count() - two_lost;
+        Coverage { intervals: complete.len(), two_lost, one_lost, checks, equal, milliseconds: 0 }
+    }
+
+    /// In a line.
+    pub fn to_text(&self) -> String {
+        let some = self.intervals - self.two_lost - self.one_lost;
+        let mut parts = vec![];
+        for (count, what) in [
+            (self.two_lost, "at most two lost writes complete in"),
+            (self.one_lost, "at most one in"),
+            (some, "in part in"),
+        ] {
+            if count > 0 {
+                parts.push(format!("{what} {count}"));
+            }
+        }
+        let seconds = self.milliseconds as f64 / 1e3;
+        format!(
+            "{} intervals: {}; {} checks, {} equal states, {seconds:.1} s",
+            self.intervals,
+            parts.join(", "),
+            self.checks,
+            self.equal
+        )
+    }
+}
+
+impl Failing {
+    /// The story, with what the check said.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("failing state {}: {}", self.name, self.story);
+        if let Verdict::Failed { how, said } = &self.verdict {
+            let _ = writeln!(text, "  the check ended with {how}");
+            said.lines().rev().take(8).collect::<Vec<_>>().iter().rev().for_each(|line| {
+                let _ = writeln!(text, "    {line}");
+            });
+        }
+        if !self.again {
+            text.push_str("  the same state passed when it was checked again: the check depends on more than the state\n");
+        }
+        text
+    }
+}

@@ -1,0 +1,256 @@
+//! All states in parallel, and the first that fails made smaller.
+
+use crate::check::{Check, Verdict};
+use crate::command::Template;
+use crate::error::CrashError;
+use crate::lock;
+use crate::queue::{Next, Queue};
+use crate::report::{Coverage, Failing, Found};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use wordline_volatile::{Broken, Interval, Log, Rules, State, intervals, reduce, story};
+
+/// How states are searched.
+#[derive(Clone, Debug)]
+pub struct SearchSpec {
+    /// What the drive promises.
+    pub rules: Rules,
+    /// Checks at most.
+    pub states: u64,
+    /// By which states are drawn.
+    pub seed: u64,
+    /// Checks in parallel.
+    pub threads: usize,
+    /// How long one check may take.
+    pub most: Duration,
+    /// What a broken drive does besides; nothing for one that keeps its promises.
+    pub broken: Vec<Broken>,
+}
+
+/// What all threads of a search have in common.
+struct Shared<'a> {
+    queue: Mutex<Queue<'a>>,
+    seen: Mutex<HashSet<(u128, usize)>>,
+    checks: AtomicU64,
+    equal: AtomicU64,
+    /// States that fail, by their number, and the first error.
+    failing: Mutex<BTreeMap<u64, (Next, Verdict)>>,
+    error: Mutex<Option<CrashError>>,
+    ends: AtomicBool,
+}
+
+/// Check what power cuts may leave of a log, until a state fails or so many were checked. `progress` is told how many were.
+///
+/// # Errors
+/// When the check cannot be run, fails on the whole log with nothing lost, or `stops` says so.
+pub fn search(
+    log: &Log,
+    template: &Template,
+    spec: &SearchSpec,
+    stops: &(dyn Fn() -> bool + Sync),
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Found, CrashError> {
+    let begun = Instant::now();
+    let intervals = intervals(log, spec.rules, None);
+    uncut(log, template, spec, &intervals, stops)?;
+    let shared = Shared {
+        queue: Mutex::new(Queue::new(&intervals, &spec.broken, spec.seed)),
+        seen: Mutex::default(),
+        checks: AtomicU64::new(0),
+        equal: AtomicU64::new(0),
+        failing: Mutex::default(),
+        error: Mutex::default(),
+        ends: AtomicBool::new(false),
+    };
+    std::thread::scope(|scope| -> Result<(), CrashError> {
+        for _ in 0..spec.threads.max(1) {
+            let check = Check::new(template, log, spec.most)?;
+            let (shared, intervals) = (&shared, &intervals);
+            scope.spawn(move || shared.work(&check, (intervals, spec), stops, progress));
+        }
+        Ok(())
+    })?;
+    if let Some(error) = lock(&shared.error).take() {
+        return Err(error);
+    }
+    let (checks, equal) = (shared.checks.load(Ordering::Relaxed), shared.equal.load(Ordering::Relaxed));
+    let mut coverage = Coverage::of(lock(&shared.queue).complete(), checks, equal);
+    let first = lock(&shared.failing).pop_first();
+    let smaller =
+        Smaller { check: Check::new(template, log, spec.most)?, log, stops, asked: 0, seen: BTreeMap::new() };
+    let failing = first.map(|(_, (next, verdict))| smaller.failing(&intervals[next.interval], next, verdict));
+    let failing = failing.transpose()?;
+    coverage.milliseconds = begun.elapsed().as_millis() as u64;
+    Ok(Found { coverage, failing })
+}
+
+/// The check must pass on the whole log with nothing lost.
+fn uncut(
+    log: &Log,
+    template: &Template,
+    spec: &SearchSpec,
+    intervals: &[Interval],
+    stops: &dyn Fn() -> bool,
+) -> Result<(), CrashError> {
+    let Some(last) = intervals.last() else { return Ok(()) };
+    let check = Check::new(template, log, spec.most)?;
+    let state = State { at: last.at(), ..State::default() };
+    match check.run(last, &state, stops)? {
+        Verdict::Passed => Ok(()),
+        Verdict::Failed { how, said } => Err(CrashError::Input(format!(
+            "--check: it fails on the uncut state, with nothing lost: {how}\n{said}\n  hint: a check passes on what the client \
+             left; try it by hand on such an image"
+        ))),
+    }
+}
+
+impl Shared<'_> {
+    fn work(
+        &self,
+        check: &Check<'_>,
+        (intervals, spec): (&[Interval], &SearchSpec),
+        stops: &(dyn Fn() -> bool + Sync),
+        progress: &(dyn Fn(u64) + Sync),
+    ) {
+        while !self.ends.load(Ordering::Relaxed) {
+            let Some(next) = lock(&self.queue).next() else { return };
+            let interval = &intervals[next.interval];
+            let image = next.state.image(interval);
+            let is_new = lock(&self.seen).insert((image.hash(), interval.marks()));
+            lock(&self.queue).was_equal(!is_new);
+            if !is_new {
+                self.equal.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+            if self.checks.fetch_add(1, Ordering::Relaxed) >= spec.states {
+                self.checks.fetch_sub(1, Ordering::Relaxed);
+                return;
+            }
+            match check.run_on(image, interval.at(), stops) {
+                Ok(Verdict::Passed) => {}
+                Ok(failed) => {
+                    self.ends.store(true, Ordering::Relaxed);
+                    lock(&self.failing).insert(next.number, (next, failed));
+                }
+                Err(error) => {
+                    self.ends.store(true, Ordering::Relaxed);
+                    lock(&self.error).get_or_insert(error);
+                }
+            }
+            progress(self.checks.load(Ordering::Relaxed));
+        }
+    }
+}
+
+/// A failing state made smaller, one check after another.
+struct Smaller<'a> {
+    check: Check<'a>,
+    log: &'a Log,
+    stops: &'a (dyn Fn() -> bool + Sync),
+    asked: u64,
+    seen: BTreeMap<String, bool>,
+}
+
+impl Smaller<'_> {
+    fn failing(mut self, interval: &Interval, next: Next, verdict: Verdict) -> Result<Failing, CrashError> {
+        let again = self.fails(interval, &next.state)?;
+        let mut state = next.state;
+        if again {
+            state = self.by_request(interval, state)?;
+            state = self.by_sector(interval, state)?;
+        }
+        let now = if again { self.check.run(interval, &state, self.stops)? } else { Verdict::Passed };
+        let verdict = if now == Verdict::Passed { verdict } else { now };
+        Ok(Failing {
+            name: state.name(interval),
+            class: next.class,
+            story: story(self.log, interval, &state),
+            verdict,
+            again,
+            reductions: self.asked,
+        })
+    }
+
+    fn fails(&mut self, interval: &Interval, state: &State) -> Result<bool, CrashError> {
+        let name = state.name(interval);
+        if let Some(known) = self.seen.get(&name) {
+            return Ok(*known);
+        }
+        self.asked += 1;
+        let fails = self.check.run(interval, state, self.stops)? != Verdict::Passed;
+        self.seen.insert(name, fails);
+        Ok(fails)
+    }
+
+    /// Reduce what a state loses, as units of which each part is a state.
+    fn reduce<T: Clone>(
+        &mut self,
+        interval: &Interval,
+        units: Vec<T>,
+        state: impl Fn(&[T]) -> State,
+    ) -> Result<State, CrashError> {
+        let mut error = None;
+        let left = reduce(units, |part| match self.fails(interval, &state(part)) {
+            Ok(fails) => fails,
+            Err(e) => {
+                error.get_or_insert(e);
+                false
+            }
+        });
+        error.map_or_else(|| Ok(state(&left)), Err)
+    }
+
+    /// As few lost requests as fail.
+    fn by_request(&mut self, interval: &Interval, state: State) -> Result<State, CrashError> {
+        let units: Vec<(u64, BTreeSet<u64>)> = state.lost.clone().into_iter().collect();
+        self.reduce(interval, units, |part| State { lost: part.iter().cloned().collect(), ..state.clone() })
+    }
+
+    /// Of each request that is lost in part, all of it if that fails too, else as few sectors as fail.
+    fn by_sector(&mut self, interval: &Interval, mut state: State) -> Result<State, CrashError> {
+        let torn: Vec<(u64, BTreeSet<u64>)> = state.lost.clone().into_iter().collect();
+        for (id, lost) in torn {
+            let all =
+                interval.cache().writes().find(|write| write.request().id == id).map(|w| w.sectors().clone());
+            let Some(all) = all.filter(|all| *all != lost) else { continue };
+            let mut whole = state.clone();
+            whole.lost.insert(id, all);
+            if self.fails(interval, &whole)? {
+                state = whole;
+                continue;
+            }
+            let with = |part: &[u64]| {
+                let mut smaller = state.clone();
+                smaller.lost.insert(id, part.iter().copied().collect());
+                smaller
+            };
+            state = self.reduce(interval, lost.into_iter().collect(), with)?;
+        }
+        Ok(state)
+    }
+}
+
+/// Check the state of a name once more.
+///
+/// # Errors
+/// When there is no such state, or the check cannot be run.
+pub fn replay_state(
+    log: &Log,
+    template: &Template,
+    spec: &SearchSpec,
+    name: &str,
+    stops: &dyn Fn() -> bool,
+) -> Result<(String, Verdict), CrashError> {
+    let wrong = |e: wordline_volatile::StateError| CrashError::Input(format!("--state {e}"));
+    let (at, dropped) = State::cut_of(name).map_err(wrong)?;
+    let intervals = intervals(log, spec.rules, dropped);
+    let interval = intervals.iter().find(|interval| interval.at() == at).ok_or_else(|| {
+        let what = format!("--state {name}: no interval of this log ends after {at} events");
+        CrashError::Input(format!("{what}\n  allowed: a name that `wordline crash` printed for this log"))
+    })?;
+    let state = State::of_name(name, interval).map_err(wrong)?;
+    let verdict = Check::new(template, log, spec.most)?.run(interval, &state, stops)?;
+    Ok((story(log, interval, &state), verdict))
+}

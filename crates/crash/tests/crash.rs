@@ -1,0 +1,182 @@
+//! States of small logs, each held to a check that a shell runs.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use wordline_crash::{CrashError, SearchSpec, Template, Verdict, drop_flushes, record, replay_state, search};
+use wordline_crash::{Found, RecordSpec};
+use wordline_volatile::{Atomic, Broken, Event, Log, Rules};
+
+const SECTOR: u64 = 512;
+
+fn write(id: u64, first: u64, count: u64, letter: u8) -> Event {
+    let data = vec![letter; (count * SECTOR) as usize];
+    Event::Write { id, connection: 1, offset: first * SECTOR, fua: false, data }
+}
+
+/// Data, then the record that says so, with a FLUSH between or without, and one behind.
+fn commit(barrier: bool) -> Log {
+    let mut events = vec![write(1, 8, 4, b'd'), Event::Done { id: 1 }];
+    if barrier {
+        events.extend([Event::Flush { id: 2, connection: 1 }, Event::Done { id: 2 }]);
+    }
+    events.extend([write(3, 0, 1, b'c'), Event::Done { id: 3 }]);
+    events.extend([Event::Flush { id: 4, connection: 1 }, Event::Done { id: 4 }]);
+    events.push(Event::Mark("committed".to_string()));
+    Log { size: 64 << 10, sector: SECTOR, base: 0, events }
+}
+
+/// A committed record has its data, in each sector; and where a mark says so there is one.
+const CHECK: &str = "c=$(head -c1 {image} | tr -d '\\0'); d=$(tail -c +4097 {image} | head -c2048 | tr -d '\\0' | wc -c); \
+                     if [ \"$c\" = c ]; then [ $d = 2048 ]; else [ ! -s {acked} ]; fi";
+
+fn check(text: &str) -> Template {
+    Template::new("--check", text, &["image", "acked", "socket", "uri"], &["image", "uri", "socket"]).unwrap()
+}
+
+fn spec() -> SearchSpec {
+    SearchSpec {
+        rules: Rules { sector: SECTOR, atomic: None },
+        states: 60,
+        seed: 1,
+        threads: 2,
+        most: Duration::from_secs(60),
+        broken: vec![],
+    }
+}
+
+fn found(log: &Log, spec: &SearchSpec) -> Found {
+    search(log, &check(CHECK), spec, &|| false, &|_| {}).unwrap()
+}
+
+#[test]
+fn missing_barrier_is_told_as_one_lost_write() {
+    let log = commit(false);
+    let failing = found(&log, &spec()).failing.unwrap();
+    assert_eq!((failing.name.as_str(), failing.again), ("5:1", true));
+    assert!(
+        failing.story.contains("request 1      write            2,048 bytes at         4,096"),
+        "{}",
+        failing.story
+    );
+    assert!(
+        failing.story.contains("acknowledged: LOST\n") && failing.story.contains("acknowledged: survived\n")
+    );
+    let (story, verdict) = replay_state(&log, &check(CHECK), &spec(), "5:1", &|| false).unwrap();
+    assert!(story == failing.story && verdict == failing.verdict, "the name replays it");
+    let said = replay_state(&log, &check(CHECK), &spec(), "5:7", &|| false).unwrap_err().to_string();
+    assert!(said.contains("request 7 cannot be lost by a cut after 5 events"), "{said}");
+}
+
+#[test]
+fn barrier_leaves_no_failing_state_and_each_flush_is_needed() {
+    let log = commit(true);
+    let all = found(&log, &spec());
+    assert_eq!(all.failing, None);
+    assert_eq!((all.coverage.intervals, all.coverage.two_lost), (3, 3), "all of them complete");
+    assert!(all.coverage.checks > 15 && all.coverage.equal > 10, "{:?}", all.coverage);
+    let dropped = drop_flushes(&log, &check(CHECK), &spec(), &|| false).unwrap();
+    let needed: Vec<Option<&str>> = dropped.iter().map(|d| d.needed.as_deref()).collect();
+    assert_eq!(needed, [Some("6!2:1.0-2"), Some("9!4:3")]);
+    // A check that looks at nothing notices nothing.
+    let dropped = drop_flushes(&log, &check("test -f {image}"), &spec(), &|| false).unwrap();
+    assert!(dropped.iter().all(|d| d.needed.is_none() && d.states > 0));
+}
+
+#[test]
+fn torn_write_is_found_unless_it_is_atomic() {
+    let mut log = commit(true);
+    // The record and its data as one write that is torn.
+    log.events = vec![write(1, 0, 16, b'c'), Event::Done { id: 1 }];
+    let whole = "n=$(head -c8192 {image} | tr -d '\\0' | wc -c); [ $n = 0 ] || [ $n = 8192 ]";
+    let find = |atomic| {
+        let spec = SearchSpec { rules: Rules { sector: SECTOR, atomic }, ..spec() };
+        search(&log, &check(whole), &spec, &|| false, &|_| {}).unwrap()
+    };
+    let failing = find(None).failing.unwrap();
+    assert!(failing.story.contains("LOST: sectors 0-0 of 0-15"), "{}", failing.story);
+    assert_eq!(find(Some(Atomic { size: 8192, boundary: None })).failing, None);
+    assert!(find(Some(Atomic { size: 8192, boundary: Some(4096) })).failing.is_some());
+}
+
+#[test]
+fn states_come_in_their_order_and_equal_ones_count_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let text = format!(
+        "head -c1024 {{image}} | tr '\\0' '.' | cut -c1-1 >> {0}; tail -c1 {0} > /dev/null",
+        seen.display()
+    );
+    let events = (1..=3).flat_map(|id| [write(id, id - 1, 1, b'0' + id as u8), Event::Done { id }]).collect();
+    let log = Log { size: 4096, sector: SECTOR, base: 0, events };
+    let spec = SearchSpec { threads: 1, states: 100, ..spec() };
+    let all = search(&log, &check(&text), &spec, &|| false, &|_| {}).unwrap();
+    // Eight subsets of three writes, all of them found; the rest of the drawn ones are equal.
+    assert_eq!((all.coverage.checks, all.failing), (8, None));
+    let first: String = std::fs::read_to_string(&seen).unwrap().lines().take(5).collect();
+    assert_eq!(first, "11.11", "uncut, nothing lost, all lost, and the two prefixes");
+}
+
+#[test]
+fn check_that_fails_with_nothing_lost_is_the_users_mistake() {
+    let fails = search(&commit(true), &check("test ! -f {image}"), &spec(), &|| false, &|_| {}).unwrap_err();
+    assert!(matches!(&fails, CrashError::Input(text) if text.contains("on the uncut state")), "{fails}");
+    let none =
+        search(&commit(true), &check("no-such-program {image}"), &spec(), &|| false, &|_| {}).unwrap_err();
+    assert!(none.to_string().contains("--check: it cannot be started"), "{none}");
+    let slow = SearchSpec { most: Duration::from_millis(50), ..spec() };
+    let slow = search(&commit(true), &check("sleep 60; cat {image}"), &slow, &|| false, &|_| {}).unwrap_err();
+    assert!(slow.to_string().contains("no end after"), "{slow}");
+}
+
+#[test]
+fn interrupted_search_ends_and_says_so() {
+    let asked = AtomicU64::new(0);
+    let stops = || asked.fetch_add(1, Ordering::Relaxed) > 3;
+    let ended = search(&commit(true), &check("sleep 1; cat {image} > /dev/null"), &spec(), &stops, &|_| {});
+    assert!(matches!(ended, Err(CrashError::Stopped)), "{ended:?}");
+}
+
+#[test]
+fn broken_drive_is_named_in_the_story() {
+    let log = commit(true);
+    for kind in [Broken::Shorn, Broken::Garbage, Broken::Phantom] {
+        let spec = SearchSpec { broken: vec![kind], ..spec() };
+        let failing = found(&log, &spec).failing.unwrap();
+        assert!(failing.story.contains(&format!("a broken drive: {}", kind.key())), "{}", failing.story);
+        let (_, verdict) = replay_state(&log, &check(CHECK), &spec, &failing.name, &|| false).unwrap();
+        assert_ne!(verdict, Verdict::Passed, "{} replays it", failing.name);
+    }
+}
+
+#[test]
+fn client_that_writes_nothing_leaves_an_empty_log_with_its_marks() {
+    let client =
+        Template::new("--run", "test -S {socket} && echo one && echo two", &["socket"], &["socket"]).unwrap();
+    let spec = RecordSpec { size: 1 << 20, sector: SECTOR, image: None, most: Duration::from_secs(60) };
+    let done = record(&client, &spec, &|| false).unwrap();
+    assert!(done.status.success());
+    assert_eq!(done.log.marks(9).collect::<Vec<_>>(), ["one", "two"]);
+    let slow = Template::new("--run", "sleep 60; cat {socket}", &["socket"], &["socket"]).unwrap();
+    let spec = RecordSpec { most: Duration::from_millis(50), ..spec };
+    assert!(record(&slow, &spec, &|| false).unwrap_err().to_string().contains("has not ended"));
+}
+
+#[test]
+fn client_begins_on_the_image_that_it_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("begin");
+    let begin: Vec<u8> = (0..16 * SECTOR).map(|at| if at / SECTOR % 3 == 0 { b'x' } else { 0 }).collect();
+    std::fs::write(&path, &begin).unwrap();
+    let client = Template::new("--run", "test -S {socket}", &["socket"], &["socket"]).unwrap();
+    let most = Duration::from_secs(60);
+    let spec = RecordSpec { size: 1 << 20, sector: SECTOR, image: Some(path.clone()), most };
+    let log = record(&client, &spec, &|| false).unwrap().log;
+    assert!(log.base > 0 && log.of_client().is_empty());
+    let same = format!("head -c8192 {{image}} | cmp - {}", path.display());
+    let all = search(&log, &check(&same), &self::spec(), &|| false, &|_| {}).unwrap();
+    assert_eq!((all.failing, all.coverage.intervals), (None, 1), "no cut is in what was there before");
+    let small = RecordSpec { size: 4096, ..spec };
+    assert!(record(&client, &small, &|| false).unwrap_err().to_string().contains("8192 bytes"));
+}

@@ -1,0 +1,354 @@
+//! A plain drive in RAM that keeps a log of what its clients send, and a crash state served to a check.
+//!
+//! Nothing is simulated: a write is acknowledged 100 us after its arrival and a FLUSH 2 ms after its own, so that a client which
+//! does not wait for an answer goes on before it has one, as it would beside a real drive. The lines that the client prints are
+//! read before each request is taken and before each answer leaves, so that a mark stands in the log where it was printed.
+
+use crate::address::Address;
+use crate::error::{Broken, ServeError};
+use crate::lock;
+use crate::protocol::handshake::{Agreed, Export, handshake};
+use crate::protocol::numbers::flag;
+use crate::protocol::reply::{Extent, Reply};
+use crate::protocol::request::{self, HEAD, Request, Verb};
+use crate::socket::Socket;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use std::io::{PipeReader, Read, Write};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use wordline_volatile::{Content, Event, Image, Log};
+
+/// How long a write, a trim or zeroes take.
+const WRITE: Duration = Duration::from_micros(100);
+/// How long a FLUSH takes.
+const FLUSH: Duration = Duration::from_millis(2);
+/// How often is looked whether the server stops.
+const LOOK: Duration = Duration::from_millis(20);
+/// Bytes that are read from a socket at once.
+const READ: usize = 128 << 10;
+
+/// A drive in RAM, served at a unix socket.
+pub struct Recorder {
+    shared: Arc<Shared>,
+    path: PathBuf,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    drive: Mutex<Drive>,
+    export: Export,
+    stopping: AtomicBool,
+    connections: AtomicU64,
+}
+
+struct Drive {
+    image: Image,
+    log: Log,
+    /// The lines that the client prints, if a log is kept.
+    marks: Option<Marks>,
+    next: u64,
+}
+
+/// What a client prints, line by line.
+struct Marks {
+    pipe: PipeReader,
+    /// A line that has not ended.
+    line: Vec<u8>,
+}
+
+/// A reply whose time has not come, and the requests of the log that it acknowledges.
+struct Pending {
+    due: Instant,
+    ids: Vec<u64>,
+    reply: Reply,
+}
+
+impl Recorder {
+    /// Serve an image at a path where there is no file. A log is kept if there is a pipe, with what comes through that as marks.
+    ///
+    /// # Errors
+    /// When no socket can be made there.
+    pub fn start(
+        path: &Path,
+        image: Image,
+        sector: u64,
+        printed: Option<PipeReader>,
+    ) -> Result<Recorder, ServeError> {
+        let failed = |what: String| ServeError::Machine(format!("{}: {what}", path.display()));
+        let listener =
+            UnixListener::bind(path).map_err(|e| failed(format!("no socket can be made there: {e}")))?;
+        listener.set_nonblocking(true).map_err(|e| failed(e.to_string()))?;
+        let export = Export {
+            name: "crash".to_string(),
+            description: "A drive in RAM whose writes are recorded".to_string(),
+            size: image.size(),
+            preferred: u32::try_from(sector).unwrap_or(4096).max(512),
+            read_only: false,
+        };
+        let log = Log { size: image.size(), sector, base: 0, events: vec![] };
+        let marks = printed.map(Marks::of).transpose().map_err(|e| failed(e.to_string()))?;
+        let drive = Mutex::new(Drive { image, log, marks, next: 1 });
+        let (stopping, connections) = (AtomicBool::new(false), AtomicU64::new(1));
+        let shared = Arc::new(Shared { drive, export, stopping, connections });
+        let serving = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("wordline-record".to_string());
+        let thread = thread.spawn(move || accept(&serving, &listener));
+        let thread = Some(thread.map_err(|e| failed(format!("no thread can be begun: {e}")))?);
+        Ok(Recorder { shared, path: path.to_path_buf(), thread })
+    }
+
+    /// Its address, as clients spell it.
+    pub fn uri(&self) -> String {
+        Address::Unix(self.path.clone()).to_string()
+    }
+
+    /// End all connections. Returns the log.
+    pub fn end(mut self) -> Log {
+        self.stop();
+        let mut drive = lock(&self.shared.drive);
+        drive.read_marks();
+        let empty = Log { events: vec![], ..drive.log };
+        std::mem::replace(&mut drive.log, empty)
+    }
+
+    fn stop(&mut self) {
+        self.shared.stopping.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has said so.
+            let _ = thread.join();
+        }
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Wait for bytes. Returns whether there are any.
+fn wait(on: &impl std::os::fd::AsFd, most: Duration) -> bool {
+    let most = Timespec::try_from(most).ok();
+    matches!(poll(&mut [PollFd::new(on, PollFlags::IN)], most.as_ref()), Ok(n) if n > 0)
+}
+
+fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
+    let mut clients: Vec<JoinHandle<()>> = vec![];
+    while !shared.stopping.load(Ordering::Relaxed) {
+        if !wait(listener, LOOK) {
+            // A client that prints and asks nothing must not wait for somebody to read.
+            lock(&shared.drive).read_marks();
+            continue;
+        }
+        let Ok((stream, _)) = listener.accept() else { continue };
+        let _ = stream.set_nonblocking(false);
+        let shared = Arc::clone(shared);
+        let client = move || {
+            let socket = Socket::Unix(stream);
+            // Whoever leaves in the midst of a request has not sent it.
+            let _ = serve(&shared, &socket);
+            socket.shut();
+        };
+        clients.extend(std::thread::Builder::new().name("wordline-client".to_string()).spawn(client));
+        clients.retain(|client| !client.is_finished());
+    }
+    for client in clients {
+        let _ = client.join();
+    }
+}
+
+fn serve(shared: &Shared, socket: &Socket) -> Result<(), Broken> {
+    socket.patience(Some(Duration::from_secs(10)))?;
+    let Some(agreed) = handshake(&mut &*socket, &shared.export)? else { return Ok(()) };
+    let number = shared.connections.fetch_add(1, Ordering::Relaxed);
+    let mut bytes: Vec<u8> = vec![];
+    let mut pending: Vec<Pending> = vec![];
+    let mut leaves = false;
+    while !shared.stopping.load(Ordering::Relaxed) && !(leaves && pending.is_empty()) {
+        let due = pending.iter().map(|p| p.due).min();
+        let patience = due.map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
+        if leaves {
+            std::thread::sleep(patience);
+        } else if wait(socket, patience) {
+            let mut room = vec![0; READ];
+            match socket.try_read(&mut room)? {
+                Some(0) => leaves = true,
+                Some(read) => bytes.extend(&room[..read]),
+                None => {}
+            }
+            leaves |= shared.take(&mut bytes, (agreed, number), &mut pending)?;
+        }
+        shared.answer(socket, &mut pending)?;
+    }
+    Ok(())
+}
+
+impl Shared {
+    /// Take whole requests. Returns whether the client leaves.
+    fn take(
+        &self,
+        bytes: &mut Vec<u8>,
+        (agreed, number): (Agreed, u64),
+        pending: &mut Vec<Pending>,
+    ) -> Result<bool, Broken> {
+        let mut from = 0;
+        while let Some((head, rest)) = bytes[from..].split_first_chunk::<HEAD>() {
+            let asked = request::request(head)?;
+            let Some(data) = rest.get(..asked.payload()) else { break };
+            if asked.verb == Some(Verb::Disconnect) {
+                return Ok(true);
+            }
+            pending.push(lock(&self.drive).ask(agreed, number, &asked, data));
+            from += HEAD + data.len();
+        }
+        bytes.drain(..from);
+        Ok(false)
+    }
+
+    /// Send the replies that are due; the log has each before the client.
+    fn answer(&self, mut socket: &Socket, pending: &mut Vec<Pending>) -> Result<(), Broken> {
+        let now = Instant::now();
+        let (mut due, rest): (Vec<Pending>, Vec<Pending>) = pending.drain(..).partition(|p| p.due <= now);
+        *pending = rest;
+        due.sort_by_key(|p| p.due);
+        for Pending { ids, reply, .. } in due {
+            if !ids.is_empty() {
+                let mut drive = lock(&self.drive);
+                drive.read_marks();
+                ids.into_iter().for_each(|id| drive.note(Event::Done { id }));
+            }
+            for part in reply.parts() {
+                socket.write_all(part)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Marks {
+    fn of(pipe: PipeReader) -> std::io::Result<Marks> {
+        fcntl_setfl(&pipe, fcntl_getfl(&pipe)? | OFlags::NONBLOCK)?;
+        Ok(Marks { pipe, line: vec![] })
+    }
+
+    /// The lines that have come.
+    fn take(&mut self) -> Vec<String> {
+        let mut room = [0; 4096];
+        while let Ok(read @ 1..) = self.pipe.read(&mut room) {
+            self.line.extend(&room[..read]);
+        }
+        let end = self.line.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let whole: Vec<u8> = self.line.drain(..end).collect();
+        String::from_utf8_lossy(&whole).lines().map(str::to_string).collect()
+    }
+}
+
+impl Drive {
+    fn note(&mut self, event: Event) {
+        if self.marks.is_some() {
+            self.log.events.push(event);
+        }
+    }
+
+    /// Put what the client has printed into the log.
+    fn read_marks(&mut self) {
+        let lines = self.marks.as_mut().map(Marks::take).unwrap_or_default();
+        self.log.events.extend(lines.into_iter().map(Event::Mark));
+    }
+
+    fn ask(&mut self, agreed: Agreed, connection: u64, asked: &Request, data: &[u8]) -> Pending {
+        self.read_marks();
+        let now = Instant::now();
+        let (due, ids, reply) = match asked.check(self.image.size(), false, agreed) {
+            Err((error, why)) => (now, vec![], Reply::error(agreed, asked.cookie, error, &why)),
+            Ok(verb) => self.act(agreed, connection, (verb, asked), data, now),
+        };
+        Pending { due, ids, reply }
+    }
+
+    fn act(
+        &mut self,
+        agreed: Agreed,
+        connection: u64,
+        (verb, asked): (Verb, &Request),
+        data: &[u8],
+        now: Instant,
+    ) -> (Instant, Vec<u64>, Reply) {
+        let done = Reply::done(agreed, asked.cookie);
+        let (offset, length) = (asked.offset, u64::from(asked.length));
+        let fua = asked.has(flag::FUA);
+        match verb {
+            Verb::Read => {
+                let mut body = vec![0; asked.length as usize];
+                self.image.read(offset, &mut body);
+                let whole = 0..body.len();
+                (now, vec![], Reply::data(agreed, asked.cookie, offset, body, whole))
+            }
+            Verb::BlockStatus => {
+                let extent = Extent { length: asked.length, state: 0 };
+                (now, vec![], Reply::extents(asked.cookie, &[extent]))
+            }
+            Verb::Flush => {
+                let id = self.number();
+                self.note(Event::Flush { id, connection });
+                (now + FLUSH, vec![id], done)
+            }
+            Verb::Write => (now + WRITE, vec![self.write(connection, offset, data, fua)], done),
+            Verb::Trim | Verb::WriteZeroes => {
+                let ids = self.zero(connection, offset..offset + length, verb == Verb::Trim, fua);
+                (now + WRITE, ids, done)
+            }
+            Verb::Disconnect => (now, vec![], done),
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// Write bytes; sectors that they are a part of are completed.
+    fn write(&mut self, connection: u64, offset: u64, data: &[u8], fua: bool) -> u64 {
+        let (sector, end) = (self.log.sector, offset + data.len() as u64);
+        let outer = offset / sector * sector..end.next_multiple_of(sector);
+        let mut whole = vec![0; (outer.end - outer.start) as usize];
+        self.image.read(outer.start, &mut whole);
+        whole[(offset - outer.start) as usize..][..data.len()].copy_from_slice(data);
+        let bytes: Arc<[u8]> = whole.as_slice().into();
+        for (at, number) in (outer.start / sector..outer.end / sector).enumerate() {
+            self.image.set(number, &Content::of(&bytes, at * sector as usize));
+        }
+        let id = self.number();
+        self.note(Event::Write { id, connection, offset: outer.start, fua, data: whole });
+        id
+    }
+
+    /// Zero bytes: whole sectors as such, and what is less of one by a write, unless it is a trim, which leaves it as it is.
+    fn zero(&mut self, connection: u64, range: std::ops::Range<u64>, trim: bool, fua: bool) -> Vec<u64> {
+        let sector = self.log.sector;
+        let whole = range.start.next_multiple_of(sector)..range.end / sector * sector;
+        let edges = if whole.start < whole.end {
+            [range.start..whole.start, whole.end..range.end]
+        } else {
+            [range.clone(), range.end..range.end]
+        };
+        let mut ids = vec![];
+        for edge in edges.into_iter().filter(|edge| !trim && edge.start < edge.end) {
+            ids.push(self.write(connection, edge.start, &vec![0; (edge.end - edge.start) as usize], fua));
+        }
+        if whole.start < whole.end {
+            (whole.start / sector..whole.end / sector).for_each(|at| self.image.set(at, &Content::ZERO));
+            let id = self.number();
+            let (offset, length) = (whole.start, whole.end - whole.start);
+            self.note(Event::Zero { id, connection, offset, length, fua, trim });
+            ids.push(id);
+        }
+        ids
+    }
+}

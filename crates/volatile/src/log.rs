@@ -1,0 +1,205 @@
+//! What a client sent and was answered, in order.
+
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read, Write};
+use thiserror::Error;
+
+/// The first bytes of a file.
+const MAGIC: &[u8; 17] = b"wordline-writes/1";
+/// The most bytes of one event.
+const LONGEST: u32 = 64 << 20;
+
+/// Something that a client did, or was told.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Event {
+    /// A write of whole sectors arrived.
+    Write {
+        /// Its number; numbers rise in the order of arrival.
+        id: u64,
+        /// The connection it came on.
+        connection: u64,
+        /// The first byte.
+        offset: u64,
+        /// Whether it is durable when it is acknowledged.
+        fua: bool,
+        /// Its bytes.
+        data: Vec<u8>,
+    },
+    /// Sectors are to become zeroes, by WRITE ZEROES or by TRIM.
+    Zero {
+        /// As of a write.
+        id: u64,
+        /// As of a write.
+        connection: u64,
+        /// The first byte.
+        offset: u64,
+        /// How many.
+        length: u64,
+        /// As of a write.
+        fua: bool,
+        /// Whether it was a TRIM.
+        trim: bool,
+    },
+    /// A FLUSH arrived.
+    Flush {
+        /// As of a write.
+        id: u64,
+        /// As of a write.
+        connection: u64,
+    },
+    /// A request was acknowledged.
+    Done {
+        /// Its number.
+        id: u64,
+    },
+    /// The client printed a line, or set a mark.
+    Mark(String),
+}
+
+/// The log of a client.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Log {
+    /// Bytes of the drive.
+    pub size: u64,
+    /// Bytes of a sector, which is never torn.
+    pub sector: u64,
+    /// How many events are what the drive held before the client: each is durable, and no cut is in them.
+    pub base: usize,
+    /// All that happened.
+    pub events: Vec<Event>,
+}
+
+/// Why a file is no log.
+#[derive(Debug, Error)]
+pub enum LogError {
+    /// It cannot be read or written.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// Its contents.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+impl Log {
+    /// Write it.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn write(&self, to: &mut impl Write) -> Result<(), LogError> {
+        to.write_all(MAGIC)?;
+        to.write_all(&self.size.to_le_bytes())?;
+        to.write_all(&self.sector.to_le_bytes())?;
+        to.write_all(&(self.base as u64).to_le_bytes())?;
+        for event in &self.events {
+            let bytes = postcard::to_stdvec(event).map_err(|e| LogError::Wrong(e.to_string()))?;
+            to.write_all(&(bytes.len() as u32).to_le_bytes())?;
+            to.write_all(&bytes)?;
+        }
+        Ok(to.flush()?)
+    }
+
+    /// Whether a file begins as a log does.
+    pub fn is_one(head: &[u8]) -> bool {
+        head.starts_with(MAGIC)
+    }
+
+    /// Read one.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no log: at which byte, and why.
+    pub fn read(from: &mut impl Read) -> Result<Log, LogError> {
+        let mut bytes = vec![];
+        from.read_to_end(&mut bytes)?;
+        let wrong = |at: usize, what: &str| LogError::Wrong(format!("byte {at}: {what}"));
+        if !Log::is_one(&bytes) {
+            return Err(wrong(0, "this is no log of `wordline crash`"));
+        }
+        let number = |at: usize| {
+            let taken: Option<[u8; 8]> = bytes.get(at..at + 8).and_then(|b| b.try_into().ok());
+            taken.map(u64::from_le_bytes).ok_or_else(|| wrong(at, "the file ends in its head"))
+        };
+        let (size, sector) = (number(MAGIC.len())?, number(MAGIC.len() + 8)?);
+        let base = number(MAGIC.len() + 16)? as usize;
+        if sector == 0 || !sector.is_power_of_two() || sector > 1 << 20 || !size.is_multiple_of(sector) {
+            let what = format!("a drive of {size} bytes in sectors of {sector}");
+            return Err(wrong(MAGIC.len(), &what));
+        }
+        let mut log = Log { size, sector, base, events: vec![] };
+        let mut at = MAGIC.len() + 24;
+        while at < bytes.len() {
+            let length: Option<[u8; 4]> = bytes.get(at..at + 4).and_then(|b| b.try_into().ok());
+            let length = length.map(u32::from_le_bytes).filter(|n| *n <= LONGEST);
+            let event = length.and_then(|n| bytes.get(at + 4..at + 4 + n as usize));
+            let event = event.ok_or_else(|| wrong(at, "the file ends within an event"))?;
+            let event: Event = postcard::from_bytes(event).map_err(|e| wrong(at, &e.to_string()))?;
+            log.check(&event).map_err(|what| wrong(at, &what))?;
+            log.events.push(event);
+            at += 4 + length.unwrap_or(0) as usize;
+        }
+        Ok(log)
+    }
+
+    /// Whether an event fits the drive.
+    fn check(&self, event: &Event) -> Result<(), String> {
+        let (offset, length) = match event {
+            Event::Write { offset, data, .. } => (*offset, data.len() as u64),
+            Event::Zero { offset, length, .. } => (*offset, *length),
+            _ => return Ok(()),
+        };
+        let is_whole = offset.is_multiple_of(self.sector) && length.is_multiple_of(self.sector);
+        let fits = offset.checked_add(length).is_some_and(|end| end <= self.size);
+        if is_whole && fits && length > 0 {
+            return Ok(());
+        }
+        let (size, sector) = (self.size, self.sector);
+        Err(format!("{length} bytes at {offset} of a drive of {size} bytes in sectors of {sector}"))
+    }
+
+    /// What the client did.
+    pub fn of_client(&self) -> &[Event] {
+        self.events.get(self.base..).unwrap_or_default()
+    }
+
+    /// The marks of the first so many events.
+    pub fn marks(&self, at: usize) -> impl Iterator<Item = &str> {
+        let mark = |event: &'_ Event| matches!(event, Event::Mark(_));
+        let events = self.events[..at.min(self.events.len())].iter();
+        events
+            .filter(move |e| mark(e))
+            .filter_map(|e| if let Event::Mark(text) = e { Some(text.as_str()) } else { None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_read_as_it_was_written() {
+        let events = vec![
+            Event::Write { id: 1, connection: 1, offset: 512, fua: true, data: vec![7; 1024] },
+            Event::Zero { id: 2, connection: 2, offset: 0, length: 512, fua: false, trim: true },
+            Event::Flush { id: 3, connection: 1 },
+            Event::Done { id: 3 },
+            Event::Mark("acknowledged 1".to_string()),
+        ];
+        let log = Log { size: 1 << 20, sector: 512, base: 0, events };
+        let mut bytes = vec![];
+        log.write(&mut bytes).unwrap();
+        assert_eq!(Log::read(&mut &bytes[..]).unwrap(), log);
+        assert_eq!(log.marks(5).collect::<Vec<_>>(), ["acknowledged 1"]);
+        for end in [0, 10, 20, 40, bytes.len() - 1] {
+            assert!(Log::read(&mut &bytes[..end]).is_err(), "{end}");
+        }
+    }
+
+    #[test]
+    fn an_event_that_does_not_fit_the_drive_is_refused() {
+        let event =
+            Event::Zero { id: 2, connection: 2, offset: 1 << 20, length: 512, fua: false, trim: true };
+        let mut bytes = vec![];
+        Log { size: 1 << 20, sector: 512, base: 0, events: vec![event] }.write(&mut bytes).unwrap();
+        let said = Log::read(&mut &bytes[..]).unwrap_err().to_string();
+        assert!(said.starts_with("byte 41: 512 bytes at 1048576 of a drive"), "{said}");
+    }
+}

@@ -1,0 +1,81 @@
+//! A crash state in words: which requests reached the disk, and which did not.
+
+use crate::cache::Write;
+use crate::log::Log;
+use crate::replay::Interval;
+use crate::state::{State, runs};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Requests that survive are named if they are no more.
+const MOST: usize = 12;
+
+/// A number with thousands apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// What became of a request, in words.
+fn fate(write: &Write, lost: Option<&BTreeSet<u64>>, sector: u64) -> String {
+    let Some(lost) = lost else { return "survived".to_string() };
+    if lost == write.sectors() {
+        return "LOST".to_string();
+    }
+    let begin = write.request().offset / sector;
+    let count = write.request().length.div_ceil(sector);
+    let runs: Vec<String> = runs(lost).map(|(from, to)| format!("{}-{}", from - begin, to - begin)).collect();
+    format!("LOST: sectors {} of 0-{}", runs.join(", "), count - 1)
+}
+
+/// What was lost by a state of a log, at the interval of its cut.
+pub fn story(log: &Log, interval: &Interval, state: &State) -> String {
+    let cache = interval.cache();
+    let writes: Vec<&Write> = cache.writes().collect();
+    let mut text = format!(
+        "power cut after event {} of {}, {} requests not durable",
+        grouped(interval.at() as u64),
+        grouped(log.events.len() as u64),
+        grouped(writes.len() as u64)
+    );
+    if let Some(id) = state.dropped {
+        let _ = write!(text, "; the drive ignored FLUSH or FUA of request {id}");
+    }
+    if let Some(fault) = &state.fault {
+        let _ = write!(text, "; a broken drive: {}", fault.kind().key());
+    }
+    text.push('\n');
+    let is_shown = |write: &&&Write| writes.len() <= MOST || state.lost.contains_key(&write.request().id);
+    for write in writes.iter().filter(is_shown).take(4 * MOST) {
+        let request = write.request();
+        let flags = if request.fua { ", FUA" } else { "" };
+        let done = if write.acknowledged().is_some() { "acknowledged" } else { "in flight" };
+        let fate = fate(write, state.lost.get(&request.id), cache.rules().sector);
+        let _ = writeln!(
+            text,
+            "  request {:<6} {:<12} {:>9} bytes at {:>13}, connection {}, {done}{flags}: {fate}",
+            request.id,
+            request.op.key(),
+            grouped(request.length),
+            grouped(request.offset),
+            request.connection,
+        );
+    }
+    if writes.len() > MOST {
+        text.push_str("  all others survived\n");
+    }
+    match log.marks(interval.at()).last() {
+        Some(mark) => {
+            let _ = writeln!(text, "  last mark before the cut: {mark}");
+        }
+        None => text.push_str("  no mark before the cut\n"),
+    }
+    text
+}
