@@ -138,8 +138,23 @@ def python_page() -> str:
 
     text = "# Python\n\nEvery public name of `wordline`, from its docstring.\n\n"
     for name in sorted(wordline.__all__, key=str.lower):
-        text += f"::: wordline.{name}\n\n"
+        text += f"::: wordline.{name}\n\n{native_members(getattr(wordline, name))}"
     return text
+
+
+def native_members(item: object) -> str:
+    """Return a table of what a class of the native half has: its stub has no docstrings."""
+    from wordline import _wordline
+
+    if not isinstance(item, type) or getattr(_wordline, item.__name__, None) is not item:
+        return ""
+    rows = []
+    for name, member in vars(item).items():
+        says = " ".join((member.__doc__ or "").split()).replace("|", "\\|")
+        if not name.startswith("_") and says:
+            signature = (getattr(member, "__text_signature__", None) or "").replace("$self, ", "")
+            rows.append(f"| `{name}{signature.replace('($self)', '()')}` | {says} |\n")
+    return "| member | |\n|---|---|\n" + "".join(rows) + "\n" if rows else ""
 
 
 def stage(folder: Path) -> int:

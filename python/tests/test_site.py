@@ -78,6 +78,7 @@ def test_reference_has_every_command_and_public_name(pages, wordline):
         assert f"\n### wordline {inner}\n" in commands
     assert "--over-provisioning" in commands
     python = (pages / "reference" / "python.md").read_text()
+    assert "| `free_blocks(region, plane)` | " in python
     assert re.findall(r"^::: wordline\.(\w+)$", python, re.M) == sorted(wl.__all__, key=str.lower)
 
 
