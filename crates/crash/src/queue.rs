@@ -34,8 +34,9 @@ pub(crate) struct Next {
 impl<'a> Queue<'a> {
     /// All states by what is permitted; with `broken` those of drives that are broken so, and no others.
     pub(crate) fn new(intervals: &'a [Interval], broken: &[Broken], seed: u64) -> Queue<'a> {
-        let pending =
-            intervals.iter().enumerate().filter(|(_, interval)| interval.cache().writes().next().is_some());
+        let has_states =
+            |interval: &Interval| !broken.is_empty() || interval.cache().writes().next().is_some();
+        let pending = intervals.iter().enumerate().filter(|(_, interval)| has_states(interval));
         let endless = pending.map(|(at, interval)| -> (usize, States<'a>) {
             if broken.is_empty() {
                 (at, states(interval, Class::Drawn, seed))

@@ -82,38 +82,41 @@ impl Fault {
         let mut random = SplitMix64(self.seed);
         let cache = interval.cache();
         let size = cache.rules().sector as usize;
-        let writes: Vec<_> = cache.writes().collect();
-        let Some(write) = writes.get((random.bits() % writes.len().max(1) as u64) as usize) else { return };
-        let sectors: Vec<u64> = write.sectors().iter().copied().collect();
         let before = interval.durable();
+        // What was being written, and what became durable last: sectors, each with what it held before.
+        let pending = cache.writes().map(|w| w.sectors().iter().map(|s| (*s, before.sector(*s))).collect());
+        let pending: Vec<Vec<(u64, Content)>> = pending.collect();
+        let durable = interval.older().to_vec();
+        let of = match self.kind {
+            Broken::Garbage | Broken::Misdirected => pending,
+            Broken::Rollback | Broken::Phantom => durable,
+            Broken::Shorn => [pending, durable].concat(),
+        };
+        let Some(sectors) = of.get((random.bits() % of.len().max(1) as u64) as usize) else { return };
         match self.kind {
             Broken::Shorn => {
                 let kept = (random.bits() % sectors.len() as u64) as usize;
-                sectors[kept..].iter().for_each(|s| image.set(*s, &before.sector(*s)));
+                sectors[kept..].iter().for_each(|(sector, old)| image.set(*sector, old));
             }
             Broken::Garbage => {
-                for sector in sectors {
+                for (sector, _) in sectors {
                     let bytes: Arc<[u8]> = (0..size).map(|_| random.bits() as u8).collect();
-                    image.set(sector, &Content::of(&bytes, 0));
+                    image.set(*sector, &Content::of(&bytes, 0));
                 }
             }
-            Broken::Rollback | Broken::Phantom => {
-                let older = interval.older();
-                let whole = self.kind == Broken::Phantom;
-                let picked = older.get((random.bits() % older.len().max(1) as u64) as usize);
-                for (sector, content) in picked.into_iter().flatten() {
-                    if whole || random.bits() >> 63 == 0 {
-                        image.set(*sector, content);
-                    }
+            Broken::Phantom => sectors.iter().for_each(|(sector, old)| image.set(*sector, old)),
+            Broken::Rollback => {
+                for (sector, old) in sectors.iter().filter(|_| random.bits() >> 63 == 0) {
+                    image.set(*sector, old);
                 }
             }
             Broken::Misdirected => {
                 let end = image.size() / size as u64;
                 let to = random.bits() % end.saturating_sub(sectors.len() as u64).max(1);
-                for (at, sector) in sectors.iter().enumerate() {
+                for (at, (sector, old)) in sectors.iter().enumerate() {
                     let content = image.sector(*sector);
                     image.set(to + at as u64, &content);
-                    image.set(*sector, &before.sector(*sector));
+                    image.set(*sector, old);
                 }
             }
         }
