@@ -34,8 +34,8 @@ pub(crate) struct CrashArgs {
     /// Check one state by the name that a failure has printed, and print its story
     #[arg(long, value_name = "NAME", conflicts_with_all = ["drop_flushes", "broken", "run"])]
     pub(crate) state: Option<String>,
-    /// Ignore each FLUSH and FUA of the log in turn: one that no check misses costs time for nothing, and a check that misses
-    /// none of them tests nothing
+    /// Ignore each FLUSH and FUA of the log in turn. One that the check does not notice costs time for nothing; a check that
+    /// notices none of them tests nothing
     #[arg(long)]
     pub(crate) drop_flushes: bool,
     /// Check states of broken drives instead, which no standard permits: shorn, garbage, rollback, misdirected, phantom;

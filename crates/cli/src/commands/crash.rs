@@ -204,12 +204,12 @@ fn to_text(found: &Found, dropped: Option<&[Dropped]>, replay: Option<&str>) -> 
 
 fn dropped_to_text(dropped: &[Dropped]) -> String {
     let needed = dropped.iter().filter(|one| one.needed.is_some()).count();
-    let mut text = format!("{} FLUSH and FUA ignored in turn: the check misses {needed}\n", dropped.len());
+    let mut text = format!("{} FLUSH and FUA ignored in turn: the check notices {needed}\n", dropped.len());
     for one in dropped.iter().take(40) {
         let what = if one.flush.is_flush { "FLUSH" } else { "FUA of request" };
         let came = match &one.needed {
             Some(name) => format!("needed: state {name} fails"),
-            None => format!("never missed in {} states", one.states),
+            None => format!("not noticed in {} states", one.states),
         };
         text += &format!("  {what} {:<6} {came}\n", one.flush.id);
     }
