@@ -42,7 +42,7 @@ def test_planted_fault_is_found_and_told(crash, fault):
     assert f"--state {failing['state']}" in failing["replay"]
 
 
-def test_store_without_a_fault_passes_and_its_check_misses_dropped_flushes(crash):
+def test_store_without_a_fault_passes_and_its_check_notices_dropped_flushes(crash):
     states = str(max(60, int(STATES)))
     found = crash("store.py", "", "", "--states", states, "--drop-flushes")
     assert (found["code"], found["failing"]) == (0, None), found
@@ -71,7 +71,7 @@ def maps() -> str:
 
 
 SQLITE = [
-    ("OFF", "DELETE", "", 1),
+    ("OFF", "DELETE", "durable", 1),
     ("NORMAL", "WAL", "", 0),
     ("NORMAL", "WAL", "durable", 1),
     ("FULL", "WAL", "durable", 0),

@@ -167,7 +167,8 @@ fn client_that_writes_nothing_leaves_an_empty_log_with_its_marks() {
 fn client_begins_on_the_image_that_it_is_given() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("begin");
-    let begin: Vec<u8> = (0..16 * SECTOR).map(|at| if at / SECTOR % 3 == 0 { b'x' } else { 0 }).collect();
+    let begin: Vec<u8> =
+        (0..16 * SECTOR).map(|at| if (at / SECTOR).is_multiple_of(3) { b'x' } else { 0 }).collect();
     std::fs::write(&path, &begin).unwrap();
     let client = Template::new("--run", "test -S {socket}", &["socket"], &["socket"]).unwrap();
     let most = Duration::from_secs(60);

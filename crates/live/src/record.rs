@@ -170,7 +170,7 @@ fn serve(shared: &Shared, socket: &Socket) -> Result<(), Broken> {
     let mut bytes: Vec<u8> = vec![];
     let mut pending: Vec<Pending> = vec![];
     let mut leaves = false;
-    while !shared.stopping.load(Ordering::Relaxed) && !(leaves && pending.is_empty()) {
+    while !(shared.stopping.load(Ordering::Relaxed) || leaves && pending.is_empty()) {
         let due = pending.iter().map(|p| p.due).min();
         let patience = due.map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
         if leaves {

@@ -87,7 +87,7 @@ impl Writer {
     fn mark(&mut self, text: &str) {
         let most = (self.sector - 33) as usize;
         let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        self.head(0, 0, MARK, end as u64, text[..end].as_bytes());
+        self.head(0, 0, MARK, end as u64, &text.as_bytes()[..end]);
     }
 
     fn entry(&mut self, sector: u64, sectors: u64, flags: u64, data: &[u8]) {
