@@ -3,8 +3,9 @@
     sqlite.py run URI SYNCHRONOUS JOURNAL     commit transfers between accounts, and print each when it is committed
     sqlite.py verify IMAGE ACKED [durable]    exit with 0 if the database is whole; with `durable`, if no commit is missing
 
-Each file has a header of one sector, with its length; a sync writes that and flushes, as a file system would. Needs a Python
-whose sqlite3 uses the shared library, as Linux distributions ship it.
+Each file has a header of one sector, with its length and where it begins; a new file begins where nothing was before. A sync
+writes the header and flushes, as a file system would. Needs a Python whose sqlite3 uses the shared library, as Linux
+distributions ship it.
 """
 
 import ctypes as c
@@ -18,7 +19,7 @@ import time
 from drive import Drive
 
 NAMES = ("db", "db-journal", "db-wal")
-AREA, ACCOUNTS, EACH, OK = 8 << 20, 16, 1000, 0
+AREA, ACCOUNTS, EACH, OK = 512 << 10, 16, 1000, 0
 P, I, L = c.c_void_p, c.c_int, c.c_int64
 
 
@@ -29,11 +30,14 @@ class Files:
         self.drive = drive
         self.length: list[int | None] = [None] * len(NAMES)
         self.changed = [False] * len(NAMES)
+        self.begin = [0] * len(NAMES)
+        self.created = 0
 
     def head(self, at: int, sync: bool) -> None:
         """Write the header of a file."""
         length = self.length[at]
-        self.drive.write(at * 512, struct.pack("<Q", 0 if length is None else length + 1).ljust(512, b"\0"))
+        head = struct.pack("<QQ", 0 if length is None else length + 1, self.begin[at])
+        self.drive.write(at * 512, head.ljust(512, b"\0"))
         self.changed[at] = False
         if sync:
             self.drive.flush()
@@ -61,13 +65,13 @@ def methods(files: Files) -> list:
 
     def read(file: int, into: int, count: int, offset: int) -> int:
         there = max(0, min(count, (files.length[at(file)] or 0) - offset))
-        data = files.drive.read((at(file) + 1) * AREA + offset, there) if there else b""
+        data = files.drive.read(files.begin[at(file)] + offset, there) if there else b""
         c.memmove(into, data.ljust(count, b"\0"), count)
         return OK if there == count else 522
 
     def write(file: int, data: int, count: int, offset: int) -> int:
         which = at(file)
-        files.drive.write((which + 1) * AREA + offset, c.string_at(data, count))
+        files.drive.write(files.begin[which] + offset, c.string_at(data, count))
         if offset + count > (files.length[which] or 0):
             files.length[which] = offset + count
             files.head(which, False)
@@ -122,6 +126,8 @@ def register(files: Files) -> list:
         opened.at, opened.methods = which(name), c.addressof(table)
         if files.length[opened.at] is None:
             files.length[opened.at], files.changed[opened.at] = 0, True
+            files.created += 1
+            files.begin[opened.at] = files.created * AREA
         if out:
             c.c_int.from_address(out).value = flags
         return OK
@@ -172,8 +178,10 @@ def run(uri: str, synchronous: str, journal: str) -> None:
     """Transfer between accounts."""
     kept = register(Files(Drive(uri)))
     db = sqlite3.connect("file:db?vfs=drive", uri=True, isolation_level=None)
-    for setting in ("locking_mode=EXCLUSIVE", f"journal_mode={journal}", f"synchronous={synchronous}"):
-        db.execute(f"PRAGMA {setting}")
+    if journal == "WAL":  # without shared memory
+        db.execute("PRAGMA locking_mode=EXCLUSIVE")
+    db.execute(f"PRAGMA journal_mode={journal}")
+    db.execute(f"PRAGMA synchronous={synchronous}")
     db.execute("PRAGMA wal_autocheckpoint=4")
     db.execute("BEGIN")
     db.execute("CREATE TABLE account (id INTEGER PRIMARY KEY, balance INTEGER, note BLOB)")
@@ -199,9 +207,9 @@ def verify(image: str, acked: str, durable: bool) -> str:
     with tempfile.TemporaryDirectory(dir=os.path.dirname(image)) as folder, open(image, "rb") as disk:
         for at, name in enumerate(NAMES):
             disk.seek(at * 512)
-            length = struct.unpack("<Q", disk.read(8))[0]
+            length, begin = struct.unpack("<QQ", disk.read(16))
             if length:
-                disk.seek((at + 1) * AREA)
+                disk.seek(begin)
                 with open(os.path.join(folder, name), "wb") as file:
                     file.write(disk.read(length - 1))
         try:
