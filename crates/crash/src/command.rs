@@ -33,14 +33,14 @@ impl Template {
                 places.push(name.to_string());
             } else if is_name {
                 let allowed: Vec<String> = knows.iter().map(|name| format!("{{{name}}}")).collect();
-                let what = format!("{option} {text:?}: there is no {{{name}}}");
+                let what = format!("{option}: there is no {{{name}}} in {text:?}");
                 return Err(CrashError::Input(format!("{what}\n  allowed: {}", allowed.join(", "))));
             }
             rest = if is_name { after } else { behind };
         }
         if !needs.is_empty() && !needs.iter().any(|name| places.iter().any(|place| place == name)) {
             let allowed: Vec<String> = needs.iter().map(|name| format!("{{{name}}}")).collect();
-            let what = format!("{option} {text:?}: nothing says where the drive stands");
+            let what = format!("{option}: nothing in {text:?} says where the drive is");
             return Err(CrashError::Input(format!("{what}\n  allowed: {} in it", allowed.join(" or "))));
         }
         Ok(Template { text: text.to_string(), places })
@@ -144,7 +144,10 @@ mod tests {
         let said = |text: &str| {
             Template::new("--check", text, &["image", "acked"], &["image"]).unwrap_err().to_string()
         };
-        assert!(said("./verify {imgae}").contains("there is no {imgae}\n  allowed: {image}, {acked}"));
+        assert!(
+            said("./verify {imgae}")
+                .contains("there is no {imgae} in \"./verify {imgae}\"\n  allowed: {image}, {acked}")
+        );
         assert!(said("./verify").contains("allowed: {image} in it"));
     }
 }

@@ -248,7 +248,7 @@ pub fn replay_state(
     let intervals = intervals(log, spec.rules, dropped);
     let interval = intervals.iter().find(|interval| interval.at() == at).ok_or_else(|| {
         let what = format!("--state {name}: no interval of this log ends after {at} events");
-        CrashError::Input(format!("{what}\n  allowed: a name that `wordline crash` printed for this log"))
+        CrashError::Input(format!("{what}\n  allowed: a name that was printed for this log"))
     })?;
     let state = State::of_name(name, interval).map_err(wrong)?;
     let verdict = Check::new(template, log, spec.most)?.run(interval, &state, stops)?;

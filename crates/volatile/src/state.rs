@@ -32,7 +32,7 @@ pub enum StateError {
     Spelling(String),
     /// There is no such cut or request in the log.
     #[error(
-        "{0}\n  allowed: a name that `wordline crash` printed for this log, with the same --sector and --atomic"
+        "{0}\n  allowed: a name that was printed for this log, with the same atomic write unit"
     )]
     NotThere(String),
 }

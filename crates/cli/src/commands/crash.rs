@@ -115,7 +115,7 @@ fn read(path: &Path, size: Option<u64>) -> Result<Log, Failure> {
     let unread = |e: std::io::Error| Failure::Input(format!("{shown}: cannot be read: {e}"));
     let mut bytes = vec![];
     BufReader::new(File::open(path).map_err(unread)?).read_to_end(&mut bytes).map_err(unread)?;
-    let allowed = "a log of `wordline crash --save`, or of dm-log-writes";
+    let allowed = "a log of writes that a crash test has saved, or one of dm-log-writes";
     let wrong = |e: LogError| Failure::Input(format!("{shown}: {e}\n  allowed: {allowed}"));
     if dm::is_one(&bytes) { dm::decode(&bytes, size) } else { Log::read(&mut &bytes[..]) }.map_err(wrong)
 }
