@@ -33,7 +33,7 @@ impl Template {
                 places.push(name.to_string());
             } else if is_name {
                 let allowed: Vec<String> = knows.iter().map(|name| format!("{{{name}}}")).collect();
-                let what = format!("{option} {text:?}: there is no {{{name}}}");
+                let what = format!("{option} {text:?}: unknown placeholder {{{name}}}");
                 return Err(CrashError::Input(format!("{what}\n  allowed: {}", allowed.join(", "))));
             }
             rest = if is_name { after } else { behind };
@@ -144,7 +144,7 @@ mod tests {
         let said = |text: &str| {
             Template::new("--check", text, &["image", "acked"], &["image"]).unwrap_err().to_string()
         };
-        assert!(said("./verify {imgae}").contains("there is no {imgae}\n  allowed: {image}, {acked}"));
+        assert!(said("./verify {imgae}").contains("unknown placeholder {imgae}\n  allowed: {image}, {acked}"));
         assert!(said("./verify").contains("allowed: {image} in it"));
     }
 }

@@ -71,18 +71,22 @@ fn line(shared: &Shared, mut stream: &UnixStream) -> io::Result<Vec<u8>> {
 fn obey(shared: &Shared, order: Order) -> Value {
     match order {
         Order::Stats => shared.to_json(),
-        Order::Mark(text) => shared.with_engine(|engine| json!({ "mark": text, "at_ns": engine.drive.now().0 })),
-        Order::Cut(when, seed) => shared.with_engine(|engine| match (engine.arm(when, seed), &engine.stopped) {
-            (Some(cut), _) => {
-                let mut told = cut.to_json();
-                if let Some(lost) = engine.drive.volatile().last_cut() {
-                    told["write_cache"] = lost.clone();
+        Order::Mark(text) => {
+            shared.with_engine(|engine| json!({ "mark": text, "at_ns": engine.drive.now().0 }))
+        }
+        Order::Cut(when, seed) => {
+            shared.with_engine(|engine| match (engine.arm(when, seed), &engine.stopped) {
+                (Some(cut), _) => {
+                    let mut told = cut.to_json();
+                    if let Some(lost) = engine.drive.volatile().last_cut() {
+                        told["write_cache"] = lost.clone();
+                    }
+                    json!({ "cut": told })
                 }
-                json!({ "cut": told })
-            }
-            (None, Some(why)) => json!({ "error": format!("the drive has stopped: {why}") }),
-            (None, None) => json!({ "armed": engine.armed.len() }),
-        }),
+                (None, Some(why)) => json!({ "error": format!("the drive has stopped: {why}") }),
+                (None, None) => json!({ "armed": engine.armed.len() }),
+            })
+        }
         Order::TimeScale(scale) => {
             shared.set_time_scale(scale);
             json!({ "time_scale": scale.factor() })

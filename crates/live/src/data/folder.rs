@@ -278,9 +278,12 @@ impl Folder {
 
     fn not_written(&self, e: &rusqlite::Error) -> NotWritten {
         let is_full = e.sqlite_error_code() == Some(ErrorCode::DiskFull);
-        let mend = if is_full { "make room, and serve it again" } else { "mend that, and serve it again" };
+        let fix = if is_full { "free some space" } else { "fix the cause" };
         let place = self.path.join(DATABASE);
-        NotWritten { why: format!("{}: it cannot be written: {e}; {mend}", place.display()), is_full }
+        NotWritten {
+            why: format!("{}: cannot be written: {e}; {fix} and start the server again", place.display()),
+            is_full,
+        }
     }
 
     /// What protected RAM no longer holds, where there may be much of it: it is on flash, or not needed any more.
