@@ -144,7 +144,9 @@ mod tests {
         let said = |text: &str| {
             Template::new("--check", text, &["image", "acked"], &["image"]).unwrap_err().to_string()
         };
-        assert!(said("./verify {imgae}").contains("unknown placeholder {imgae}\n  allowed: {image}, {acked}"));
+        assert!(
+            said("./verify {imgae}").contains("unknown placeholder {imgae}\n  allowed: {image}, {acked}")
+        );
         assert!(said("./verify").contains("allowed: {image} in it"));
     }
 }
