@@ -432,7 +432,7 @@ def test_wrong_input_ends_with_2(wordline, arguments, message):
 def test_reproduce_atlas_names_the_command_of_the_atlas(wordline):
     done = wordline("reproduce", "atlas")
     assert done.code == 2
-    assert "the atlas has a command of its own: wordline atlas" in done.err
+    assert "the atlas is a separate command: wordline atlas" in done.err
 
 
 # ---- The page.

@@ -102,9 +102,9 @@ def test_what_packs_parts_of_pages_comes_to_the_bits_and_metrics_of_rust(rust, p
     reports = [wl.run(scheme=scheme, **BUSY).to_dict() for scheme in (rust, python)]
     assert reports[0]["result_hash"] == reports[1]["result_hash"]
     assert reports[0]["flash"]["programs"] == reports[1]["flash"]["programs"]
-    followed = [report.get("followed") for report in reports]
-    assert followed[0] == followed[1]
-    assert bool(followed[0]) == rust.startswith("hierarchy")
+    metrics = [report.get("metrics") for report in reports]
+    assert metrics[0] == metrics[1]
+    assert bool(metrics[0]) == rust.startswith("hierarchy")
 
 
 @pytest.mark.skipif(not GOLDEN.exists(), reason="the golden rows are not part of the package")
@@ -118,7 +118,7 @@ def test_two_media_with_a_second_home_come_to_the_bits_of_rust(unit, workload):
         for scheme in (rust, HyssdPy(tlc_unit=unit, period=64, age=1))
     ]
     assert runs[0]["result_hash"] == runs[1]["result_hash"]
-    assert runs[0]["followed"] == runs[1]["followed"]
+    assert runs[0]["metrics"] == runs[1]["metrics"]
     assert runs[0]["flash"]["programs"]["migration"]["program"] > 0
 
 

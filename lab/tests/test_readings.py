@@ -129,7 +129,7 @@ def test_a_wrong_reading_is_named(folder, change, message):
         (["heat"], "no such reading; allowed: heat=count|period|late"),
         (["cold=count"], "no such reading"),
         (["heat=often"], "heat has the alternatives count, period, late"),
-        (["heat=late", "heat=period"], "heat is given twice"),
+        (["heat=late", "heat=period"], "heat appears twice"),
     ],
 )
 def test_a_wrong_choice_is_refused(folder, asked, message):

@@ -124,7 +124,7 @@ def test_a_signal_ends_the_processes(name, tmp_path):
     process.send_signal(getattr(signal, name))
     _, told = process.communicate(timeout=60)
     assert process.returncode == 128 + getattr(signal, name)
-    assert "\nstopped: nothing is kept of it" in told
+    assert "\nstopped: no results were kept" in told
     assert len(begun) == 2
     for pid in begun:
         with pytest.raises(ProcessLookupError):

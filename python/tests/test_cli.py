@@ -120,7 +120,7 @@ def test_rerun_gives_the_same_hash_or_says_that_it_does_not(wordline, small, tmp
     (tmp_path / "r.json").write_text(json.dumps(first))
     done = wordline("rerun", "r.json")
     assert done.code == 1
-    assert "another result" in done.err
+    assert "result differs" in done.err
 
 
 def test_rerun_takes_a_comparison(wordline, small):
@@ -144,19 +144,19 @@ def test_rerun_repeats_every_replica(wordline, small, tmp_path):
     args = ["--scheme", "conventional", "--scheme", "slc-cache", "--replicas", "3"]
     ok(wordline("compare", *small, *args, "--json", "c.json"))
     done = ok(wordline("rerun", "c.json"))
-    assert done.err.count("the same in all 3 replicas") == 2
+    assert done.err.count("identical in all 3 replicas") == 2
     found = json.loads((tmp_path / "c.json").read_text())
     found["reports"][1]["replicas"]["runs"][2]["result_hash"] = "0" * 16
     (tmp_path / "c.json").write_text(json.dumps(found))
     done = wordline("rerun", "c.json")
     assert done.code == 1
-    assert "slc-cache: another result, in the replicas with seed 3" in done.err
+    assert "slc-cache: result differs, in the replicas with seed 3" in done.err
 
 
 def test_a_trace_has_nothing_random_and_its_replicas_say_so(wordline, trace):
     args = ["--device", "demo-8gb", "--scheme", "conventional", "--workload", trace]
     done = ok(wordline("run", *args, "--replicas", "3"))
-    assert "all 3 replicas have the same result" in done.out
+    assert "all 3 replicas have identical results" in done.out
     assert "±" not in done.out
 
 
@@ -202,7 +202,7 @@ def test_a_closed_pipe_is_no_error(tmp_path, small):
 BAD = [
     # what is changed, what the message says
     (["--device", "demo-8bg"], ['did you mean "demo-8gb"?', "list devices"]),
-    (["--device", "nowhere.toml"], ["nowhere.toml", "no file of that name"]),
+    (["--device", "nowhere.toml"], ["nowhere.toml", "no built-in device or file of this name"]),
     (["--scheme", "slc-cahce"], ['did you mean "slc-cache"?']),
     (["--scheme", "slc-cache:static=3"], ["static"]),
     (["--workload", "burtsy"], ['did you mean "bursty"?', "allowed"]),
@@ -211,7 +211,10 @@ BAD = [
     (["--set", "gc.victm=fifo"], ["victm", 'did you mean "victim"?']),
     (["--set", "medium.flash.tlc.read=75"], ["medium.flash.tlc.read", "75"]),
     (["--set", "medium.flash.page=5KiB"], ["5KiB"]),
-    (["--set", "capacity.logical=1TiB"], ["capacity.logical", "more than the flash holds"]),
+    (
+        ["--set", "capacity.logical=1TiB"],
+        ["capacity.logical", "exceeds the capacity of the flash in its densest mode"],
+    ),
     (["--set", "medium.flash.channels=99999999999"], ["channels", "whole number"]),
     (["--set", "gc.victim"], ["KEY=VALUE"]),
     (["--fit", "squeeze"], ["squeeze", "error, wrap, compact"]),
@@ -381,7 +384,7 @@ def test_a_new_scheme_runs_as_it_is_and_so_does_its_test(wordline, tmp_path, nam
     assert linted.returncode == 0, linted.stdout
     again = wordline("scheme", "new", name)
     assert again.code == 2
-    assert "--force replaces it" in again.err
+    assert "file exists; --force overwrites it" in again.err
     assert wordline("scheme", "new", name, "--force").code == 0
 
 
@@ -396,10 +399,10 @@ def test_a_new_scheme_in_rust_is_the_sample_under_its_name(wordline, tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("Small", "is no name of a scheme"),
-        ("small--first", "is no name of a scheme"),
-        ("2x", "is no name of a scheme"),
-        ("ips", "there is a scheme of that name"),
+        ("Small", "is not a valid scheme name"),
+        ("small--first", "is not a valid scheme name"),
+        ("2x", "is not a valid scheme name"),
+        ("ips", "a scheme of this name exists; choose another"),
     ],
 )
 def test_a_scheme_of_a_wrong_name_is_refused(wordline, tmp_path, name, message):
@@ -427,7 +430,10 @@ def test_lives_on_this_machine_are_kept_and_come_to_what_the_native_command_does
     assert again.err.count("was kept") == 2
     refused = call(binary, *life, "--on", "2", "--out", "lives", cwd=tmp_path)
     assert refused.code == 2
-    assert "this is done in Python" in refused.err
+    assert (
+        "this command needs Python, which this binary does not include; run pip install"
+        in refused.err
+    )
     assert "--out" in wordline(*life, "--on", "2").err
     assert (
         "begins with a new drive"

@@ -261,7 +261,7 @@ def test_a_script_without_a_main_guard_is_told_and_does_not_wait_for_itself(work
     script.write_text(MINE + begins)
     done = call(sys.executable, script, timeout=60)
     assert done.code == 0, done.err
-    assert "its top level begins runs on a cluster" in done.out
+    assert "while its classes are loaded, its top level starts runs on a cluster" in done.out
     assert 'below `if __name__ == "__main__":`' in done.out
     guarded = "".join(f"    {line}\n" for line in begins.splitlines())
     script.write_text(f'{MINE}if __name__ == "__main__":\n{guarded}')
@@ -290,9 +290,9 @@ def test_a_worker_that_is_told_to_end_does_not_wait_for_its_run(tmp_path, sent):
 @pytest.mark.parametrize(
     ("on", "message"),
     [
-        ("dask://127.0.0.1:9", "no dask scheduler answers there"),
-        ("spark://x:1", "give the number of runs"),
-        ("0", "give the number of runs"),
+        ("dask://127.0.0.1:9", "no dask scheduler answers within"),
+        ("spark://x:1", "allowed: the number of runs in parallel on this machine, or"),
+        ("0", "allowed: the number of runs in parallel on this machine, or"),
     ],
 )
 def test_where_nobody_is(on, message, monkeypatch):

@@ -108,6 +108,6 @@ def test_wrong_usage_ends_with_2(binary, tmp_path):
         return done.stderr
 
     assert "--check" in said("--run", "true {uri}")
-    assert "there is no {disk}" in said("--run", "true {uri}", "--check", "cat {disk}")
+    assert "unknown placeholder {disk}" in said("--run", "true {uri}", "--check", "cat {disk}")
     assert "the client wrote nothing" in said("--run", "true {uri}", "--check", "cat {image}")
     assert "no log of writes" in said("--log", "/dev/null", "--check", "cat {image}")

@@ -31,14 +31,14 @@ def test_a_parameter_takes_sizes_and_keeps_its_bounds():
         ({"size": "2MiB"}, "allowed: 512B to 1MiB"),
         ({"share": 2}, "allowed: at most 1.0"),
         ({"size": "much"}, "a size such as"),
-        ({"size": "8192"}, "a unit is missing"),
+        ({"size": "8192"}, "the unit is missing; allowed"),
         ({"size": -1}, "-1 is not a size"),
     ):
         with pytest.raises(wl.UserError, match=allowed):
             Bounded(**wrong)
     with pytest.raises(wl.UserError, match="default is not allowed: 3 is out of bounds"):
         wl.Param(3, "too much", maximum=2)
-    with pytest.raises(wl.UserError, match="only numbers do"):
+    with pytest.raises(wl.UserError, match="has bounds, which only numbers can have"):
         wl.Param("slc", "a mode", minimum=1)
     with pytest.raises(AttributeError, match="is a parameter"):
         Bounded().size = 1
@@ -83,7 +83,7 @@ def test_a_number_without_a_unit_is_refused_for_every_size_as_on_the_command_lin
             wl.run(device=device, set={key: 8}, **asked)
         said = str(told.value).partition(": ")[2].partition(": ")[2]
         assert said.startswith(f'{key}: "8" is not a size')
-        assert "a unit is missing: one of B, KiB" in said
+        assert "the unit is missing; allowed: B, KiB" in said
     options = [f"--{name}={value}" for name, value in {**asked, "device": device}.items()]
     typed = wordline("run", *options, "--set", f"{key}=8")
     assert typed.err.strip() == f"error: --set {key}=8: {said}"

@@ -66,7 +66,7 @@ def test_on_the_command_line_too(scheme, tmp_path, wordline):
     others(tmp_path)
     done = wordline("rerun", "report.json", "--class", scheme)
     assert done.code == 0, done.err
-    assert "and the same in all 2 replicas" in done.err
+    assert "identical in all 2 replicas" in done.err
     assert len(others(tmp_path)) >= 2
 
 
@@ -100,7 +100,7 @@ def test_lives_in_processes_that_are_stopped_tell_what_was_lived(scheme, tmp_pat
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert "what was lived until then is above" in said
+    assert "the results so far are printed above" in said
     lived = wl.Lifetimes((tmp_path / "lived.json").read_text())
     assert lived.stopped
     lives = lived.schemes[0]["lives"]

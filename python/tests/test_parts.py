@@ -157,7 +157,7 @@ def test_a_request_has_what_the_host_says_beside_it(tmp_path):
     job = tmp_path / "job.fio"
     job.write_text("[one]\nrw=randwrite\nbs=4k\nsize=4m\nnumber_ios=20\nwrite_hint=long\n")
     found = wl.run(device="fair-tlc", scheme=Hinted, workload=job).to_dict()
-    streams = {stream for _, stream in found["followed"]["streams"]}
+    streams = {stream for _, stream in found["metrics"]["streams"]}
     assert streams == {3.0}
 
 
@@ -201,7 +201,10 @@ def wrong(**attributes):
         ({"second_home": ("dense", 1)}, 'allowed: another region than "dense"'),
         ({"enabled_hooks": ["tock"]}, 'enabled_hooks has "tock"\n  allowed: admit, read, collect'),
         ({"moved_in": "wrapped"}, 'moved_in="wrapped" is not known\n  allowed: packed, alone'),
-        ({"moved_in": "rewritten"}, "holds 1 of the map\n  allowed: where it holds 2"),
+        (
+            {"moved_in": "rewritten"},
+            "hold 1 mapping units\n  allowed: flash with 2 mapping units per page",
+        ),
         ({"earlier_bits": "lost"}, 'earlier_bits="lost" is not known\n  allowed: buffered, reread'),
         ({"pad_after_ns": "soon"}, 'pad_after_ns="soon" is not known\n  allowed: never'),
         ({"trigger": "first-block"}, '\n  allowed: "last-block", too'),
@@ -219,9 +222,13 @@ def test_a_layout_that_is_none_is_told(change, message):
         (
             lambda _: wl.to("dense", plane="any", avoid=[99]),
             wl.UserError,
-            "there is no channel 99\n  allowed: 0 to",
+            "unknown channel 99\n  allowed: 0 to",
         ),
-        (lambda _: wl.into_buffer(gather="fill"), wl.Fault, "merge buffer .*its layout has none"),
+        (
+            lambda _: wl.into_buffer(gather="fill"),
+            wl.Fault,
+            "merge buffer .*the layout has no merge buffer",
+        ),
         (lambda _: wl.into_buffer(256), OverflowError, "256|out of range"),
         (lambda _: wl.into_buffer(gather="all"), wl.UserError, "allowed: as-is, fill, whole"),
     ],
@@ -234,7 +241,8 @@ def test_a_place_that_is_none_is_told(places, error, message):
 @pytest.mark.parametrize("split", [0, 16, -1, "1", None, 1.5])
 def test_sectors_that_are_not_written_are_told(split):
     with pytest.raises(
-        wl.UserError, match=r"split_write\(\) returned .*\n  allowed: the bits of some"
+        wl.UserError,
+        match=r"split_write\(\) returned .*\n  allowed: a subset of the written sectors,",
     ):
         wl.run(scheme=wrong(split=split, change={"map": "sector"}), **SMALL)
 

@@ -76,7 +76,7 @@ def test_what_no_file_has_says_so(folder):
     done = said(["python", "-"], folder, typed)
     assert done.returncode == 0, done.stderr
     assert "--scheme 'py:#SmallFirst'" in done.stdout
-    assert "stands for a class that no file has" in " ".join(done.stdout.split())
+    assert "is a class without a file" in " ".join(done.stdout.split())
     asked = ["--device", "fair-tlc", "--workload", "uniform", "--scheme", "py:#SmallFirst"]
     done = said(["wordline", "run", *asked], folder)
     assert done.returncode == 2
@@ -95,4 +95,4 @@ def test_a_class_in_a_function_is_in_no_file():
         wl.run(device="fair-tlc", workload="uniform", requests=10, scheme=Inner)
     told = str(e.value) + str(getattr(e.value, "ended_by", ""))
     assert "--scheme 'py:#Inner'" in told
-    assert "hint: py:# stands for a class that no file has" in told
+    assert "hint: py:# is a class without a file" in told

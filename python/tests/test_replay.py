@@ -64,7 +64,7 @@ def recorded(folder, scheme, name="log.csv", begin=None, **changes):
     device.write_text(PAIR.read_text() if scheme in TWO_MEDIA else device_file(SMALL))
     if scheme in TWO_MEDIA:
         changes = {key.replace("medium.flash", "medium.tlc"): v for key, v in changes.items()}
-        if changes:  # pages that are programmed a whole wordline at once are not copied singly
+        if changes:  # copy-back does not support one-shot programs
             device.write_text(device.read_text().replace('copy_back = "650us"\n', ""))
     log = folder / name
     begin = begin or {"initial": "fill:80%"}
@@ -259,7 +259,7 @@ def test_windows_that_flash_would_not_bear_are_refused(tmp_path):
     lines = windowed(tmp_path)
     header = json.loads(lines[0].removeprefix("#"))
     header["regions"][0]["window"] = {"wordlines": 3, "layers": 3}
-    with pytest.raises(replay.Unreadable, match="windows that flash cannot have"):
+    with pytest.raises(replay.Unreadable, match="has windows that flash does not support"):
         found([f"# {json.dumps(header)}\n", *lines[1:]])
 
 

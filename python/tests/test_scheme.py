@@ -80,7 +80,7 @@ def test_a_class_without_place_is_no_scheme():
 @pytest.mark.parametrize(
     ("spelling", "message"),
     [
-        ("py:none.py#X", "there is no such file"),
+        ("py:none.py#X", "no such file"),
         (
             f"py:{schemes.__file__}#Nobody",
             "has no scheme 'Nobody'; say .* with one of .*SmallFirst",
@@ -151,7 +151,7 @@ def test_a_report_of_a_class_is_run_again_with_the_class_as_it_was():
         report = wl.run(scheme=scheme, **SMALL)
         again = wl.rerun(report, classes=[SmallFirst])
         assert again.result_hash == report.result_hash
-        with pytest.raises(wl.UserError, match="a class of Python; give it: classes="):
+        with pytest.raises(wl.UserError, match="a Python class; pass it with classes="):
             wl.rerun(report)
         own = wl.scheme.source(SmallFirst)[1][:16]
         changed = report.json.replace(own, "0" * 16)
@@ -181,6 +181,8 @@ def test_a_report_of_a_class_is_done_again_on_the_command_line(tmp_path, capfd):
     assert wl._wordline.main([*again, "--class", f"py:{file}#First"]) == 0
     assert "the same result" in capfd.readouterr().err
     assert wl._wordline.main(again) == 2
-    assert "--class py:FILE#CLASS gives" in capfd.readouterr().err
-    with pytest.raises(wl.UserError, match="no report's JSON; of a file, give its text"):
+    assert "it is a Python class; pass it with --class py:FILE#CLASS" in capfd.readouterr().err
+    with pytest.raises(
+        wl.UserError, match="not the JSON of a report; pass the text, not the path of a file"
+    ):
         wl.rerun(str(report))

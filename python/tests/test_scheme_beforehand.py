@@ -146,9 +146,9 @@ def test_a_compiled_decision_that_goes_wrong_is_told():
         return Wrong
 
     for memory, message in (
-        (lambda self: [0], "give an array of int64"),
+        (lambda self: [0], "allowed: a one-dimensional array of int64"),
         (lambda self: self.heat[::2], "is not contiguous"),
-        (lambda self: self.heat.astype(np.float64), "give an array of int64"),
+        (lambda self: self.heat.astype(np.float64), "allowed: a one-dimensional array of int64"),
     ):
         with pytest.raises((wl.UserError, wl.Refused), match=message):
             wl.run(scheme=under(seven, memory), **SMALL)
@@ -169,13 +169,16 @@ def test_a_compiled_decision_that_goes_wrong_is_told():
     [
         ([], "routes\\(\\) returned no dictionary"),
         ({"hots": wl.to("dense")}, "allowed: host, sealed, collected, moved"),
-        ({"host": "dense"}, "a rule that is no place"),
-        ({"host": wl.to("sparse")}, "there is no region"),
+        ({"host": "dense"}, "routes.. has an invalid rule"),
+        ({"host": wl.to("sparse")}, "unknown region"),
         (
             {"host": wl.BySize([(9, wl.to("dense")), (9, wl.to("slc"))], wl.to("dense"))},
-            "do not rise",
+            "the sizes of wl.BySize must ascend",
         ),
-        ({"host": wl.ByPage(np.zeros(3, np.uint8), [wl.to("dense")])}, "of a byte for each"),
+        (
+            {"host": wl.ByPage(np.zeros(3, np.uint8), [wl.to("dense")])},
+            "allowed: one byte for each of the",
+        ),
     ],
 )
 def test_a_decision_that_is_none_is_told(decided, message):

@@ -71,7 +71,7 @@ def test_check_cuts_the_power_and_starts_the_scheme_anew():
         wl.check(Forgets, cases=0, power_cuts=20)
     if sys.version_info >= (3, 11):
         note = raised.value.__notes__[-1]
-        assert "whose power is cut" in note
+        assert "drives with power cuts" in note
         seed = int(note.split("seed=")[1].split(",")[0])
         with pytest.raises(LookupError, match="of a start"):
             wl.check(Forgets, cases=0, power_cuts=1, seed=seed)
@@ -100,7 +100,10 @@ def test_a_hook_that_a_check_has_never_asked_is_warned_of():
     def layout(self, drive):
         return replace(wl.Layout.slc_cache(drive), tick_every_writes=1_000_000)
 
-    with pytest.warns(UserWarning, match=r"Made\.tick was never asked on these small drives"):
+    with pytest.warns(
+        UserWarning,
+        match=r"Made\.tick was never called on these small drives",
+    ):
         wl.check(made(layout=layout, tick=never), cases=10, power_cuts=2, states=0)
     asked = made(tick=lambda self, view: [], admit=lambda self, request, view: 0)
     with warnings.catch_warnings():
@@ -122,4 +125,4 @@ def test_a_drive_that_runs_full_is_told_with_the_answers_that_came_to_nothing(ca
     seen = []
     wl.check(made(), cases=2, power_cuts=1, states=0, progress=lambda *at: seen.append(at))
     assert seen[:2] == [("random drives", 0, 2), ("random drives", 1, 2)]
-    assert ("drives whose power is cut", 0, 1) in seen
+    assert ("drives with power cuts", 0, 1) in seen

@@ -122,8 +122,12 @@ def test_every_hook_is_asked_and_answered():
             wl.UserError,
             'no region "slcc"\n  allowed: slc, dense',
         ),
-        ("plane", wl.UserError, "there is no plane 8\n  allowed: 0 to 7"),
-        ("outlives", wl.UserError, "a call which is over"),
+        ("plane", wl.UserError, "unknown plane 8\n  allowed: 0 to 7"),
+        (
+            "outlives",
+            wl.UserError,
+            "the view is valid only during the hook call; store values instead of the view",
+        ),
         ("region", wl.UserError, 'no region "nowhere"\n  allowed: slc, dense'),
         ("type", wl.UserError, "place.. returned 'slc'\n  allowed: what wordline.to"),
     ],
@@ -170,7 +174,7 @@ def test_a_state_that_would_not_come_back_as_it_is_is_told_by_the_hook_that_fill
 
 
 def test_a_method_that_is_nearly_a_hook_is_warned_of():
-    with pytest.warns(UserWarning, match="Made.on_idle is no hook, .* did you mean idle"):
+    with pytest.warns(UserWarning, match="Made.on_idle is not a hook .* did you mean idle"):
         wl.run(**RESTS, scheme=made(on_idle=lambda self, plane, view: None))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -196,12 +200,12 @@ class Following(wl.Scheme):
 
 def test_what_a_scheme_follows_is_drawn_as_it_was_told():
     both = wl.compare(**RESTS, schemes=["slc-cache", Following])
-    at = both.plot.followed("share")
+    at = both.plot.metrics("share")
     assert [line.get_label() for line in at.lines] == ["following"]
     drawn = list(zip(*at.lines[0].get_data(), strict=True))
     assert drawn == [(0, 1.0), (64, 3.0), (200, 2.0)]
     assert at.lines[0].get_drawstyle() == "steps-post"
     with pytest.raises(wl.UserError, match="name='wear': allowed are share"):
-        both.plot.followed("wear")
+        both.plot.metrics("wear")
     with pytest.raises(wl.UserError, match="no scheme here has metrics"):
-        both[0].plot.followed("share")
+        both[0].plot.metrics("share")

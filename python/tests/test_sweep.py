@@ -172,14 +172,14 @@ def test_all_compatible_is_a_row_for_every_scheme():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--set", "gc.victim"], "this is not KEY=A,B"),
+        (["--set", "gc.victim"], "expected KEY=A,B,..., as in"),
         (["--set", "gc.victim=greedy,"], "a value of gc.victim is empty"),
         (["--set", 'x=["a,b'], "is not closed"),
         (["--set", "gc.victim=greedy", "--set", "gc.victim=fifo"], "there already"),
         (["--set", "gc.victim=greedy,greedy"], "is there twice"),
         (["--set", "gc.victim=luck"], "luck"),
         (["--set", "gc.nothing=1"], "nothing"),
-        (["--frontier", "waf.total"], "two figures are needed"),
+        (["--frontier", "waf.total"], "needs two figures"),
         (["--figure", "waf.totl"], "waf.total"),
     ],
 )
@@ -263,7 +263,7 @@ def interrupted(tmp_path, *workloads):
 def test_an_interrupted_sweep_keeps_what_has_ended_and_says_how_to_go_on(tmp_path):
     told, code = interrupted(tmp_path, "uniform:requests=1k", "uniform:requests=2G")
     assert code == 130, told
-    assert "stopped: runs that have ended are kept in s" in told
+    assert "stopped: finished runs are kept in s" in told
     assert "wordline sweep --device demo-8gb" in told
     assert "Traceback" not in told
     assert [f.suffix for f in (tmp_path / "s" / "runs").iterdir()] == [".json"]
@@ -341,9 +341,9 @@ def test_a_dry_run_sees_what_fails_with_its_first_request(wordline, tmp_path):
     assert "9TiB" in told.err
     told = wordline(*asked)
     assert told.code == 0, told.err
-    assert "2 cannot be done: py:fails.py#Fails · seed 1" in told.out
+    assert "2 failed: py:fails.py#Fails · seed 1" in told.out
     assert "ZeroDivisionError: of my own" in told.out
-    assert "2 cannot be done: pa-ssd · seed 1, pa-ssd · seed 2: scheme pa-ssd" in told.out
+    assert "2 failed: pa-ssd · seed 1, pa-ssd · seed 2: scheme pa-ssd" in told.out
 
 
 def test_where_every_run_fails_the_first_error_ends_the_sweep(tmp_path):
@@ -372,5 +372,8 @@ def test_differences_are_paired_by_seed_as_those_of_a_comparison(tmp_path):
     assert columns["seeds"] == [3]
     with pytest.raises(wl.UserError, match=r"over='gc.victim' does not vary\n  allowed: scheme"):
         swept.differences(over="gc.victim")
-    with pytest.raises(wl.UserError, match="baseline='x' is no scheme"):
+    with pytest.raises(
+        wl.UserError,
+        match="baseline='x' is not a scheme: pass a spelling, or a class or instance of Scheme",
+    ):
         swept.differences(baseline="x")

@@ -147,10 +147,13 @@ def test_a_window_of_a_timeline_is_what_lies_in_it(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"window": "1s..2s"}, "say timeline=FILE"),
-        ({"timeline": "t.json", "window": "2s..1s"}, "it ends before it begins"),
+        ({"window": "1s..2s"}, "window and around require timeline=FILE"),
+        ({"timeline": "t.json", "window": "2s..1s"}, "the end is before the start"),
         ({"timeline": "t.json", "window": "soon"}, "FROM..TO"),
-        ({"timeline": "t.json", "window": "1s..2s", "around": 3}, "give one of them"),
+        (
+            {"timeline": "t.json", "window": "1s..2s", "around": 3},
+            "window and around exclude each other; use one of them",
+        ),
         ({"timeline": "t.json", "around": 4000}, "no such request"),
     ],
 )
@@ -206,7 +209,7 @@ def test_why_of_a_comparison_asks_which_run(wordline, tmp_path):
     (tmp_path / "both.json").write_text(both.json)
     done = wordline("why", "both.json")
     assert done.code == 2
-    assert "2 runs are in it" in done.err
+    assert "contains 2 runs" in done.err
     assert "--scheme conventional, --scheme slc-cache" in done.err
     done = wordline("why", "both.json", "--scheme", "slc-cache", "--op", "write", "--stories", "3")
     assert done.code == 0, done.err
@@ -264,8 +267,8 @@ def test_the_slowest_are_summed_up_beside_all(wordline, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--slowest", "0"], "none of the slowest"),
-        (["--slowest", "101%"], "more than all"),
+        (["--slowest", "0"], "must be above 0: a number such as 10, or a share such as 0.1%"),
+        (["--slowest", "101%"], "is more than 100%"),
         (["--slowest", "few"], "few"),
         (["--op", "flush"], ""),
     ],
@@ -289,7 +292,7 @@ def test_a_page_or_a_folder_stands_for_the_report_beside_it(wordline, small, tmp
     assert "rerun" not in wordline("rerun", "one").err
     which = wordline("why", "two/report.html")
     assert which.code == 2
-    assert "2 runs are in it; say which one" in which.err
+    assert "2 runs; select one with --scheme" in which.err
     chosen = wordline("why", "two", "--scheme", "slc-cache", "--stories", "1")
     assert "slc-cache on demo-8gb" in chosen.out
     with pytest.raises(wl.UserError, match="say scheme= with one of conventional, slc-cache"):
@@ -300,6 +303,6 @@ def test_a_page_or_a_folder_stands_for_the_report_beside_it(wordline, small, tmp
     for named, place in (("none", "in this folder"), ("none/page.html", "beside this page")):
         done = wordline("why", named)
         assert done.code == 2
-        assert f"there is no report.json or comparison.json {place}" in done.err
+        assert f"no report.json or comparison.json found {place}" in done.err
     (tmp_path / "two" / "report.json").write_text((tmp_path / "one/report.json").read_text())
     assert "are both beside this page" in wordline("why", "two/report.html").err

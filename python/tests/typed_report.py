@@ -22,7 +22,7 @@ from wordline._figures import Figures
 NUMBERS = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
 SCHEMA = json.loads((ROOT / "crates/report/report.schema.json").read_text())
 #: What `Report` has of its own.
-OWN = ("latency_cdf", "timeline", "followed", "replicas")
+OWN = ("latency_cdf", "timeline", "metrics", "replicas")
 
 
 def typed(node):

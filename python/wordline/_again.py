@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordline import _wordline, spelling
 from wordline._result import Comparison, Report, parsed, read
-from wordline._run import Progress, at_once
+from wordline._run import Progress, parallel_runs
 from wordline.scheme import Scheme
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ def rerun(
     text = report.json if isinstance(report, Report) else report
     if not text.lstrip().startswith("{"):
         raise _wordline.UserError(
-            f"rerun({text[:80]!r}): this is no report's JSON; of a file, give its text"
+            f"rerun({text[:80]!r}): not the JSON of a report; pass the text, not the path of a file"
         )
     where = None if workload is None else os.fspath(workload)
     spelling.check_sources(json.loads(text), classes)
-    return Report(_wordline.rerun(text, where, at_once(threads), progress, list(classes)))
+    return Report(_wordline.rerun(text, where, parallel_runs(threads), progress, list(classes)))
 
 
 def why(
@@ -130,7 +130,7 @@ def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: st
         loaded = load(report)
         if not isinstance(loaded, (Report, Comparison)):
             raise _wordline.UserError(
-                f"{report}: this is a sweep; give one of its reports, wl.load(...)[0].reports[0]"
+                f"{report}: a sweep has many reports; pass one of them, wl.load(...)[0].reports[0]"
             )
         found = loaded
     if isinstance(found, Report):
@@ -170,9 +170,7 @@ def load(path: str | os.PathLike[str]) -> Report | Comparison | Sweep:
     if of_sweep.is_file():
         others = [n for n in ("report.json", "comparison.json") if of_sweep.with_name(n).is_file()]
         if others and given != of_sweep:
-            raise _wordline.UserError(
-                f"{path}: sweep.json and {others[0]} are both there; name the one that is meant"
-            )
+            raise _wordline.UserError(f"{path}: sweep.json and {others[0]} exist; name one of them")
         from wordline.sweeps import result
 
         return result.load(of_sweep)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordline import _bar, _wordline, spelling
 from wordline._result import Comparison, Lifetimes, Report
-from wordline._run import Progress, Run, asked, at_once
+from wordline._run import Progress, Run, asked, parallel_runs
 from wordline.declared import spelled
 from wordline.scheme import Scheme
 
@@ -199,7 +199,7 @@ def compare(
         named, refused = _wordline.admitted(wanted, named)
     total = requests and requests * replicas * len(named)
     with _bar.of_requests(progress, total) as see:
-        done = _wordline.compare(wanted, named, at_once(threads), see)
+        done = _wordline.compare(wanted, named, parallel_runs(threads), see)
     return Comparison([Report(r) for r in done], dict(refused))
 
 
@@ -369,7 +369,7 @@ def lifetime(
             return lives.live(run, replicas, spelled, life, runner)
     named, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
-    return Lifetimes(_wordline.lifetime(wanted, named, life, at_once(threads), progress))
+    return Lifetimes(_wordline.lifetime(wanted, named, life, parallel_runs(threads), progress))
 
 
 def identity(
@@ -413,7 +413,7 @@ def identity(
 
 def _no_text(schemes: Sequence[AnyScheme]) -> None:
     if isinstance(schemes, str):
-        raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
+        raise _wordline.UserError(f"schemes is the text {schemes!r}; pass a list of spellings")
 
 
 def _several(given: object) -> list[Any]:

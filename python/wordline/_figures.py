@@ -57,7 +57,7 @@ class Figures(Mapping[str, Any]):
             return self[name]
         except KeyError:
             known = ", ".join(self._data)
-            raise AttributeError(f"there is no figure {name!r} here; there are {known}") from None
+            raise AttributeError(f"unknown figure {name!r} here; there are {known}") from None
 
     def __dir__(self) -> list[str]:
         """Return the attributes with the names of the figures, for completion."""
@@ -135,8 +135,16 @@ class Timeline(Figures):
         return value
 
 
-class Followed(Figures):
-    """What a scheme has followed by itself, by name.
+def current(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON of a report or comparison with ``followed`` of version 0.1 as ``metrics``."""
+    for report in (data, *data.get("reports", ())):
+        if "followed" in report:
+            report["metrics"] = report.pop("followed")
+    return data
+
+
+class Metrics(Figures):
+    """Metrics that a scheme records, by name.
 
     Each series is an array of ``float64``, shape ``(n, 2)``: pages that the host wrote, and the
     value from then on.
@@ -148,15 +156,15 @@ class Followed(Figures):
         Raises
         ------
         KeyError
-            The scheme has not followed that.
+            The scheme has no such metric.
         """
         import numpy as np
 
         return np.array(self._data[name], dtype=np.float64).reshape(-1, 2)
 
     def __repr__(self) -> str:
-        """Say what the scheme has followed."""
-        return f"<Followed: {', '.join(self) or 'nothing'}>"
+        """List the names."""
+        return f"<Metrics: {', '.join(self) or 'none'}>"
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return a row for each pair of each series, as `Report.to_frame` does.
@@ -215,7 +223,7 @@ class Estimates(Mapping[str, Estimate]):
         except KeyError:
             near = difflib.get_close_matches(path, self._data, n=3)
             hint = f"; did you mean {', '.join(near)}?" if near else ""
-            raise KeyError(f"there is no estimate of {path!r}{hint}") from None
+            raise KeyError(f"no estimate of {path!r}{hint}") from None
 
     def __iter__(self) -> Iterator[str]:
         """Give the paths of the figures."""

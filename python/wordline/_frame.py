@@ -13,7 +13,7 @@ from wordline import _wordline
 #: Libraries that a frame can be of, in the order in which they are looked for.
 LIBRARIES = ("polars", "pandas")
 #: Parts of a report that hold no figures of the run as a whole.
-_NOT_FIGURES = ("config", "followed", "latency_cdf", "timeline", "replicas", "seed")
+_NOT_FIGURES = ("config", "followed", "latency_cdf", "metrics", "timeline", "replicas", "seed")
 
 
 def frame(rows: Sequence[Mapping[str, Any]], library: str | None) -> Any:

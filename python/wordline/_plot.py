@@ -52,7 +52,7 @@ class Plot:
             raise _wordline.UserError(f"op={op!r}: allowed are read, write")
         found = [(name, getattr(r.latency_cdf, op)) for name, r in self._named()]
         if not any(len(cdf) for _, cdf in found):
-            raise _wordline.UserError(f"no {op} has completed, so there is no latency to draw")
+            raise _wordline.UserError(f"no {op} has completed, so no latency can be plotted")
         at = _axes(ax)
         inks = self._inks()
         for name, cdf in found:
@@ -93,32 +93,36 @@ class Plot:
         at.set_ylim(bottom=0)
         return self._legend(at)
 
-    def followed(self, name: str, *, ax: Axes | None = None) -> Axes:
-        """Draw what schemes have followed by their ``metrics``, over the pages that the host wrote.
+    def metrics(self, name: str, *, ax: Axes | None = None) -> Axes:
+        """Draw a metric that schemes record, over the pages that the host wrote.
 
         Parameters
         ----------
         name
-            As a scheme calls it; schemes that have not followed it are left out.
+            Name of the metric; schemes without it are left out.
 
         Raises
         ------
         UserError
-            No scheme has followed that; the message has what they have.
+            No scheme has this metric; the message lists the known ones.
         """
-        of = [(label, report.followed) for label, report in self._named()]
-        known = dict.fromkeys(n for _, followed in of for n in followed)
+        of = [(label, report.metrics) for label, report in self._named()]
+        known = dict.fromkeys(n for _, metrics in of for n in metrics)
         if name not in known:
             allowed = ", ".join(known) or "none: no scheme here has metrics"
             raise _wordline.UserError(f"name={name!r}: allowed are {allowed}")
         at = _axes(ax)
         inks = self._inks()
-        for label, followed in of:
-            if name in followed:
-                pages, values = followed[name].T
+        for label, metrics in of:
+            if name in metrics:
+                pages, values = metrics[name].T
                 at.step(pages, values, where="post", color=inks[label], label=label, linewidth=1.2)
         at.set(xlabel="pages that the host wrote", ylabel=name)
         return self._legend(at)
+
+    def followed(self, name: str, *, ax: Axes | None = None) -> Axes:
+        """Draw `metrics`, under its name before version 0.2."""
+        return self.metrics(name, ax=ax)
 
     def waf(self, *, ax: Axes | None = None) -> Axes:
         """Draw what was programmed for each byte of the host, by what it was for."""

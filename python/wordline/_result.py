@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from wordline import _frame, _wordline
-from wordline._figures import Estimates, Figures, Followed, LatencyCdf, Replicas, Timeline
+from wordline._figures import (
+    Estimates,
+    Figures,
+    LatencyCdf,
+    Metrics,
+    Replicas,
+    Timeline,
+    current,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +57,7 @@ class _Kept(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return a copy as plain dictionaries, lists and numbers."""
-        return json.loads(self.json)
+        return current(json.loads(self.json))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the JSON to a file."""
@@ -102,7 +110,7 @@ class _Shown(_Kept):
             ``set``, ``requests``, ``seed``. Then ``result_hash``, and every figure of
             ``report.json`` that is a single number, named by its path, such as
             ``latency_us.write.p99`` or ``waf.total``: units are in the names. Null where a run has
-            no such figure. Series are left out: see ``latency_cdf``, ``timeline`` and ``followed``.
+            no such figure. Series are left out: see ``latency_cdf``, ``timeline`` and ``metrics``.
 
         Raises
         ------
@@ -145,7 +153,7 @@ class _Read:
 
     @cached_property
     def _data(self) -> dict[str, Any]:
-        return json.loads(self.json)
+        return current(json.loads(self.json))
 
     def __getattr__(self, name: str) -> Any:
         """Return a part of the report, or a figure.
@@ -261,9 +269,14 @@ class Report(_Read, Parts, _Shown):
         return Timeline(self._data["timeline"])
 
     @property
-    def followed(self) -> Followed:
-        """What the scheme has followed, by name; arrays of shape ``(n, 2)``."""
-        return Followed(self._data.get("followed", {}))
+    def metrics(self) -> Metrics:
+        """Metrics that the scheme records, by name; arrays of shape ``(n, 2)``."""
+        return Metrics(self._data.get("metrics", {}))
+
+    @property
+    def followed(self) -> Metrics:
+        """The `metrics`, under their name before version 0.2."""
+        return self.metrics
 
     @property
     def replicas(self) -> Replicas | None:

@@ -101,7 +101,7 @@ class Run:
                 )
         wanted = asked(self, replicas, save_state)
         if timeline is None and not (window is None and around is None):
-            raise _wordline.UserError("window and around are of a timeline; say timeline=FILE, too")
+            raise _wordline.UserError("window and around require timeline=FILE")
         if any(file is not None for file in recorded.values()):
             paths = {name: file and os.fspath(file) for name, file in recorded.items()}
             files = {**paths, "window": window, "around": around}
@@ -109,7 +109,7 @@ class Run:
                 return Report(_wordline.record(wanted, native(self), files, see))
         total = self.requests and self.requests * replicas
         with _bar.of_requests(progress, total) as see:
-            return Report(_wordline.compare(wanted, [native(self)], at_once(threads), see)[0])
+            return Report(_wordline.compare(wanted, [native(self)], parallel_runs(threads), see)[0])
 
     def kept(self, save_state: str | None, progress: Progress | None) -> str:
         """Do it in this thread; return as JSON what of it is kept.
@@ -148,7 +148,7 @@ def beginning_with(run: Run, state: str) -> Run:
     return replace(run, initial=_wordline.DEFAULT_INITIAL, from_state=state, after=None)
 
 
-def at_once(threads: int | None) -> int:
+def parallel_runs(threads: int | None) -> int:
     """Return how many runs go at once; as many as there are cores if that is not said."""
     return threads if threads is not None else os.cpu_count() or 1
 
@@ -172,7 +172,7 @@ def asked(
     if run.requests is not None and run.requests < 1:
         raise _wordline.UserError(f"requests={run.requests}: at least one request is needed")
     if run.after is not None and run.from_state is not None:
-        raise _wordline.UserError("after and from_state: give one of them")
+        raise _wordline.UserError("after and from_state exclude each other; use one of them")
     return {
         "device": run.device,
         "workload": run.workload,

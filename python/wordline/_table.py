@@ -104,7 +104,9 @@ class Table(_Stream, dict[str, Any]):
         TypeError
             Always.
         """
-        raise TypeError("a table does not change; dict(table) is a dictionary that may")
+        raise TypeError(
+            "a table is read-only; dict(table) returns a dictionary that you can change"
+        )
 
     __setitem__ = __delitem__ = __ior__ = update = setdefault = pop = popitem = clear = _refuse
 

@@ -84,11 +84,11 @@ class Process:
             self._last = tuple(map(float, rest.split()))
         elif word != "beat":
             code = self._process.wait()
-            return Fault(f"the process of a run ended with {code} and said nothing")
+            return Fault(f"the process of a run ended with {code} without a message")
         return self._last
 
     def stop(self) -> None:
-        """Ask a life to stop where it is, and to tell what was lived until then."""
+        """Ask a life to stop where it is, and to return the results so far."""
         assert self._process.stdin is not None
         if not self._process.stdin.closed:
             with suppress(BrokenPipeError):

@@ -82,7 +82,7 @@ def check(
     read is compared with a plain array, every program and erase with a ledger of the flash by its
     rules, and all counts are taken again in the end.
 
-    Then drives whose power is cut now and then: programs, erases and requests are torn where they
+    Then drives with power cuts now and then: programs, erases and requests are torn where they
     stand, what is not protected is lost, and the drive starts again from what the flash holds. What
     was acknowledged or flushed must be there, no torn page may be found, and the map must be the
     one that was committed. The scheme begins anew each time, as after a start of the firmware.
@@ -98,7 +98,7 @@ def check(
     cases
         How many drives.
     power_cuts
-        How many drives whose power is cut, each some times.
+        How many drives with power cuts, each some times.
     states
         Through how many states of the smallest drive to go; what a scheme learns is part of one.
     seed
@@ -126,15 +126,17 @@ def check(
     counts = {"cases": cases, "power_cuts": power_cuts, "states": states}
     if min(counts.values()) < 0 or not any(counts.values()) or not 0 <= seed < 2**64:
         told = ", ".join(f"{name}={count}" for name, count in {**counts, "seed": seed}.items())
-        raise UserError(f"{told}: at least one of the first three, and a seed below 2**64")
+        raise UserError(
+            f"{told}: at least one of the first three must be above 0, and the seed below 2**64"
+        )
     with interpreted(), _told(progress) as see:
         *found, asked = _wordline.check(scheme, seed, cases, power_cuts, states, see)
     cls = scheme if isinstance(scheme, type) else type(scheme)
     # Of a class that decides beforehand `place` need not be asked, and a trim comes without a view.
     for hook in (h for h in HOOKS if h != "on_trim" and hasattr(cls, h) and h not in asked):
         warn(
-            f"{cls.__name__}.{hook} was never asked on these small drives, so that nothing is said "
-            "of it; check the class with settings by which it is, too",
+            f"{cls.__name__}.{hook} was never called on these small drives and is not checked; "
+            "also check the class with settings under which it is called",
             stacklevel=2,
         )
     return Checked(cases, seed, *found)

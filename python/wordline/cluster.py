@@ -48,7 +48,7 @@ def at(on: str | None, jobs: int | None = None) -> tuple[int | None, Executor | 
     if on.isascii() and on.isdigit() and int(on) > 0:
         return int(on), None
     raise UserError(
-        f"--on {on}: give the number of runs that go at once on this machine, or {SCHEME}HOST:PORT "
+        f"--on {on}: allowed: the number of runs in parallel on this machine, or {SCHEME}HOST:PORT "
         "of a dask scheduler"
     )
 
@@ -114,7 +114,7 @@ class Cluster(Executor):
             )
         except (OSError, ValueError) as e:
             raise UserError(
-                f"--on {on}: no dask scheduler answers there within {_TIMEOUT} s; dask scheduler "
+                f"--on {on}: no dask scheduler answers within {_TIMEOUT} s; dask scheduler "
                 "starts one, and dask worker HOST:PORT a worker of it"
             ) from e
         found = Cluster(on, client)
@@ -225,7 +225,7 @@ def _told(error: BaseException) -> BaseException:
         error, (UserError, Refused, Fault, KeyboardInterrupt)
     ):
         return error  # the run's own
-    return Fault(f"a run on the cluster did not end: {type(error).__name__}: {error}")
+    return Fault(f"a run on the cluster did not finish: {type(error).__name__}: {error}")
 
 
 def _inputs(run: Run) -> dict[str, list[Path]]:

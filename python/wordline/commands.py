@@ -49,10 +49,10 @@ def perform(
 
 def show(error: Exception) -> None:
     """Print an error of a command on standard error, as the command line prints all of them."""
-    _wordline.show_error(["wordline", *sys.argv[1:]], told(error))
+    _wordline.show_error(["wordline", *sys.argv[1:]], message(error))
 
 
-def told(error: Exception) -> str:
+def message(error: Exception) -> str:
     """Return what an error says to one who typed a command, with options as those are spelled."""
     return getattr(error, "on_command_line", str(error))
 

@@ -90,7 +90,7 @@ class Param(Generic[Given]):
     Raises
     ------
     UserError
-        The default is of another type, or is not allowed itself, or has bounds and is no number.
+        The default is of another type, or is not allowed itself, or has bounds and is not a number.
     """
 
     def __init__(
@@ -105,7 +105,9 @@ class Param(Generic[Given]):
         """Take the default and what the parameter means."""
         given: Any = default
         if not isinstance(given, (bool, int, float, str)):
-            raise UserError(f"a parameter's default is {given!r}; give a number, a text or a bool")
+            raise UserError(
+                f"the default of a parameter is {given!r}; allowed: a number, a text or a bool"
+            )
         if isinstance(given, str) and re.fullmatch(r"\d+[kKMGT]i?B", given):
             given = Size(_wordline.size(given))
         #: Whether it is a size: its texts have a unit.
@@ -116,7 +118,9 @@ class Param(Generic[Given]):
         self.minimum: Any = None
         self.maximum: Any = None
         if isinstance(self.default, (bool, str)) and not (minimum is None and maximum is None):
-            raise UserError(f"a parameter of the default {default!r} has bounds; only numbers do")
+            raise UserError(
+                f"a parameter of the default {default!r} has bounds, which only numbers can have"
+            )
         self.minimum = None if minimum is None else self.checked(minimum)
         self.maximum = None if maximum is None else self.checked(maximum)
         self.choices = tuple(self.checked(choice) for choice in choices)
@@ -241,7 +245,7 @@ class State(Generic[Value]):
     def __get__(self, scheme: object | None, owner: type) -> Any:
         """Return the declaration: an instance has what it has learnt as an attribute of its own."""
         if scheme is not None:
-            raise AttributeError(f"{self.name} is not there yet; call super().__init__() first")
+            raise AttributeError(f"{self.name} is not set yet; call super().__init__() first")
         return self
 
     if TYPE_CHECKING:

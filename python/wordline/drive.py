@@ -187,9 +187,9 @@ class Drive:
         """
         for value, name in ((offset, "offset"), (size, "size")):
             if value < 0 or value % _LBA:
-                raise _wordline.UserError(f"{name}={value} is no multiple of {_LBA} bytes")
+                raise _wordline.UserError(f"{name}={value} is not a multiple of {_LBA} bytes")
         if at_ns is not None and at_ns < 0:
-            raise _wordline.UserError(f"at_ns={at_ns} is before the drive's first moment")
+            raise _wordline.UserError(f"at_ns={at_ns} is before the start time of the drive")
         return self._native.submit(op, offset // _LBA, size // _LBA, at_ns)
 
     def read(self, offset: int, size: int, *, at_ns: int | None = None) -> int:

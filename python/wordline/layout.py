@@ -201,7 +201,7 @@ class Layout:
             The device file has no such cache.
         """
         if drive.slc_cache is None:
-            raise Refused("its device file has no [slc_cache]; say how large the cache is")
+            raise Refused("the device file has no [slc_cache]; set the size of the cache")
         return drive.slc_cache["static_blocks"], drive.slc_cache["dynamic_blocks"]
 
     @staticmethod
@@ -237,12 +237,12 @@ class Layout:
         """
         _only_medium(drive)
         if len(drive.modes[0]) < 2 or drive.modes[0][0] != "slc":
-            raise Refused("its flash needs an SLC mode and a denser one")
+            raise Refused("its flash must support SLC and a denser mode")
         if blocks is None:
             blocks, dynamic_blocks = Layout.cache_blocks(drive)
         whole, cache = drive.blocks_per_plane[0], blocks + dynamic_blocks
         if not 2 <= cache < whole:
-            raise Refused(f"a cache of {cache} blocks a plane is not between 2 and {whole - 1}")
+            raise Refused(f"a cache of {cache} blocks per plane is not between 2 and {whole - 1}")
         trigger = trigger or drive.slc_cache_trigger or "free_blocks < 50%"
         slc = Region("slc", "slc", rule="sequential", trigger=trigger)
         if not dynamic_blocks:
@@ -255,4 +255,4 @@ class Layout:
 
 def _only_medium(drive: DriveInfo) -> None:
     if len(drive.blocks_per_plane) > 1:
-        raise Refused("it knows one kind of flash, and this drive has several media")
+        raise Refused("it supports a single medium, and this drive has several")

@@ -129,13 +129,15 @@ def _main(
         nonlocal count
         count = lives
 
-    def told(run: Run, found: bool) -> None:
+    def show_run(run: Run, found: bool) -> None:
         life = f", K = {run.acceleration}" if isinstance(run, Life) else ""
         what = "was kept" if found else "has ended"
         name = f"{run.scheme}, seed {run.seed}{life}"
         print(f"[{next(ended)}/{count}] {name}: {what}", file=sys.stderr, flush=True)
 
-    runner = Runner(Path(out) / "runs", jobs=at_once, executor=executor, refusals=(), ended=told)
+    runner = Runner(
+        Path(out) / "runs", jobs=at_once, executor=executor, refusals=(), ended=show_run
+    )
     life = asked_life(acceleration, shelf, end, checks_acceleration=True)
     lived = live(wanted, replicas, schemes, life, runner, begin)
     print(lived, end="")

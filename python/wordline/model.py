@@ -14,7 +14,7 @@ from typing import Any
 
 from wordline import Report, Run, UserError, _run, _wordline
 from wordline._wordline import page_write_cost as page_write_cost
-from wordline.commands import SWEEP, perform, told
+from wordline.commands import SWEEP, message, perform
 from wordline.quantity import in_us
 
 #: Bits of a cell by mode.
@@ -192,7 +192,7 @@ def _main(
     for text in set:
         key, equals, value = text.partition("=")
         if not equals:
-            raise UserError(f"--set {text}: this is not KEY=VALUE, as in capacity.logical=9GiB")
+            raise UserError(f"--set {text}: expected KEY=VALUE, as in capacity.logical=9GiB")
         settings[key] = value
     asked = {"device": device, "workload": workload, **of_runs}
     found = curves(scheme=scheme, set=settings, **asked)
@@ -229,7 +229,7 @@ def _simulated(
         runner = Runner(Path(folder), jobs=jobs, watch=bars.watch, ended=bars.ended)
         reports, refused = runner.run(runs)
     for run, why in refused.items():
-        raise UserError(f"{run.scheme} was refused: {told(why)}")
+        raise UserError(f"{run.scheme} is not supported: {message(why)}")
     accesses = found["page_reads"] + found["page_writes"]
     return {runs[run]: simulated_us(report, accesses) for run, report in reports.items()}
 
@@ -284,11 +284,11 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
     superior = best["u"] * found["superior_bytes"] / gib
     console.print(
         f"least cost at u = {best['u']:.2f}, {superior:.2f} GiB: "
-        f"{best['c_hyssd_us']:,.0f} us an access"
+        f"{best['c_hyssd_us']:,.0f} us per access"
     )
     if longest:
         longest_gib = longest["u"] * found["superior_bytes"] / gib
-        console.print(f"longest life at u = {longest['u']:.2f}, {longest_gib:.2f} GiB")
+        console.print(f"longest lifetime at u = {longest['u']:.2f}, {longest_gib:.2f} GiB")
 
 
 def _write(found: Mapping[str, Any], simulated: Mapping[float, float], folder: Path) -> list[Path]:

@@ -24,7 +24,7 @@ def in_us(text: str) -> float:
 def _read(text: str, units: Mapping[str, float]) -> float:
     found = re.fullmatch(r"([\d.]+)\s*([A-Za-z]+)", text)
     if not found or found[2] not in units:
-        raise UserError(f"{text}: this is no number with one of the units {', '.join(units)}")
+        raise UserError(f"{text}: expected a number with one of the units {', '.join(units)}")
     return float(found[1]) * units[found[2]]
 
 

@@ -185,8 +185,8 @@ class Drive:
         self.pairs_same_pages = header.get("multiplane_pages") == "same"
         if header.get("suspends"):
             raise Unreadable(
-                "the log is of a drive whose reads suspend programs or erases, and a use of an "
-                "array there is only a part of one; check a run without service.suspend"
+                "the log comes from a drive with service.suspend, where operations are split; "
+                "check a run without service.suspend"
             )
         errors = header.get("errors") or {}
         self.decode_ns = errors.get("decode_ns", 0)
@@ -238,7 +238,9 @@ class Drive:
                 and 1 <= region.bits - 1 <= MOST_REPROGRAMS
             ):
                 what = f"{region.window} wordlines over {layers} layers of {region.mode}"
-                raise Unreadable(f"region {region.name} has windows that flash cannot have: {what}")
+                raise Unreadable(
+                    f"region {region.name} has windows that flash does not support: {what}"
+                )
             self.regions[region.name] = region
             self.by_number.append(region)
 
@@ -385,7 +387,7 @@ class Checker:
         if u.kind not in USES or u.use not in USES[u.kind]:
             self._wrong("row", f"a {u.kind} has no use {u.use!r}; expected one of {USES}")
         elif region is None:
-            self._wrong("place", f"there is no region {u.region!r}; expected one of {[*d.regions]}")
+            self._wrong("place", f"unknown region {u.region!r}; expected one of {[*d.regions]}")
         elif not 0 <= u.block < d.blocks:
             self._wrong("place", f"there is no block {u.block}; expected 0 to {d.blocks - 1}")
         else:

@@ -61,11 +61,11 @@ class Compiled(NamedTuple):
         memory: Any = self.memory
         if not (isinstance(memory, np.ndarray) and memory.dtype == np.int64 and memory.ndim == 1):
             raise UserError(
-                f"the memory of a wl.Compiled is {memory!r}; give an array of int64 with one "
-                "dimension"
+                f"the memory of a wl.Compiled is {memory!r}; allowed: a one-dimensional array "
+                "of int64"
             )
         if not (memory.flags.c_contiguous and memory.flags.writeable):
-            raise UserError("the memory of a wl.Compiled is not contiguous, or not to be written")
+            raise UserError("the memory of a wl.Compiled is not contiguous or not writable")
         # While the view is there, numpy leaves the memory in place.
         view = memoryview(cast(Any, memory))
         return memory, view, memory.ctypes.data, len(memory), _entry(self.decide)
@@ -117,6 +117,6 @@ def _compiled(decide: Callable[..., Any]) -> Any:
         return numba.cfunc(signature)(call)
     except numba.core.errors.NumbaError as e:
         raise UserError(
-            f"numba cannot compile {decide.__name__}: {e}\n  hint: docs/python-schemes.md has what "
-            "a compiled decision may use"
+            f"numba cannot compile {decide.__name__}: {e}\n  hint: docs/python-schemes.md lists "
+            "what a compiled decision may use"
         ) from e

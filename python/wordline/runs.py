@@ -17,7 +17,7 @@ from pathlib import Path
 from wordline import Refused, Report, Run, UserError, _wordline
 from wordline._result import read
 from wordline._run import Progress, beginning_with
-from wordline.commands import told
+from wordline.commands import message
 from wordline.forecast import Trial, rest, trials, words
 
 #: Called with a run, the requests it has completed and the simulated time in seconds.
@@ -177,7 +177,7 @@ class Runner:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as e:
-            raise UserError(f"{self.folder}: the folder of the runs cannot be made: {e}") from e
+            raise UserError(f"{self.folder}: cannot create the folder of the runs: {e}") from e
         try:
             self.wrong(asked)
             refused = {run: why for run in asked if (why := self._refusal(run)) is not None}
@@ -297,7 +297,7 @@ class Runner:
     def _report(self, run: Run) -> Report:
         found = read(self.path(run))
         if not isinstance(found, Report):
-            raise UserError(f"{self.path(run)}: this is not the report of one run")
+            raise UserError(f"{self.path(run)}: not the report of a single run")
         return found
 
     def _state(self, run: Run) -> Path:
@@ -322,7 +322,7 @@ class Runner:
 
     def _keep_refusal(self, run: Run, why: Exception) -> None:
         if (kind := type(why).__name__) in _KEPT:
-            kept = {"kind": kind, "text": str(why), "on_command_line": told(why)}
+            kept = {"kind": kind, "text": str(why), "on_command_line": message(why)}
             write_whole(self._why(run), json.dumps(kept).encode())
 
     def _missing(self, runs: Sequence[Run]) -> dict[Run, bool]:

@@ -281,10 +281,10 @@ class Scheme(ABC):
             if type(value) not in PLAIN:
                 self._keeps(name, value)
         elif name in self._params:
-            raise AttributeError(f"{name} is a parameter; give it when the scheme is made")
+            raise AttributeError(f"{name} is a parameter; set it when the scheme is created")
         elif self._is_laid_out and not name.startswith("_"):
             raise AttributeError(
-                f"{type(self).__name__}.{name} is set after layout, and would be lost when the "
+                f"{type(self).__name__}.{name} is set after layout and would be lost when the "
                 f"drive is saved or forked; declare it: {name} = wl.State(...)"
             )
         object.__setattr__(self, name, value)
@@ -318,7 +318,7 @@ class Scheme(ABC):
     @classmethod
     def _about(cls) -> dict[str, Any]:
         if missing := sorted(cls.__abstractmethods__):
-            raise UserError(f"{cls.__name__} has no method {missing[0]}(), which every scheme has")
+            raise UserError(f"{cls.__name__} has no method {missing[0]}(), which is required")
         text, sha256 = source(cls)
         params = [(p.name, p.text(p.default), p.meaning) for p in cls._params.values()]
         return {
@@ -361,8 +361,8 @@ class Scheme(ABC):
     def _lay_out(self, drive: DriveInfo) -> Layout:
         for name, meant in _misspelt(type(self)):
             warn(
-                f"{type(self).__name__}.{name} is no hook, and is never asked; "
-                f"did you mean {meant}?",
+                f"{type(self).__name__}.{name} is not a hook and is never "
+                f"called; did you mean {meant}?",
                 stacklevel=2,
             )
         laid_out = self.layout(drive)

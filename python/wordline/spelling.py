@@ -22,9 +22,9 @@ PREFIX = "py:"
 def _loaded(file: str) -> Any:
     path = Path(file)
     if not path.is_file():
-        raise UserError(f"{PREFIX}{file}: there is no such file")
+        raise UserError(f"{PREFIX}{file}: no such file")
     if path.suffix != ".py":
-        raise UserError(f"{PREFIX}{file}: this is no file of Python; its name must end in .py")
+        raise UserError(f"{PREFIX}{file}: not a Python file; its name must end in .py")
     _loading.append(file)
     try:
         return siblings.load(path)
@@ -65,7 +65,7 @@ def text(given: Any) -> str:
     cls = given if isinstance(given, type) else type(given)
     if not issubclass(cls, Scheme):
         raise UserError(
-            f"{given!r} is no scheme: give a spelling, or a class or instance of Scheme"
+            f"{given!r} is not a scheme: pass a spelling, or a class or instance of Scheme"
         )
     try:
         file = inspect.getsourcefile(cls) or ""
@@ -140,7 +140,7 @@ def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
     """Return a spelling as the native half has it, and the classes of Python that it needs.
 
     Each part may be ``py:FILE#CLASS[:key=value,...]``.
-    Raises `UserError`: there is no such file or class.
+    Raises `UserError`: no such file or class.
     """
     if PREFIX not in spelling:
         return spelling, []
@@ -194,8 +194,8 @@ def _class(part: str, file: str, wanted: str) -> type[Scheme]:
         return known
     if not file:
         raise UserError(
-            f"{part}: no file has this class: it was typed into an interpreter or a notebook, or "
-            f"is defined in a function\n  allowed: {PREFIX}FILE#CLASS, with the class at the top "
+            f"{part}: no file has this class: it was defined in an interpreter, a notebook or a "
+            f"function\n  allowed: {PREFIX}FILE#CLASS, with the class at the top "
             "level of a file"
         )
     module = _loaded(file)
@@ -229,7 +229,7 @@ def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) ->
             continue
         if name not in given:
             raise UserError(
-                f"the report is of the scheme {name}, a class of Python; give it: classes=[...]"
+                f"the report is of the scheme {name}, a Python class; pass it with classes=[...]"
             )
         own = scheme.source(given[name])[1][:16]
         if own != was:
@@ -270,7 +270,7 @@ _NEXT = re.compile(r",(?=py:|[A-Za-z0-9-]+(?:[:+,]|$))")
 def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
     """Return arguments of the command line with classes of Python as the native half names them.
 
-    Raises `UserError`: there is no such file or class.
+    Raises `UserError`: no such file or class.
     """
     if len(arguments) > 1 and arguments[1] in _IN_PYTHON:
         return arguments, []

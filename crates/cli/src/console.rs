@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
 use wordline_report::{Report, TerminalStyle};
-use wordline_run::{Elsewhere, Progress, Setup};
+use wordline_run::{Executor, Progress, Setup};
 use wordline_schemes::Registry;
 
 /// Columns where nothing says how many there are.
@@ -20,12 +20,12 @@ pub(crate) struct Console {
     errors_coloured: bool,
     watched: bool,
     registry: Registry,
-    elsewhere: Option<Elsewhere>,
+    executor: Option<Executor>,
     record: Record,
 }
 
 impl Console {
-    pub(crate) fn new(registry: Registry, elsewhere: Option<Elsewhere>, record: Record) -> Console {
+    pub(crate) fn new(registry: Registry, executor: Option<Executor>, record: Record) -> Console {
         let allowed = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
             && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
@@ -35,7 +35,7 @@ impl Console {
             errors_coloured: allowed && err,
             watched: err,
             registry,
-            elsewhere,
+            executor,
             record,
         }
     }
@@ -46,8 +46,8 @@ impl Console {
     }
 
     /// What does runs elsewhere, if anything does.
-    pub(crate) fn elsewhere(&self) -> Option<&Elsewhere> {
-        self.elsewhere.as_ref()
+    pub(crate) fn executor(&self) -> Option<&Executor> {
+        self.executor.as_ref()
     }
 
     /// How results are to look.

@@ -39,10 +39,10 @@ impl Failure {
     pub(crate) fn interruption(&self) -> Option<&str> {
         match self {
             Failure::Stopped(kept) => Some(kept),
-            Failure::Run(e) if e.blame() == Blame::Interrupted => Some("nothing is kept of it"),
+            Failure::Run(e) if e.blame() == Blame::Interrupted => Some("no results were kept"),
             // Whatever goes wrong then does so because of it.
             Failure::Run(_) | Failure::Input(_) | Failure::Output(_) if interrupt::is_asked() => {
-                Some("nothing is kept of it")
+                Some("no results were kept")
             }
             _ => None,
         }

@@ -30,7 +30,7 @@ use console::Console;
 use error::Failure;
 use std::ffi::OsString;
 use std::io::Write;
-use wordline_run::Elsewhere;
+use wordline_run::Executor;
 use wordline_schemes::Registry;
 
 /// Do what the arguments say, the first of which is the program's name. Returns the exit code.
@@ -43,7 +43,7 @@ pub struct Interpreter<'a> {
     /// Does a command that is done in Python; returns its exit code, or `None` where what it calls is not installed.
     pub call: &'a dyn Fn(&Call) -> Option<i32>,
     /// Does runs of its own schemes in processes of their own.
-    pub elsewhere: Option<Elsewhere>,
+    pub executor: Option<Executor>,
 }
 
 /// The same with the schemes of a registry, wherever a scheme is named or listed, and perhaps with an interpreter.
@@ -68,8 +68,8 @@ pub fn main_with_schemes(
         }
     };
     interrupt::listen();
-    let (python, elsewhere) = python.map_or((None, None), |p| (Some(p.call), p.elsewhere));
-    let console = Console::new(registry, elsewhere, record);
+    let (python, executor) = python.map_or((None, None), |p| (Some(p.call), p.executor));
+    let console = Console::new(registry, executor, record);
     let mut code = 0;
     let mut in_python = |call: Result<Call, Failure>| {
         let call = call?;
@@ -118,8 +118,7 @@ pub fn main_with_schemes(
         Err(Failure::Closed) => 0,
         Err(e) if e.interruption().is_some() => {
             let kept = e.interruption().unwrap_or_default();
-            console
-                .note(&format!("stopped: {kept}; from the beginning again: {}", interrupt::command(&args)));
+            console.note(&format!("stopped: {kept}; to start again: {}", interrupt::command(&args)));
             e.exit_code()
         }
         Err(e) => {
@@ -137,10 +136,7 @@ pub fn show_error(args: &[OsString], text: &str) {
 /// What a command that is done in Python keeps when it is stopped, and how it goes on.
 fn kept_by(command: &Command) -> String {
     let runs = |out: &std::path::Path| {
-        format!(
-            "runs that have ended are kept in {}; the same command goes on with the others",
-            out.display()
-        )
+        format!("finished runs are kept in {}; the same command resumes with the others", out.display())
     };
     match command {
         Command::Sweep(a) => runs(&a.out),
@@ -148,8 +144,8 @@ fn kept_by(command: &Command) -> String {
         Command::Lifetime(LifetimeArgs { out: Some(out), .. }) => runs(out),
         Command::Reproduce(a) => match &a.out {
             Some(out) => runs(out),
-            None => "runs that have ended are kept; the same command goes on with the others".to_string(),
+            None => "finished runs are kept; the same command resumes with the others".to_string(),
         },
-        _ => "nothing is kept of it; from the beginning again".to_string(),
+        _ => "no results were kept; to start again".to_string(),
     }
 }

@@ -21,7 +21,7 @@ pub(crate) enum Sink {
 
 fn refused(path: &Path, e: &io::Error) -> Failure {
     let hint = match e.kind() {
-        io::ErrorKind::NotFound => "; is there such a folder?",
+        io::ErrorKind::NotFound => "; does the folder exist?",
         io::ErrorKind::PermissionDenied => "; choose another place, or change its permissions",
         _ => "",
     };
@@ -51,16 +51,14 @@ impl Sink {
         let path = PathBuf::from(target);
         match fs::metadata(&path) {
             Ok(m) if m.is_dir() => {
-                return Err(Failure::Input(format!(
-                    "{target}: this is a folder; give the name of a file in it"
-                )));
+                return Err(Failure::Input(format!("{target}: is a folder; name a file in it")));
             }
             Ok(m) if !m.is_file() => {
                 let file = OpenOptions::new().write(true).open(&path).map_err(|e| refused(&path, &e))?;
                 return Ok(Sink::Special(path, file));
             }
             Ok(m) if m.permissions().readonly() => {
-                return Err(Failure::Input(format!("{target}: cannot be written: it is read-only")));
+                return Err(Failure::Input(format!("{target}: cannot be written: file is read-only")));
             }
             _ => {}
         }
@@ -72,9 +70,7 @@ impl Sink {
     /// The same, where a file that is there already is replaced only if that is asked for.
     pub(crate) fn open_new(target: &str, force: bool) -> Result<Sink, Failure> {
         if !force && Path::new(target).is_file() {
-            return Err(Failure::Input(format!(
-                "{target}: there is a file of that name; --force replaces it"
-            )));
+            return Err(Failure::Input(format!("{target}: file exists; --force overwrites it")));
         }
         Sink::open(target)
     }

@@ -104,7 +104,7 @@ impl<'p> Section<'p> {
             Node::Scalar(text) => Some(text.clone()),
             other => {
                 let kind = other.kind();
-                self.refuse(key, format!("a single value is needed, and this is {kind}"));
+                self.refuse(key, format!("expected a single value, not {kind}"));
                 None
             }
         }
@@ -197,7 +197,7 @@ impl<'p> Section<'p> {
             Node::List(texts) => texts.clone(),
             other => {
                 let kind = other.kind();
-                self.refuse(key, format!("a value or a list is needed, and this is {kind}"));
+                self.refuse(key, format!("expected a value or a list, not {kind}"));
                 return None;
             }
         };
@@ -220,10 +220,7 @@ impl<'p> Section<'p> {
             Node::Scalar(text) if text == "off" => None,
             other => {
                 let kind = other.kind();
-                self.refuse(
-                    key,
-                    format!("a table is needed, and this is {kind}; write [{key}] above its keys"),
-                );
+                self.refuse(key, format!("expected a table, not {kind}; write [{key}] above its keys"));
                 None
             }
         }
@@ -245,7 +242,7 @@ impl<'p> Section<'p> {
                 let path = self.dotted(&entry.key);
                 self.refuse(
                     &entry.key,
-                    format!("a table is needed, and this is {}; write [{path}]", entry.node.kind()),
+                    format!("expected a table, not {}; write [{path}]", entry.node.kind()),
                 );
             }
         }
@@ -266,8 +263,8 @@ impl<'p> Section<'p> {
         for entry in self.entries.iter().filter(|e| !self.asked.contains(&e.key)) {
             let hint = match closest(&entry.key, self.asked.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean {near:?}?"),
-                None if self.asked.is_empty() => "there are no keys here".to_string(),
-                None => format!("the keys here are {}", self.asked.join(", ")),
+                None if self.asked.is_empty() => "no keys are allowed here".to_string(),
+                None => format!("allowed keys: {}", self.asked.join(", ")),
             };
             self.problems.add(&entry.place, format!("unknown key {:?}; {hint}", entry.key));
         }

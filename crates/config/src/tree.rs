@@ -127,7 +127,7 @@ pub(super) fn set(root: &mut Vec<Entry>, path: &str, value: &str, named: &str, p
     let place = Place::Setting(format!("{path}={value}").into());
     let segments: Vec<&str> = path.split('.').map(str::trim).collect();
     if segments.iter().any(|s| s.is_empty()) || segments.len() > DEEPEST {
-        problems.add(&place, format!("{path:?} is not a path of keys such as \"gc.victim\""));
+        problems.add(&place, format!("{path:?} is not a key such as \"gc.victim\""));
         return;
     }
     if let [first, name, rest @ ..] = segments.as_slice()
@@ -166,9 +166,9 @@ fn choose<'t>(
     let names: Vec<&str> = children.iter().map(|c| c.key.as_str()).collect();
     let hint = match closest(name, names.iter().copied()) {
         Some(near) => format!("did you mean {near:?}?"),
-        None => format!("it is one of {}, its number, or * for all", names.join(", ")),
+        None => format!("allowed: {}, its number, or * for all", names.join(", ")),
     };
-    problems.add(place, format!("there is no {named} {name:?}; {hint}"));
+    problems.add(place, format!("no {named} {name:?}; {hint}"));
     Vec::new()
 }
 

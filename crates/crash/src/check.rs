@@ -102,7 +102,7 @@ impl<'a> Check<'a> {
             Some(status) if status.success() => return Ok(Verdict::Passed),
             Some(status) if status.code() == Some(127) => {
                 let what = tail(&said);
-                return Err(CrashError::Input(format!("--check: there is no such command: {}", what.trim())));
+                return Err(CrashError::Input(format!("--check: command not found: {}", what.trim())));
             }
             Some(status) => status.to_string(),
             None if stops() => return Err(CrashError::Stopped),

@@ -68,7 +68,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     let host = spec.host;
     writeln!(
         out,
-        "  host link        {}, {} a read, {} a write{}, {} requests at once",
+        "  host link        {}, {} per read, {} per write{}, {} outstanding requests",
         rate(host.rate),
         host.read_overhead,
         host.write_overhead,
@@ -88,38 +88,38 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         }
         Ack::Buffer(pages) => format!("from a buffer of {pages} pages"),
     };
-    writeln!(out, "  a write is done  {ack}")?;
+    writeln!(out, "  write completes  {ack}")?;
     if let Some(Flush { high, low, idle }) = spec.flush {
         let idle = idle.map_or(String::new(), |idle| format!(", and after {idle} without a request"));
-        writeln!(out, "  the buffer       empties from {high} full to {low}{idle}")?;
+        writeln!(out, "  write buffer     flushes from {high} full down to {low}{idle}")?;
     }
     if spec.media.iter().flat_map(|m| m.modes.iter().flatten()).any(|t| t.pages_per_program > 1) {
         writeln!(out, "  wordlines        {}", wordlines(spec))?;
     }
     if spec.dram.read_cache.0 > 0 {
-        writeln!(out, "  keeps in RAM     {} of what was read last", size(spec.dram.read_cache.0))?;
+        writeln!(out, "  read cache       {} of the data read last", size(spec.dram.read_cache.0))?;
     }
     if spec.dram.map_cache.0 > 0 {
-        let journal = spec.dram.map_journal.map_or("all changes that wait".to_string(), |bytes| {
-            format!("{} of changes that wait", size(bytes.0))
+        let journal = spec.dram.map_journal.map_or("all pending changes".to_string(), |bytes| {
+            format!("{} of pending changes", size(bytes.0))
         });
         writeln!(
             out,
-            "  map              on flash, {} of it in RAM and {journal}",
+            "  mapping table    on flash, {} of it in RAM and {journal}",
             size(spec.dram.map_cache.0)
         )?;
     }
     let unit = match (spec.parallel_unit, spec.multiplane, spec.multiplane_pages) {
         (ParallelUnit::Die, Multiplane::Off, _) => "a die at a time",
         (ParallelUnit::Die, Multiplane::Opportunistic, MultiplanePages::Any) => {
-            "a die at a time, planes with like operations together"
+            "one operation per die, planes with like operations together"
         }
         (ParallelUnit::Die, Multiplane::Opportunistic, MultiplanePages::Same) => {
-            "a die at a time, planes with like operations on pages of one number together"
+            "one operation per die, planes with like operations on the same page number together"
         }
         (ParallelUnit::Plane, ..) => "a plane at a time",
     };
-    writeln!(out, "  works            {unit}; pages go to planes in order {}", spec.allocation)?;
+    writeln!(out, "  parallelism      {unit}; pages are allocated to planes in order {}", spec.allocation)?;
     if spec.superblock != Superblock::Off {
         writeln!(out, "  superblocks      over {}", superblocks(spec))?;
     }
@@ -129,7 +129,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     let gc = spec.gc;
     writeln!(
         out,
-        "  collects         at {}, {} victim, class {}, urgent at {} free blocks a plane",
+        "  GC               at {}, {} victim, class {}, urgent at {} free blocks per plane",
         gc.trigger,
         gc.victim,
         gc.class.key(),
@@ -142,7 +142,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         };
         writeln!(
             out,
-            "  SLC cache        {} static and {} dynamic ({} and {} blocks a plane)",
+            "  SLC cache        {} static and {} dynamic ({} and {} blocks per plane)",
             size(bytes(cache.static_blocks)),
             size(bytes(cache.dynamic_blocks)),
             cache.static_blocks,
@@ -150,18 +150,18 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         )?;
         writeln!(
             out,
-            "                   collected at {}; while it is full, writes {}",
+            "                   emptied at {}; while it is full, writes {}",
             cache.trigger,
             match cache.when_full {
                 WhenFull::Wait => "wait",
-                WhenFull::Direct => "go to the dense region",
+                WhenFull::Direct => "go to the densest cells",
             }
         )?;
     }
     if let Some(e) = &spec.errors {
         let modes = CellMode::ALL.into_iter().filter_map(|mode| Some((mode, e.mode(mode)?.most_retries)));
         let most: Vec<String> = modes.map(|(mode, most)| format!("{most} in {mode}")).collect();
-        writeln!(out, "  errs             as {} says; retries at most {}", e.name, most.join(", "))?;
+        writeln!(out, "  errors           model {}; at most {} retries", e.name, most.join(", "))?;
     }
     if !spec.wear.is_off() {
         writeln!(out, "  wears            {}", wear(&spec.wear))?;
@@ -178,10 +178,7 @@ fn wordlines(spec: &DeviceSpec) -> String {
     match spec.pad_after {
         None if matches!(spec.ack, Ack::Buffer(_)) => format!("are filled from {buffer} RAM"),
         None => {
-            format!(
-                "are filled from {buffer} RAM; writes that wait for them are padded after {}",
-                spec.pad_host_after
-            )
+            format!("are filled from {buffer} RAM; waiting writes are padded after {}", spec.pad_host_after)
         }
         Some(after) if after == spec.pad_host_after => format!("wait in {buffer} RAM, padded after {after}"),
         Some(after) => {
@@ -202,22 +199,23 @@ fn superblocks(spec: &DeviceSpec) -> String {
 
 /// What wear does, in a line.
 fn wear(w: &WearSpec) -> String {
-    let mut says =
-        vec![if w.enforce { "blocks retire at the end of their lives" } else { "without end" }.to_string()];
+    let mut says = vec![
+        if w.enforce { "blocks retire at the end of their endurance" } else { "without end" }.to_string(),
+    ];
     if w.enforce && w.spread > Fraction::ZERO {
-        says.push(format!("lives spread by {}", w.spread));
+        says.push(format!("endurance spread {}", w.spread));
     }
     if w.acceleration > 1 {
-        says.push(format!("an erase stands for {}", w.acceleration));
+        says.push(format!("one erase counts as {}", w.acceleration));
     }
     if w.bad_blocks > Fraction::ZERO {
-        says.push(format!("{} of the blocks are bad from the beginning", w.bad_blocks));
+        says.push(format!("{} factory bad blocks", w.bad_blocks));
     }
     if w.dynamic {
         says.push("the least worn erased block is opened first".to_string());
     }
     if let Some(beyond) = w.static_beyond {
-        says.push(format!("data at rest move when a block is {beyond} cycles behind"));
+        says.push(format!("static wear leveling when a block is {beyond} cycles behind"));
     }
     says.join("; ")
 }
@@ -237,14 +235,14 @@ fn write_medium(spec: &DeviceSpec, m: &Medium, out: &mut String) -> std::fmt::Re
     )?;
     writeln!(
         out,
-        "  {} blocks a plane, {} wordlines a block, pages of {}",
+        "  {} blocks per plane, {} wordlines per block, pages of {}",
         m.blocks_per_plane, m.wordlines_per_block, m.page
     )?;
     let peak = if m.bus.is_off() {
         "not modelled".to_string()
     } else {
         format!(
-            "{:.0} MB/s a channel, {:.0} MB/s in all",
+            "{:.0} MB/s per channel, {:.0} MB/s total",
             m.bus.mb_per_s(),
             m.bus.mb_per_s() * t.channels as f64
         )
@@ -255,9 +253,9 @@ fn write_medium(spec: &DeviceSpec, m: &Medium, out: &mut String) -> std::fmt::Re
         let each = modes.map(|(mode, of)| {
             let bits = mode.bits() as usize;
             let (read, program) = (range(&of.read[..bits]), range(&of.program[..bits]));
-            format!("{mode} {read} a read, {program} a program, {} an erase", of.erase)
+            format!("{mode} {read} per read, {program} per program, {} per erase", of.erase)
         });
-        writeln!(out, "  energy           {} a byte moved", e.byte)?;
+        writeln!(out, "  energy           {} per byte transferred", e.byte)?;
         for mode in each {
             writeln!(out, "                   {mode}")?;
         }
@@ -395,7 +393,7 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         }
         writeln!(
             out,
-            "  [] a die, ▪ a plane: {} blocks of {} wordlines",
+            "  [] die, ▪ plane: {} blocks of {} wordlines",
             m.blocks_per_plane, m.wordlines_per_block
         )?;
         let pages: Vec<String> = CellMode::ALL
@@ -405,9 +403,9 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
                 format!("{} pages as {mode} ({})", m.pages_per_block(mode), size(m.block_bytes(mode)))
             })
             .collect();
-        writeln!(out, "  a block: {}, of {} each", pages.join(", "), m.page)?;
+        writeln!(out, "  block: {}, {} each", pages.join(", "), m.page)?;
     }
-    writeln!(out, "\nat the most")?;
+    writeln!(out, "\nupper bounds")?;
     let mb = |bytes: f64, time: SimDuration| {
         if time.0 == 0 { "no limit".into() } else { format!("{:.0} MB/s", bytes / time.0 as f64 * 1e3) }
     };
@@ -445,13 +443,13 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     let (pages, sectors) = (logical / spec.unit.0, logical / spec.sector.0);
     let table =
         |entries: u64| format!("{} for {entries} entries of {MAP_ENTRY} B", size(entries * MAP_ENTRY));
-    writeln!(out, "  map by page       {}", table(pages))?;
-    writeln!(out, "  map by sector     {}", table(sectors))?;
+    writeln!(out, "  page-level map    {}", table(pages))?;
+    writeln!(out, "  sector-level map  {}", table(sectors))?;
     if spec.dram.map_cache.0 > 0 {
         let on_flash = map_pages(pages, spec.unit);
         writeln!(
             out,
-            "  map in RAM        {}: {} of its {on_flash} pages, and where each is on flash{}",
+            "  map cache         {}: {} of its {on_flash} pages, and the flash address of each{}",
             size(spec.dram.map_bytes(pages, spec.unit)),
             (spec.dram.map_cache.0 / spec.unit.0).min(on_flash),
             spec.dram.map_journal.map_or(String::new(), |_| ", and the journal".to_string())
@@ -465,7 +463,7 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
             };
             writeln!(
                 out,
-                "  unloaded, {:<8}{} a read, {} a write ({})",
+                "  unloaded, {:<8}{} per read, {} per write ({})",
                 mode.to_string(),
                 over(&|k| unloaded_read(spec, m, mode, k)),
                 over(&|k| unloaded_program(spec, m, mode, k)),

@@ -37,7 +37,7 @@ impl Shape {
         for word in words {
             let pages = |list: &str| -> Result<Vec<u8>, String> {
                 list.split(',')
-                    .map(|page| page.parse().map_err(|_| format!("{word:?} names no pages")))
+                    .map(|page| page.parse().map_err(|_| format!("{word:?} does not name pages")))
                     .collect()
             };
             match (word.split_once('='), word.split_once(':')) {
@@ -47,10 +47,10 @@ impl Shape {
                 (_, Some(("read", list))) => host.reads = pages(list)?,
                 (_, Some(("trim", list))) => host.trims = pages(list)?,
                 (_, Some(("requests", n))) => {
-                    host.at_once = n.parse().map_err(|_| format!("{word:?} is no number"))?;
+                    host.at_once = n.parse().map_err(|_| format!("{word:?} is not a number"))?;
                 }
                 (_, Some(("in-all", n))) => {
-                    host.in_all = Some(n.parse().map_err(|_| format!("{word:?} is no number"))?);
+                    host.in_all = Some(n.parse().map_err(|_| format!("{word:?} is not a number"))?);
                 }
                 _ if word == "flush" => host.flushes = true,
                 _ => keys.push((word.to_string(), String::new())),

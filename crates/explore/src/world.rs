@@ -159,7 +159,7 @@ impl World {
                 None => return Ok(()),
             }
         }
-        Err("the drive never comes to rest while it is filled".into())
+        Err("the drive never becomes idle while it is filled".into())
     }
 
     /// Whether requests are outstanding.

@@ -208,7 +208,7 @@ impl Geometry {
                 ));
             }
             if m.modes.iter().all(Option::is_none) {
-                return fail(format!("medium {:?} has no cell mode", m.name));
+                return fail(format!("medium {:?} has no cell modes", m.name));
             }
             let pages = m.pages_per_block(m.densest()) as u64;
             if pages > 32_768 {
@@ -227,8 +227,8 @@ impl Geometry {
         let slot_shift = most_slots.next_power_of_two().trailing_zeros();
         if blocks >= 1u64 << (32 - slot_shift) {
             return fail(format!(
-                "{blocks} blocks of up to {most_slots} slots need more than 32-bit numbers; \
-                 choose larger pages or mapping units"
+                "{blocks} blocks of up to {most_slots} slots exceed 32-bit slot numbers; choose larger \
+                 pages or mapping units"
             ));
         }
         let mut g = Geometry {

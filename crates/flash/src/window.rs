@@ -37,7 +37,7 @@ pub const fn interference(bits: u32) -> u32 {
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum RuleError {
     /// Its window has no wordlines, or more than the block.
-    #[error("a window of {given} wordlines is not between 1 and {wordlines}, those of a block")]
+    #[error("a window of {given} wordlines is not between 1 and {wordlines}, the wordlines of a block")]
     Wordlines {
         /// Of the window.
         given: u8,
@@ -46,8 +46,8 @@ pub enum RuleError {
     },
     /// Its window has too many layers, or a part of one.
     #[error(
-        "a window of {wordlines} wordlines over {layers} layers: at most {MOST_WINDOW_LAYERS} layers can be \
-         reprogrammed safely, each with as many wordlines"
+        "a window of {wordlines} wordlines over {layers} layers: at most {MOST_WINDOW_LAYERS} layers can \
+         be reprogrammed safely, each with an equal number of wordlines"
     )]
     Layers {
         /// Wordlines of the window.
@@ -56,7 +56,7 @@ pub enum RuleError {
         layers: u8,
     },
     /// Its cells hold one bit.
-    #[error("cells of one bit cannot be reprogrammed to hold more")]
+    #[error("SLC-only flash cannot be reprogrammed to a denser mode")]
     OneBit,
 }
 

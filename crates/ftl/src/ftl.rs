@@ -136,9 +136,10 @@ impl Ftl {
         let splits_writes = layout.merges.is_some() || layout.enabled_hooks.contains(Hooks::SPLIT_WRITE);
         if drive.spec.flush.is_some() && (layout.map != MapKind::Page || splits_writes) {
             let what = if layout.map == MapKind::ValidSectors {
-                "mapping.partial = \"valid-sectors\" programs parts of pages, and ack.flush keeps whole pages back"
+                "mapping.partial = \"valid-sectors\" programs parts of pages, and ack.flush delays whole \
+                 pages"
             } else {
-                "it packs parts of pages in RAM itself, and ack.flush keeps whole pages back"
+                "it packs parts of pages in RAM itself, and ack.flush delays whole pages"
             };
             return Err(refuse(format!("{what}; set ack.flush = \"at-once\"")));
         }

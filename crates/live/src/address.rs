@@ -19,7 +19,7 @@ impl Address {
     /// A TCP address: `PORT` on the loopback, or `HOST:PORT`.
     ///
     /// # Errors
-    /// When it is neither, or there is no such host.
+    /// When it is neither, or unknown host.
     pub fn tcp(text: &str) -> Result<Address, String> {
         let wrong = |why: &str| {
             format!("{text:?}: {why}\n  allowed: PORT on the loopback, or HOST:PORT, as in 127.0.0.1:10809")
@@ -28,7 +28,7 @@ impl Address {
             return Ok(Address::Tcp(SocketAddr::from(([127, 0, 0, 1], port))));
         }
         let mut found = text.to_socket_addrs().map_err(|e| wrong(&e.to_string()))?;
-        found.next().map(Address::Tcp).ok_or_else(|| wrong("there is no such host"))
+        found.next().map(Address::Tcp).ok_or_else(|| wrong("unknown host"))
     }
 }
 
@@ -40,7 +40,8 @@ impl FromStr for Address {
         match text.strip_prefix("unix:") {
             Some(path) if !path.is_empty() && !path.starts_with('?') => Ok(Address::Unix(path.into())),
             _ => Err(format!(
-                "{text:?} is no address of a unix socket\n  allowed: unix:PATH, as in unix:/tmp/d.sock; --tcp takes HOST:PORT"
+                "{text:?} is not the address of a Unix socket\n  allowed: unix:PATH, as in \
+                 unix:/tmp/d.sock; --tcp takes HOST:PORT"
             )),
         }
     }

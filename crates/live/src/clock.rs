@@ -42,8 +42,8 @@ impl std::str::FromStr for TimeScale {
         let fits = |s: &f64| *s == 0.0 || (TimeScale::LEAST..=TimeScale::MOST).contains(s);
         scale.filter(fits).map(|s: f64| TimeScale(s.abs())).ok_or_else(|| {
             format!(
-                "{text:?} is no time scale\n  allowed: 0 (the drive takes no time), or from 0.000001 (a million times \
-                 faster) to 1000000 (as much slower)"
+                "{text:?} is not a time scale\n  allowed: 0 (no delays), or 0.000001 (a million times \
+                 faster) to 1000000 (a million times slower)"
             )
         })
     }

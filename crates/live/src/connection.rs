@@ -35,7 +35,10 @@ pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
         }
         if connections.len() >= MOST {
             drop(connections);
-            (shared.log)(&format!("connection {number} from {from} is refused: there are {MOST} already"));
+            (shared.log)(&format!(
+                "connection {number} from {from} refused: limit of {MOST} connections \
+                                   reached"
+            ));
             return;
         }
         connections.push(Client { number, socket: Arc::clone(&socket), outbox: None });

@@ -37,7 +37,7 @@ pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
 
 fn order(line: &str) -> Result<Order, String> {
     if line.len() >= LINE {
-        return Err(format!("an order of {} bytes\n  allowed: fewer than {LINE}", line.len()));
+        return Err(format!("command of {} bytes is too long\n  allowed: fewer than {LINE}", line.len()));
     }
     line.parse()
 }
@@ -71,43 +71,60 @@ fn line(shared: &Shared, mut stream: &UnixStream) -> io::Result<Vec<u8>> {
 fn obey(shared: &Shared, order: Order) -> Value {
     match order {
         Order::Stats => shared.to_json(),
-        Order::Mark(text) => shared.with_engine(|engine| json!({ "mark": text, "at_ns": engine.drive.now().0 })),
-        Order::Cut(when, seed) => shared.with_engine(|engine| match (engine.arm(when, seed), &engine.stopped) {
-            (Some(cut), _) => {
-                let mut told = cut.to_json();
-                if let Some(lost) = engine.drive.volatile().last_cut() {
-                    told["write_cache"] = lost.clone();
+        Order::Mark(text) => {
+            shared.with_engine(|engine| json!({ "mark": text, "at_ns": engine.drive.now().0 }))
+        }
+        Order::Cut(when, seed) => {
+            shared.with_engine(|engine| match (engine.arm(when, seed), &engine.stopped) {
+                (Some(cut), _) => {
+                    let mut told = cut.to_json();
+                    if let Some(lost) = engine.drive.volatile().last_cut() {
+                        told["write_cache"] = lost.clone();
+                    }
+                    json!({ "cut": told })
                 }
-                json!({ "cut": told })
-            }
-            (None, Some(why)) => json!({ "error": format!("the drive has stopped: {why}") }),
-            (None, None) => json!({ "armed": engine.armed.len() }),
-        }),
+                (None, Some(why)) => json!({ "error": format!("the drive has stopped: {why}") }),
+                (None, None) => json!({ "armed": engine.armed.len() }),
+            })
+        }
         Order::TimeScale(scale) => {
             shared.set_time_scale(scale);
             json!({ "time_scale": scale.factor() })
         }
         Order::ReadError { offset, length, count } => shared.with_engine(|engine| {
             if offset >= engine.size {
-                return json!({ "error": format!("offset={offset}: the drive ends there\n  allowed: 0 to {}", engine.size - 1) });
+                return json!({ "error": format!("offset={offset}: beyond the end of the drive\n  allowed: \
+                                                 0 to {}", engine.size - 1) });
             }
             let range = offset..offset.saturating_add(length).min(engine.size);
             engine.faults.read_errors.push(ReadError { range: range.clone(), left: count });
             json!({ "read_error": { "from": range.start, "to": range.end, "count": count } })
         }),
-        Order::EarlyFlush { count } => shared.with_engine(|engine| {
-            json!({ "early_flushes": engine.faults.early_flushes.plant(count) })
-        }),
-        Order::NoSpace { count } => shared.with_engine(|engine| {
-            json!({ "no_space": engine.faults.no_space.plant(count) })
-        }),
+        Order::EarlyFlush { count } => {
+            shared.with_engine(|engine| json!({ "early_flushes": engine.faults.early_flushes.plant(count) }))
+        }
+        Order::NoSpace { count } => {
+            shared.with_engine(|engine| json!({ "no_space": engine.faults.no_space.plant(count) }))
+        }
         Order::SlowDie { die, factor } => shared.with_engine(|engine| {
             let dies = engine.drive.setup().geometry.dies;
-            planted(die, dies, "die", || engine.drive.slow_die(DieId(die), factor), json!({ "factor": factor }))
+            planted(
+                die,
+                dies,
+                "die",
+                || engine.drive.slow_die(DieId(die), factor),
+                json!({ "factor": factor }),
+            )
         }),
         Order::Retire { block } => shared.with_engine(|engine| {
             let blocks = engine.drive.setup().geometry.blocks;
-            planted(block, blocks, "block", || engine.drive.retire(BlockId(block)), json!("at its next erase"))
+            planted(
+                block,
+                blocks,
+                "block",
+                || engine.drive.retire(BlockId(block)),
+                json!("at its next erase"),
+            )
         }),
         Order::Snapshot(name) => shared.snapshot(name),
         Order::Drop(name) => shared.drop_snapshot(name),
@@ -135,7 +152,7 @@ fn planted(
     done: Value,
 ) -> Value {
     if number >= count {
-        return json!({ "error": format!("{what}={number}: there is none\n  allowed: 0 to {}", count - 1) });
+        return json!({ "error": format!("{what}={number}: does not exist\n  allowed: 0 to {}", count - 1) });
     }
     match plant() {
         Ok(()) => json!({ what: number, "planted": done }),
@@ -151,16 +168,15 @@ pub fn ask(path: &Path, order: &str) -> Result<String, ServeError> {
     // What is no order is refused here, whether or not anybody listens.
     self::order(order).map_err(ServeError::Input)?;
     let unheard = |e: io::Error| {
-        let hint = "it is the PATH of `wordline serve --control PATH`, while that runs";
-        ServeError::Input(format!("{}: nobody answers there: {e}\n  hint: {hint}", path.display()))
+        let hint = "use the PATH of a running `wordline serve --control PATH`";
+        ServeError::Input(format!("{}: no server is listening: {e}\n  hint: {hint}", path.display()))
     };
     let mut stream = UnixStream::connect(path).map_err(unheard)?;
     writeln!(stream, "{order}").map_err(unheard)?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).map_err(unheard)?;
-    let value: Value = serde_json::from_str(&answer).map_err(|e| {
-        ServeError::Machine(format!("{}: what answers there is no server of ours: {e}", path.display()))
-    })?;
+    let value: Value = serde_json::from_str(&answer)
+        .map_err(|e| ServeError::Machine(format!("{}: not a Wordline server: {e}", path.display())))?;
     match value["error"].as_str() {
         Some(why) => Err(ServeError::Input(why.to_string())),
         None => Ok(answer),

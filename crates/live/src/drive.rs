@@ -151,8 +151,8 @@ impl Drive {
 
     /// Keep the drive as it is, with what is under way.
     pub(crate) fn keep(&self) -> Result<Kept, Stopped> {
-        let wrong = |e: &dyn std::fmt::Display| format!("the drive cannot be kept: {e}");
-        let device = self.device.as_ref().ok_or("the drive did not recover from a power cut")?;
+        let wrong = |e: &dyn std::fmt::Display| format!("cannot save the drive: {e}");
+        let device = self.device.as_ref().ok_or("recovery from a power cut failed")?;
         let mut file = unnamed().map_err(|e| wrong(&e))?;
         let label = Label { device: &self.setup.device, scheme: &self.scheme };
         device.save_apart(label, self.setup.spec.seed, &mut file).map_err(|e| wrong(&e))?;
@@ -171,8 +171,9 @@ impl Drive {
         let setup = Setup::resolve(run)?;
         if !matches!(setup.initial.filled, Filled::Fresh | Filled::Share(_)) {
             return Err(ServeError::Input(format!(
-                "--initial {}: this state follows from a workload, and a served drive has none yet\n  allowed: fresh, \
-                 fill:SHARE[,order=seq|random][,valid=SHARE], and with + aged_invalid, aged_blocks, pe, retention",
+                "--initial {}: this state depends on a workload, and a served drive has none\n  allowed: \
+                 fresh, fill:SHARE[,order=seq|random][,valid=SHARE], and with + aged_invalid, aged_blocks, \
+                 pe, retention",
                 run.initial
             )));
         }
@@ -193,10 +194,10 @@ impl Drive {
         let at = folder.path().display().to_string();
         let wrong = |what: String| ServeError::Input(format!("--data {at}: {what}"));
         let then = serde_json::from_str(&folder.identity()?.unwrap_or_default())
-            .map_err(|e| wrong(format!("what drive it is cannot be read: {e}")))?;
+            .map_err(|e| wrong(format!("cannot read the description of the drive: {e}")))?;
         if let Some(other) = other(&then, &Setup::identity(run)?) {
-            let hint = "serve it as it was, or in another folder";
-            return Err(wrong(format!("it holds another drive: {other}\n  hint: {hint}")));
+            let hint = "start the server with the same drive, or with another folder";
+            return Err(wrong(format!("contains a different drive: {other}\n  hint: {hint}")));
         }
         // What it held at time 0 is arithmetic, and so made anew; all else is found.
         let mut drive = Drive::over(run, over)?;
@@ -228,7 +229,7 @@ impl Drive {
     }
 
     fn working(&mut self) -> Result<&mut Device<NoProbe>, Stopped> {
-        self.device.as_mut().ok_or_else(|| "the drive did not recover from a power cut".to_string())
+        self.device.as_mut().ok_or_else(|| "recovery from a power cut failed".to_string())
     }
 
     /// Its time.
@@ -325,7 +326,7 @@ impl Drive {
     fn power_on(&mut self, off: PoweredOff<NoProbe>) -> Result<(), Stopped> {
         let scheme = self.setup.spec.registry.build(&self.scheme).map_err(|e| e.to_string())?;
         let mut device = Device::power_on(&self.setup.device, &self.setup.geometry, scheme, off)
-            .map_err(|e| format!("the drive does not recover from a power cut: {e}"))?;
+            .map_err(|e| format!("recovery from a power cut failed: {e}"))?;
         for (die, factor) in &self.slow {
             device.slow_die(*die, *factor);
         }
@@ -346,7 +347,7 @@ impl Drive {
 impl Kept {
     /// A drive that goes on from here. Nobody hears of the requests that were under way.
     pub(crate) fn drive(&self) -> Result<Drive, Stopped> {
-        let wrong = |e: &dyn std::fmt::Display| format!("no drive goes on from there: {e}");
+        let wrong = |e: &dyn std::fmt::Display| format!("cannot continue from this state: {e}");
         let (setup, label) = (&self.setup, Label { device: &self.setup.device, scheme: &self.scheme });
         let scheme = setup.spec.registry.build(&self.scheme).map_err(|e| wrong(&e))?;
         let media = self.media.fork().map_err(|e| wrong(&e))?;
@@ -369,7 +370,7 @@ fn other(then: &Value, now: &Value) -> Option<String> {
                 keys.into_iter().find_map(|key| first(below(key), &value(then, key), &value(now, key)))
             }
             _ if then == now => None,
-            _ => Some(format!("{at} is {then} there and {now} here")),
+            _ => Some(format!("{at} is {then} in the folder and {now} in the command")),
         }
     }
     // What a user named comes before what follows from it.

@@ -34,7 +34,7 @@ impl ServeError {
 #[derive(Debug, Error)]
 pub(crate) enum Broken {
     /// The client does not keep to the protocol.
-    #[error("{what}: against the protocol ({section}); the connection is closed")]
+    #[error("{what}: protocol error ({section}); connection closed")]
     Protocol {
         /// What it sent.
         what: String,
@@ -42,7 +42,7 @@ pub(crate) enum Broken {
         section: &'static str,
     },
     /// The socket.
-    #[error("the connection broke: {0}")]
+    #[error("connection lost: {0}")]
     Io(#[from] io::Error),
 }
 
@@ -55,7 +55,7 @@ impl Broken {
     pub(crate) fn in_handshake(self, patience: Duration) -> Broken {
         match self {
             Broken::Io(e) if [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&e.kind()) => {
-                let what = format!("nothing came in the handshake for {} s", patience.as_secs());
+                let what = format!("handshake timed out after {} s", patience.as_secs());
                 Broken::Io(io::Error::new(io::ErrorKind::TimedOut, what))
             }
             broken => broken,
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_client_that_says_nothing_in_the_handshake_is_told_from_one_whose_socket_breaks() {
         let said = |kind: io::ErrorKind| Broken::Io(kind.into()).in_handshake(TEN).to_string();
-        assert!(said(io::ErrorKind::WouldBlock).contains("nothing came in the handshake for 10 s"));
+        assert!(said(io::ErrorKind::WouldBlock).contains("handshake timed out after 10 s"));
         assert!(!said(io::ErrorKind::Other).contains("handshake"));
         assert!(Broken::Io(io::ErrorKind::BrokenPipe.into()).in_handshake(TEN).is_quiet());
     }

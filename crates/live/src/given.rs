@@ -25,8 +25,8 @@ impl Given {
             let of = seconds + disturbed;
             let _ = writeln!(
                 text,
-                "in {disturbed} of {of} seconds the machine kept a thread waiting for 1 ms or more, at most {ms:.1} ms; in the \
-                 other {seconds}:"
+                "scheduling delays of 1 ms or more in {disturbed} of {of} seconds, at most {ms:.1} ms; in \
+                 the other {seconds}:"
             );
             text += &table(&quiet["served"]);
         }
@@ -34,7 +34,7 @@ impl Given {
             let ms = |key: &str| cut[key].as_f64().unwrap_or(0.0) / 1e6;
             let _ = writeln!(
                 text,
-                "power cut at {:.3} ms: {} requests of the drive lost, {} pages torn, recovered in {:.3} ms",
+                "power cut at {:.3} ms: {} requests lost, {} pages torn, recovered in {:.3} ms",
                 ms("at_ns"),
                 cut["lost_requests"],
                 cut["torn_pages"],
@@ -43,8 +43,8 @@ impl Given {
         }
         let time = self.0["drive"]["time_ns"].as_f64().unwrap_or(0.0) / 1e9;
         let _ = match (self.0["result_hash"].as_str(), self.0["stopped"].as_str()) {
-            (Some(hash), _) => writeln!(text, "{time:.3} s of the drive, result {hash}"),
-            (None, why) => writeln!(text, "{time:.3} s of the drive, which stopped: {}", why.unwrap_or("?")),
+            (Some(hash), _) => writeln!(text, "{time:.3} s simulated, result {hash}"),
+            (None, why) => writeln!(text, "{time:.3} s simulated; the drive stopped: {}", why.unwrap_or("?")),
         };
         text
     }

@@ -101,17 +101,14 @@ impl<'a> Values<'a> {
     fn take<T: FromStr>(&mut self, key: &str, allowed: &str) -> Result<Option<T>, String> {
         let Some(at) = self.0.iter().position(|(k, _)| *k == key) else { return Ok(None) };
         let (key, value) = self.0.remove(at);
-        value
-            .parse()
-            .map(Some)
-            .map_err(|_| format!("{key}={value}: this is no value of it\n  allowed: {allowed}"))
+        value.parse().map(Some).map_err(|_| format!("{key}={value}: invalid value\n  allowed: {allowed}"))
     }
 
     fn none_left(&self, allowed: &str) -> Result<(), String> {
         match self.0.first() {
             None => Ok(()),
             Some((key, value)) => {
-                Err(format!("{key}={value}: unknown, or given twice\n  allowed: {allowed}"))
+                Err(format!("{key}={value}: unknown or duplicate key\n  allowed: {allowed}"))
             }
         }
     }
@@ -139,7 +136,7 @@ impl FromStr for Order {
     fn from_str(line: &str) -> Result<Order, String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let at_least_one = |n: Option<u64>, key: &str, allowed: &str| match n {
-            Some(0) => Err(format!("{key}=0: at least 1\n  allowed: {allowed}")),
+            Some(0) => Err(format!("{key}=0: must be at least 1\n  allowed: {allowed}")),
             n => Ok(n),
         };
         match words.as_slice() {
@@ -157,7 +154,7 @@ impl FromStr for Order {
                     (None, None, Some(seed), Some(within)) if within.0 > 0 => {
                         Ok(Order::Cut(CutWhen::Drawn { seed, within: within.0 }, Some(seed)))
                     }
-                    _ => Err(format!("{line:?}: these do not go together\n  allowed: {CUT}")),
+                    _ => Err(format!("{line:?}: these options exclude each other\n  allowed: {CUT}")),
                 }
             }
             ["mark", _, ..] => Ok(Order::Mark(words[1..].join(" "))),
@@ -165,7 +162,7 @@ impl FromStr for Order {
                 let mut values = Values::of(rest, SET)?;
                 let text: Option<String> = values.take("time-scale", SET)?;
                 values.none_left(SET)?;
-                let text = text.ok_or_else(|| format!("{line:?}: nothing is set\n  allowed: {SET}"))?;
+                let text = text.ok_or_else(|| format!("{line:?}: no setting given\n  allowed: {SET}"))?;
                 text.parse().map(Order::TimeScale)
             }
             ["inject", "read-error", rest @ ..] => {
@@ -196,7 +193,7 @@ impl FromStr for Order {
                 match (die, factor) {
                     (Some(die), Some(factor @ 1..=FACTOR)) => Ok(Order::SlowDie { die, factor }),
                     _ => Err(format!(
-                        "{line:?}: it needs a die, and a factor from 1 to {FACTOR}\n  allowed: {INJECT}"
+                        "{line:?}: needs a die and a factor from 1 to {FACTOR}\n  allowed: {INJECT}"
                     )),
                 }
             }
@@ -204,8 +201,7 @@ impl FromStr for Order {
                 let mut values = Values::of(rest, INJECT)?;
                 let block: Option<u32> = values.take("block", INJECT)?;
                 values.none_left(INJECT)?;
-                let block =
-                    block.ok_or_else(|| format!("{line:?}: it needs a block\n  allowed: {INJECT}"))?;
+                let block = block.ok_or_else(|| format!("{line:?}: needs a block\n  allowed: {INJECT}"))?;
                 Ok(Order::Retire { block })
             }
             ["inject", "clear"] => Ok(Order::Clear),
@@ -213,7 +209,7 @@ impl FromStr for Order {
             ["drop", name] if is_name(name) => Ok(Order::Drop(name.to_string())),
             ["fork", name, rest @ ..] if is_name(name) => fork(Some(name), rest),
             ["fork", rest @ ..] => fork(None, rest),
-            _ => Err(format!("{line:?} is no order\n  allowed: {}", allowed())),
+            _ => Err(format!("unknown command {line:?}\n  allowed: {}", allowed())),
         }
     }
 }

@@ -151,7 +151,7 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
         let shared = Arc::clone(shared);
         let client = move || {
             let socket = Socket::Unix(stream);
-            // Whoever leaves in the midst of a request has not sent it.
+            // A request that was only partly received was not sent.
             let _ = serve(&shared, &socket);
             socket.shut();
         };

@@ -80,9 +80,8 @@ impl Places {
                 }
                 Address::Tcp(at) => {
                     let wrong = |e: io::Error| {
-                        let allowed =
-                            "an address of this machine, and a port that is free; 0 lets the system choose";
-                        ServeError::Input(format!("{at}: nobody can listen there: {e}\n  allowed: {allowed}"))
+                        let allowed = "an address of this machine and a free port; 0 lets the system choose";
+                        ServeError::Input(format!("{at}: cannot listen: {e}\n  allowed: {allowed}"))
                     };
                     let listener = TcpListener::bind(at).map_err(wrong)?;
                     places.addresses.push(Address::Tcp(listener.local_addr().map_err(wrong)?));
@@ -120,7 +119,7 @@ impl Drop for Places {
 /// A socket at a path, where nobody else listens. One that somebody left there is replaced.
 fn unix(path: &Path) -> Result<UnixListener, ServeError> {
     let wrong = |what: String| {
-        let allowed = "a path of at most 107 bytes where there is no file yet, in a folder that there is";
+        let allowed = "a path of at most 107 bytes in an existing folder, where no file exists";
         ServeError::Input(format!("{}: {what}\n  allowed: {allowed}", path.display()))
     };
     if path.as_os_str().is_empty() {
@@ -128,18 +127,17 @@ fn unix(path: &Path) -> Result<UnixListener, ServeError> {
     }
     if let Ok(found) = std::fs::symlink_metadata(path) {
         if !found.file_type().is_socket() {
-            return Err(wrong("there is a file of that name, and it is no socket".to_string()));
+            return Err(wrong("a file of this name exists and is not a socket".to_string()));
         }
         match UnixStream::connect(path) {
-            Ok(_) => return Err(wrong("somebody listens there already".to_string())),
+            Ok(_) => return Err(wrong("address already in use".to_string())),
             Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => {}
             // Of another kind, or of somebody else: it may well be in use.
-            Err(e) => return Err(wrong(format!("there is a socket that cannot be asked who listens: {e}"))),
+            Err(e) => return Err(wrong(format!("cannot connect to the existing socket: {e}"))),
         }
-        std::fs::remove_file(path)
-            .map_err(|e| wrong(format!("what is left there cannot be removed: {e}")))?;
+        std::fs::remove_file(path).map_err(|e| wrong(format!("cannot remove the stale socket: {e}")))?;
     }
-    UnixListener::bind(path).map_err(|e| wrong(format!("no socket can be made there: {e}")))
+    UnixListener::bind(path).map_err(|e| wrong(format!("cannot create the socket: {e}")))
 }
 
 /// The volatile write cache of a drive that begins.
@@ -232,7 +230,7 @@ impl Server {
 
     fn spawn(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), ServeError> {
         let thread = std::thread::Builder::new().name(name.to_string()).spawn(work);
-        self.threads.push(thread.map_err(|e| ServeError::Machine(format!("no thread can be begun: {e}")))?);
+        self.threads.push(thread.map_err(|e| ServeError::Machine(format!("cannot start a thread: {e}")))?);
         Ok(())
     }
 
@@ -318,7 +316,7 @@ fn accept(shared: &Arc<Shared>, listener: &Listener) {
         match spawned {
             Ok(thread) => clients.push(thread),
             Err(e) => {
-                (shared.log)(&format!("a connection cannot be taken: {e}"));
+                (shared.log)(&format!("cannot accept a connection: {e}"));
                 std::thread::sleep(Duration::from_millis(50));
             }
         }

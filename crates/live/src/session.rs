@@ -101,7 +101,7 @@ impl SessionLog {
         std::fs::create_dir_all(folder).map_err(wrong)?;
         if path.exists() {
             return Err(ServeError::Input(format!(
-                "--session {}: there is a session in this folder\n  allowed: a new or an empty folder",
+                "--session {}: the folder already has a session\n  allowed: a new or an empty folder",
                 folder.display()
             )));
         }
@@ -142,7 +142,7 @@ impl SessionLog {
     pub(crate) fn end(mut self, report: &serde_json::Value) -> Result<PathBuf, ServeError> {
         let failed = |path: &Path, e: io::Error| {
             ServeError::Machine(format!(
-                "{}: the session cannot be written: {e}; make room and serve again",
+                "{}: cannot write the session: {e}; free some space and start the server again",
                 path.display()
             ))
         };
@@ -183,24 +183,24 @@ impl Recorded {
         let mut lines = BufReader::new(File::open(&path).map_err(|e| unread(&path, e))?).lines();
         let first = lines.next().transpose().map_err(|e| unread(&path, e))?.unwrap_or_default();
         let header: Header = serde_json::from_str(&first).map_err(|e| {
-            let what = format!("line 1: this is no session: {e}");
+            let what = format!("line 1: not a session: {e}");
             ServeError::Input(format!(
                 "{}: {what}\n  allowed: what `wordline serve --session` wrote",
                 path.display()
             ))
         })?;
         if header.schema != SCHEMA {
-            let what = format!("line 1: {:?} is not known", header.schema);
+            let what = format!("line 1: unknown schema {:?}", header.schema);
             return Err(ServeError::Input(format!("{}: {what}\n  allowed: {SCHEMA:?}", path.display())));
         }
         let report = folder.join(REPORT);
         let text = std::fs::read_to_string(&report).map_err(|e| {
-            let what = format!("cannot be read: {e}; a session has it when the server has ended");
+            let what = format!("cannot be read: {e}; it is written when the server ends");
             ServeError::Input(format!("{}: {what}", report.display()))
         })?;
         let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         let Some(result_hash) = value["result_hash"].as_str().map(str::to_string) else {
-            return Err(ServeError::Input(format!("{}: it has no result_hash", report.display())));
+            return Err(ServeError::Input(format!("{}: result_hash is missing", report.display())));
         };
         let served_before = Some(folder.join(DRIVE)).filter(|drive| drive.exists());
         Ok(Recorded { header, served_before, path, lines, line: 1, result_hash })
@@ -209,8 +209,8 @@ impl Recorded {
     /// The next event; nothing at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Event>, ServeError> {
         let Some(line) = self.lines.next() else {
-            let what = format!("it ends at line {}, in the midst of the session", self.line);
-            let allowed = format!("a last line {END:?}; take the whole file");
+            let what = format!("truncated at line {}", self.line);
+            let allowed = format!("a last line {END:?}; use the complete file");
             return Err(ServeError::Input(format!("{}: {what}\n  allowed: {allowed}", self.path.display())));
         };
         self.line += 1;
@@ -223,7 +223,7 @@ impl Recorded {
             let allowed =
                 "submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES, cut AT, slow AT DIE FACTOR, retire AT BLOCK, order AT WORDS";
             ServeError::Input(format!(
-                "{}: line {}: {line:?} is no event\n  allowed: {allowed}",
+                "{}: line {}: {line:?} is not an event\n  allowed: {allowed}",
                 self.path.display(),
                 self.line
             ))

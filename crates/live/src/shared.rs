@@ -271,12 +271,9 @@ impl Shared {
     /// What is said of a snapshot that there is not.
     fn unknown(&self, name: &str) -> String {
         let all: Vec<String> = lock(&self.snapshots).keys().cloned().collect();
-        let all = if all.is_empty() {
-            "none is kept yet; snapshot NAME keeps one".to_string()
-        } else {
-            all.join(", ")
-        };
-        format!("{name}: there is no such snapshot\n  allowed: {all}")
+        let all =
+            if all.is_empty() { "none; create one with snapshot NAME".to_string() } else { all.join(", ") };
+        format!("{name}: unknown snapshot\n  allowed: {all}")
     }
 
     /// Everything there is to tell, as JSON.

@@ -96,7 +96,7 @@ impl Columns {
         let rows = columns.first().map_or(0, |(_, column)| column.rows());
         match columns.iter().find(|(_, column)| column.rows() != rows) {
             Some((name, column)) => {
-                Err(wrong(format!("column {name:?} has {} rows, and others {rows}", column.rows())))
+                Err(wrong(format!("column {name:?} has {} rows, the others {rows}", column.rows())))
             }
             None => Ok(Columns(Arc::new(columns))),
         }
@@ -156,7 +156,7 @@ impl Columns {
         name: &str,
     ) -> PyResult<(Bound<'py, PyAny>, Option<&'static str>)> {
         let Some((_, column)) = self.0.iter().find(|(known, _)| known == name) else {
-            return Err(wrong(format!("there is no column {name:?}; there are {}", self.names().join(", "))));
+            return Err(wrong(format!("unknown column {name:?}; allowed: {}", self.names().join(", "))));
         };
         let numbers = |bytes: Vec<u8>, kind| Ok((PyBytes::new(py, &bytes).into_any(), Some(kind)));
         match column {

@@ -1,6 +1,6 @@
 //! A drive that goes on as it is told.
 
-use crate::asked::{Asked, Watcher, told};
+use crate::arguments::{RunArguments, Watcher, told};
 use crate::columns::{Column, Columns};
 use crate::error::{unfit, wrong};
 use crate::scheme::{Failed, with_classes};
@@ -44,7 +44,7 @@ impl Stepped {
 #[pymethods]
 impl Stepped {
     #[new]
-    fn new(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<Stepped> {
+    fn new(py: Python<'_>, asked: RunArguments, scheme: &str) -> PyResult<Stepped> {
         let (spec, failed) = asked.spec(py, scheme)?;
         let drive = told(&failed, apart(py, || SteppedDrive::new(&spec))?)?;
         Ok(Stepped::over(drive, &failed))
@@ -98,7 +98,12 @@ impl Stepped {
     }
 
     /// A workload on a fork: the report as JSON, and the fork afterwards.
-    fn play(&self, py: Python<'_>, asked: Asked, progress: Option<Py<PyAny>>) -> PyResult<(String, Stepped)> {
+    fn play(
+        &self,
+        py: Python<'_>,
+        asked: RunArguments,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, Stepped)> {
         let scheme = self.scheme();
         let (spec, _) = asked.spec(py, &scheme)?;
         let mut watcher = Watcher { callback: progress, raised: None, failed: Arc::clone(&self.failed) };
@@ -131,7 +136,7 @@ pub(crate) struct Feeding(Mutex<Feed>);
 #[pymethods]
 impl Feeding {
     #[new]
-    fn new(py: Python<'_>, drive: &Stepped, asked: Asked) -> PyResult<Feeding> {
+    fn new(py: Python<'_>, drive: &Stepped, asked: RunArguments) -> PyResult<Feeding> {
         let (spec, _) = asked.spec(py, &drive.scheme())?;
         Ok(Feeding(Mutex::new(drive.with(py, |drive| Feed::new(drive, &spec))?)))
     }

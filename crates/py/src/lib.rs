@@ -2,17 +2,17 @@
 //! package `wordline` gives them attributes and arrays. The interpreter is free while a device
 //! runs, and is asked for signals now and then, so that Ctrl-C works.
 
-mod asked;
+mod arguments;
 mod columns;
 mod drive;
-mod elsewhere;
 mod error;
-mod life;
+mod executor;
+mod lifetime;
 mod pictures;
 mod scheme;
 mod signal;
 
-use asked::{Asked, AskedFiles, Watcher, told};
+use arguments::{FileArguments, RunArguments, Watcher, told};
 use error::{Fault, Refused, UserError, raised, unfit, wrong};
 use pictures::{Picture, pictures};
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use wordline_cli::Interpreter;
 use wordline_report::{Comparison, Heading, RefusedScheme, Report, Rows, TerminalStyle, decided, palette};
-use wordline_run::{Elsewhere, Recording, Setup, Slowest, WhyAsked};
+use wordline_run::{Executor, Recording, Setup, Slowest, WhyAsked};
 use wordline_schemes::Registry;
 use wordline_units::{Bytes, HostOp, Opt};
 use wordline_workload::SYNTHETICS;
@@ -33,12 +33,14 @@ use wordline_workload::twin::TWINS;
 #[pyfunction]
 fn compare(
     py: Python<'_>,
-    asked: Asked,
+    asked: RunArguments,
     schemes: Vec<String>,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<String>> {
-    let Some(first) = schemes.first() else { return Err(wrong("schemes is empty; name at least one")) };
+    let Some(first) = schemes.first() else {
+        return Err(wrong("schemes is empty; pass at least one scheme"));
+    };
     let (spec, failed) = asked.spec(py, first)?;
     let mut watcher = Watcher { callback: progress, raised: None, failed };
     let result = apart(py, || {
@@ -53,9 +55,9 @@ fn compare(
 #[pyfunction]
 fn record(
     py: Python<'_>,
-    asked: Asked,
+    asked: RunArguments,
     scheme: &str,
-    files: AskedFiles,
+    files: FileArguments,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let ((spec, failed), files) = (asked.spec(py, scheme)?, files.files()?);
@@ -70,7 +72,7 @@ fn record(
 
 /// What decides the outcome of a run, resolved, as JSON.
 #[pyfunction]
-fn identity(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<String> {
+fn identity(py: Python<'_>, asked: RunArguments, scheme: &str) -> PyResult<String> {
     let (spec, failed) = asked.spec(py, scheme)?;
     let value = told(&failed, apart(py, || Setup::identity(&spec))?)?;
     serde_json::to_string(&value).map_err(wrong)
@@ -78,7 +80,7 @@ fn identity(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<String> {
 
 /// The analytic model of a scheme on a device and workload, as JSON.
 #[pyfunction]
-fn model(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<String> {
+fn model(py: Python<'_>, asked: RunArguments, scheme: &str) -> PyResult<String> {
     let (spec, failed) = asked.spec(py, scheme)?;
     let value = told(&failed, apart(py, || wordline_run::model(&spec))?)?;
     serde_json::to_string(&value).map_err(wrong)
@@ -109,10 +111,10 @@ fn rerun(
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
     let (registry, failed) = scheme::with_classes(py, &classes)?;
-    let elsewhere = elsewhere::elsewhere(py, &classes, &failed)?;
+    let executor = executor::executor(py, &classes, &failed)?;
     let mut watcher = Watcher { callback: progress, raised: None, failed };
     let result = apart(py, || {
-        let with = (&registry, elsewhere);
+        let with = (&registry, executor);
         wordline_run::rerun_with(&report, workload, with, threads, &mut |p| watcher.see(p))
     })?;
     watcher.judge(result)?.report.to_json().map_err(wrong)
@@ -180,7 +182,11 @@ fn needed(reports: Vec<String>) -> PyResult<Option<u64>> {
 
 /// Schemes with those that `all-compatible` stands for in its place, and those that the device refuses.
 #[pyfunction]
-fn admitted(py: Python<'_>, asked: Asked, schemes: Vec<String>) -> PyResult<(Vec<String>, Vec<Reason>)> {
+fn admitted(
+    py: Python<'_>,
+    asked: RunArguments,
+    schemes: Vec<String>,
+) -> PyResult<(Vec<String>, Vec<Reason>)> {
     let (spec, failed) = asked.spec(py, wordline_run::ALL_COMPATIBLE)?;
     let found = apart(py, || wordline_run::admitted(&Setup::resolve(&spec)?, &schemes))?;
     let (schemes, refused) = told(&failed, found)?;
@@ -338,8 +344,8 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     let resolved = py.import("wordline.spelling")?.call_method1("in_arguments", (args,))?;
     let (args, classes): (Vec<OsString>, Vec<Py<PyAny>>) = resolved.extract()?;
     let (registry, failed) = scheme::with_classes(py, &classes)?;
-    let elsewhere = elsewhere::elsewhere(py, &classes, &failed)?;
-    let code = py.detach(|| command(args, registry, elsewhere));
+    let executor = executor::executor(py, &classes, &failed)?;
+    let code = py.detach(|| command(args, registry, executor));
     // The traceback of a hook, below the line that the command has said of it.
     if let Some(e) = failed.take() {
         py.import("wordline.apart")?.call_method1("show", (e.into_value(py),))?;
@@ -347,8 +353,8 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     Ok(code)
 }
 
-fn command(args: Vec<OsString>, registry: Registry, elsewhere: Option<Elsewhere>) -> i32 {
-    wordline_cli::main_with_schemes(args.into_iter(), registry, Some(Interpreter { call: &call, elsewhere }))
+fn command(args: Vec<OsString>, registry: Registry, executor: Option<Executor>) -> i32 {
+    wordline_cli::main_with_schemes(args.into_iter(), registry, Some(Interpreter { call: &call, executor }))
 }
 
 /// Do a command that is done in Python; returns its exit code, or `None` where what it calls is not installed.
@@ -416,14 +422,14 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
     m.add_function(wrap_pyfunction!(reports, m)?)?;
     m.add_function(wrap_pyfunction!(figures, m)?)?;
-    m.add_function(wrap_pyfunction!(life::lifetime, m)?)?;
-    m.add_function(wrap_pyfunction!(life::lives, m)?)?;
-    m.add_function(wrap_pyfunction!(life::one_life, m)?)?;
-    m.add_function(wrap_pyfunction!(life::lives_together, m)?)?;
-    m.add_function(wrap_pyfunction!(life::lifetime_table, m)?)?;
-    m.add_function(wrap_pyfunction!(life::lifetime_html, m)?)?;
-    m.add_function(wrap_pyfunction!(life::lifetime_csv, m)?)?;
-    m.add_function(wrap_pyfunction!(life::lifetime_figures, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime::lifetime, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime::lives, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime::one_life, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime::lives_together, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime::lifetime_table, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime::lifetime_html, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime::lifetime_csv, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime::lifetime_figures, m)?)?;
     m.add_function(wrap_pyfunction!(inspect, m)?)?;
     m.add_function(wrap_pyfunction!(devices, m)?)?;
     m.add_function(wrap_pyfunction!(builtin_file, m)?)?;
@@ -439,7 +445,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<drive::Feeding>()?;
     m.add_class::<columns::Columns>()?;
     m.add_class::<scheme::Decision>()?;
-    m.add_class::<scheme::Lent>()?;
+    m.add_class::<scheme::ViewHandle>()?;
     m.add_class::<scheme::Numbering>()?;
     m.add_class::<scheme::Parcel>()?;
     Ok(())

@@ -163,10 +163,10 @@ pub(crate) fn filled_spelling((share, valid): (Fraction, Fraction)) -> String {
 /// What to do where no steady state can be begun with.
 fn instead(e: &SteadyError, fill: Option<&str>) -> Message {
     let filled = || Message::from("fill the drive (") + Opt::Initial.of(fill.unwrap_or("fill:90%")) + ")";
-    let saved = || Message::from("warm it up once with ") + Opt::SaveState.of("FILE");
+    let saved = || Message::from("precondition it once with ") + Opt::SaveState.of("FILE");
     match e {
         SteadyError::Scheme { .. } => {
-            let with = Message::from("; let the workload write bytes=8x, ") + saved() + ", and begin with ";
+            let with = Message::from("; let the workload write bytes=8x, ") + saved() + ", and start with ";
             with + Opt::FromState.of("FILE") + ", or " + filled()
         }
         SteadyError::BadBlocks => Message::from("; set wear.bad_blocks=0%, or ") + filled(),

@@ -57,7 +57,7 @@ pub enum RunError {
     Output(String),
     /// Of a run that was done elsewhere: whose move it is, and what is said on the command line and in Python.
     #[error("{}", said[0])]
-    Elsewhere {
+    Executor {
         /// Whose move it is.
         blame: Blame,
         /// What is said, by face.
@@ -90,7 +90,7 @@ impl RunError {
             RunError::Refused(_) => Blame::Refused,
             RunError::Fault { .. } => Blame::Fault,
             RunError::Output(_) => Blame::Machine,
-            RunError::Elsewhere { blame, .. } => *blame,
+            RunError::Executor { blame, .. } => *blame,
             RunError::Interrupted => Blame::Interrupted,
         }
     }
@@ -102,7 +102,7 @@ impl RunError {
             RunError::Workload(e) => e.on(face),
             RunError::Scheme(e) => e.on(face),
             RunError::Option(message) => message.on(face),
-            RunError::Elsewhere { said: [_, in_python], .. } if face == Face::Python => in_python.clone(),
+            RunError::Executor { said: [_, in_python], .. } if face == Face::Python => in_python.clone(),
             _ => self.to_string(),
         }
     }

@@ -37,13 +37,13 @@ impl Feed {
         let asked = RunSpec { initial: DEFAULT_INITIAL.to_string(), from_state: None, ..asked.clone() };
         let setup = Setup::stateless(&asked, drive.device().clone(), &[], vec![])?;
         let (Some(pacing), None) = (setup.pacing(), setup.pauses()) else {
-            let what = ": its jobs, or the pauses of its client, are not known request by request\n  allowed: a trace, a \
-                        twin, or a workload without think time";
+            let what = ": its jobs or the think time of its client cannot be precomputed request by \
+                        request\n  allowed: a trace, a twin, or a workload without think time";
             return Err((Opt::Workload.of(&asked.workload) + what).into());
         };
         if setup.limit().duration.is_some() && matches!(pacing, Pacing::Closed { .. }) {
             let what =
-                ": a closed loop that is bounded by time has no number of requests\n  allowed: requests=N";
+                ": a closed loop limited by time has no fixed number of requests\n  allowed: requests=N";
             return Err((Opt::Workload.of(&asked.workload) + what).into());
         }
         let requests = setup.workload.open(setup.shape, setup.spec.seed)?;

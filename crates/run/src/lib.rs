@@ -21,14 +21,14 @@ mod regime;
 mod stepped;
 mod study;
 
-pub use ask::given_report::report_file;
 pub use ask::initial::{Filled, InitialSpec};
 pub use ask::length::RunLength;
+pub use ask::report_path::report_file;
 pub use ask::saved::{Snapshot, unnamed};
 pub use ask::setup::{Setup, device};
 pub use ask::spec::{
-    DEFAULT_INITIAL, DEFAULT_SEED, Done, Elsewhere, Errand, Far, LifetimeSpec, REPLICAS_MAX, RunSpec, See,
-    VERSION,
+    DEFAULT_INITIAL, DEFAULT_SEED, Executor, Job, JobProgress, JobResult, LifetimeSpec, OnProgress,
+    REPLICAS_MAX, RunSpec, VERSION,
 };
 pub use begin::device_over;
 pub use error::{Blame, RunError};
@@ -38,7 +38,7 @@ pub use record::recorder::{Files, Recording};
 pub use record::timeline::Window;
 pub use stepped::{Blocks, SteppedDrive};
 pub use study::compare::{ALL_COMPATIBLE, admitted, compare, run};
-pub use study::divided::divided;
+pub use study::division::divided;
 pub use study::lifetime::{LifeProgress, Lives, WhichLife, lifetime};
 pub use study::model::model;
 pub use study::requests::{Numbers, OfRequests, Requests, Words, requests};

@@ -20,24 +20,26 @@ pub fn check(entry: &Entry, drives: &[DeviceSpec]) -> Result<(), Vec<String>> {
     let scheme = registry.build(&entry.name).map_err(|e| vec![e.to_string()])?;
     let mut problems = vec![];
     if scheme.name() != entry.name {
-        problems.push(format!("the entry is called {:?} and its scheme {:?}", entry.name, scheme.name()));
+        problems.push(format!("the entry is named {:?} but its scheme {:?}", entry.name, scheme.name()));
     }
     for Parameter { key, .. } in &entry.parameters {
         let answer = registry.build(&format!("{}:{key}=no-such-thing", entry.name));
         if answer.is_err_and(|e| e.to_string().contains("unknown key")) {
-            problems.push(format!("parameter {key:?} is listed, and the scheme does not read it"));
+            problems.push(format!("parameter {key:?} is listed but the scheme does not read it"));
         }
     }
     for small in &entry.small {
         if let Err(e) = registry.build(&format!("{}:{small}", entry.name)) {
-            problems.push(format!("its parameters for small drives, {small:?}, are wrong: {e}"));
+            problems.push(format!("invalid parameters for small drives, {small:?}: {e}"));
         }
     }
     let (has, called) = hooks(&registry, entry, drives);
     if has != called {
         let names: Vec<&str> = has.without(called).names().collect();
-        problems
-            .push(format!("it has hooks that are never called, or no drive suits it: {}", names.join(", ")));
+        problems.push(format!(
+            "some of its hooks are never called, or it supports no drive: {}",
+            names.join(", ")
+        ));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }

@@ -51,11 +51,11 @@ pub(crate) const NAME: &str = "conventional";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "one cell mode, no cache", |p| Box::new(Conventional::from_parameters(p)))
+    Entry::new(NAME, "single cell mode, no SLC cache", |p| Box::new(Conventional::from_parameters(p)))
         .docs(include_str!("conventional.rs"))
-        .takes(Parameter::new("mode", "densest", "slc, mlc, tlc or qlc: bits a cell holds"))
+        .takes(Parameter::new("mode", "densest", "slc, mlc, tlc or qlc: cell mode"))
         .takes(Parameter::new("program", "device", "sequential or one-shot"))
-        .takes(Parameter::new("streams", "0", "streams of the host that are kept apart, at most 8"))
+        .takes(Parameter::new("streams", "0", "host streams kept in separate blocks, at most 8"))
         .small("mode=slc")
         .small("")
         .small("program=sequential")
@@ -106,7 +106,7 @@ impl Scheme for Conventional {
         let mode = self.mode.unwrap_or(medium.densest());
         let Some(timing) = medium.mode(mode) else {
             return Err(refuse(format!(
-                "the flash does not offer {mode} mode; leave scheme parameter mode out"
+                "the flash does not support {mode} mode; omit scheme parameter mode"
             )));
         };
         let one_shot = self.one_shot.unwrap_or(timing.pages_per_program > 1);

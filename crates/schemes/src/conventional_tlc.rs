@@ -49,7 +49,7 @@ pub(crate) const NAME: &str = "conventional-tlc";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "one active block a plane, programmed along the diagonals, blind to page types", |p| {
+    Entry::new(NAME, "one open block per plane, programmed diagonally without regard to page types", |p| {
         Box::new(ConventionalTlc::from_parameters(p))
     })
     .docs(include_str!("conventional_tlc.rs"))

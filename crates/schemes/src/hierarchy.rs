@@ -88,7 +88,7 @@ pub(crate) const NAME: &str = "hierarchy";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "SLC cache of two levels: packed parts of pages, and whole pages", |p| {
+    Entry::new(NAME, "SLC cache with two levels: packed partial pages, and whole pages", |p| {
         Box::new(Hierarchy::from_parameters(p))
     })
     .docs(include_str!("hierarchy.rs"))

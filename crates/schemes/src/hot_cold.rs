@@ -64,7 +64,7 @@ pub(crate) const NAME: &str = "hot-cold";
 pub(crate) fn entry() -> Entry {
     Entry::new(
         NAME,
-        "hot and cold addresses in blocks of their own, by an oracle; to compare with theory",
+        "hot and cold addresses in separate blocks, by an oracle; for comparison with theory",
         |p| Box::new(HotCold::from_parameters(p)),
     )
     .docs(include_str!("hot_cold.rs"))
@@ -127,9 +127,9 @@ impl HotCold {
         let to_hot = self.spare.of(spare as u64) as u32;
         if to_hot < LEAST_SPARE || spare - to_hot < LEAST_SPARE {
             return Err(format!(
-                "of {} blocks a plane data fill {}, and of the {spare} spare ones spare={} gives {to_hot} to \
-                 hot data and {} to cold; each needs {LEAST_SPARE} at least, so take another share, more \
-                 blocks a plane or more over-provisioning",
+                "of {} blocks per plane, data fill {}; of the {spare} spare blocks, spare={} assigns \
+                 {to_hot} to hot and {} to cold data, and each needs at least {LEAST_SPARE}; change spare, \
+                 or use more blocks per plane or more over-provisioning",
                 medium.blocks_per_plane,
                 h + c,
                 self.spare,
@@ -151,14 +151,14 @@ impl Scheme for HotCold {
         let medium = layout::only_medium(drive, &refuse)?;
         if self.hot == Fraction::ZERO || self.hot >= Fraction::ONE {
             return Err(refuse(format!(
-                "hot={} leaves one region empty; it is above 0% and below 100%{}",
+                "hot={} leaves one region empty; allowed: above 0% and below 100%{}",
                 self.hot,
                 self.hot.without_percent()
             )));
         }
         if self.spare > Fraction::ONE {
             return Err(refuse(format!(
-                "spare={} is more than there is; it is at most 100%{}",
+                "spare={} is too large; allowed: at most 100%{}",
                 self.spare,
                 self.spare.without_percent()
             )));

@@ -44,9 +44,11 @@ pub(crate) const NAME: &str = "hotness";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "QLC whose blocks turn to TLC or SLC for data read often; the rival of raro", |p| {
-        Box::new(Hotness::from_parameters(p))
-    })
+    Entry::new(
+        NAME,
+        "QLC with blocks converted to TLC or SLC for frequently read data; baseline of raro",
+        |p| Box::new(Hotness::from_parameters(p)),
+    )
     .docs(include_str!("hotness.rs"))
     .takes_all(read_heat::PARAMETERS)
     .small("warm=2,hot=3,decay=40,reclaim=on,idle_after=50us")

@@ -89,12 +89,12 @@ const PLACES: [(&str, PlanePick); 3] =
 pub(crate) fn entry() -> Entry {
     Entry::new(
         NAME,
-        "two media, filled by an analytic model of cost or by what is left of their lifetimes",
+        "two media, with data distributed by an analytic cost model or by remaining endurance",
         |p| Box::new(Hyssd::from_parameters(p)),
     )
     .docs(include_str!("hyssd.rs"))
     .takes(Parameter::new("policy", "perf", "perf, life or static; goes without its key"))
-    .takes(Parameter::new("u", "50%", "utilisation of the superior medium, at first or always"))
+    .takes(Parameter::new("u", "50%", "utilization of the superior medium, initial or fixed"))
     .takes(Parameter::new(
         "tlc_unit",
         "packed",
@@ -368,8 +368,8 @@ impl Scheme for Hyssd {
         let chosen = if fits { self.pages(asked).clamp(least, most) } else { self.pages(asked) };
         if self.grid().next().is_none() || !(least..=most).contains(&chosen) {
             return Err(refuse(format!(
-                "with u={:.2} of its {} pages in {} it cannot hold its {} logical pages and still collect: u is \
-                 between {:.4} and {:.4} here; lower capacity.logical for more",
+                "with u={:.2} of its {} pages in {} the drive cannot hold its {} logical pages and run GC; \
+                 allowed: u from {:.4} to {:.4}; a lower capacity.logical widens this range",
                 asked,
                 self.capacity,
                 fast.medium.name,
@@ -380,7 +380,7 @@ impl Scheme for Hyssd {
         }
         let costs = |half: Half| Costs::of(half.medium, half.mode);
         let (Some(superior), Some(inferior)) = (costs(fast), costs(dense)) else {
-            return Err(refuse("its media lack the modes that they offer".into()));
+            return Err(refuse("its media have no usable cell mode".into()));
         };
         self.model = Some(Hybrid {
             superior,

@@ -105,6 +105,6 @@ pub enum ModelError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// Neither, which a scheme that has been laid out excludes.
-    #[error("the drive has no two media to distribute data over")]
+    #[error("the drive does not have two media")]
     Nothing,
 }

@@ -55,7 +55,7 @@ pub(crate) const NAME: &str = "ips";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "SLC cache that host writes turn into dense flash where it lies", |p| {
+    Entry::new(NAME, "SLC cache that host writes reprogram in place to TLC or QLC", |p| {
         Box::new(Ips::from_parameters(p))
     })
     .docs(include_str!("ips.rs"))

@@ -49,7 +49,7 @@ pub(crate) const NAME: &str = "ips-agc";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "ips whose idle time collects into used SLC pages", |p| {
+    Entry::new(NAME, "ips with idle-time GC that reprograms used SLC pages", |p| {
         Box::new(IpsAgc::from_parameters(p))
     })
     .docs(include_str!("ips_agc.rs"))

@@ -62,7 +62,7 @@ pub(crate) const NAME: &str = "ips-cooperative";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "ips-agc with a traditional SLC cache, whose data reprogram the windows", |p| Box::new(IpsCooperative::from_parameters(p)))
+    Entry::new(NAME, "ips-agc with a traditional SLC cache whose data reprogram the windows", |p| Box::new(IpsCooperative::from_parameters(p)))
         .docs(include_str!("ips_cooperative.rs"))
         .takes(windows::WINDOW)
         .takes(windows::LAYERS)
@@ -125,7 +125,7 @@ impl Scheme for IpsCooperative {
         if self.traditional == 0 || self.traditional + 4 > self.blocks {
             let most = self.blocks.saturating_sub(4);
             return Err(refuse(format!(
-                "a traditional cache of {} blocks a plane is not between 1 and {most}",
+                "a traditional cache of {} blocks per plane is not between 1 and {most}",
                 self.traditional
             )));
         }

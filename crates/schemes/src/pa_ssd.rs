@@ -65,7 +65,7 @@ pub(crate) const NAME: &str = "pa-ssd";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "one page type for all parts of a request, chosen by load, size, hint or use", |p| {
+    Entry::new(NAME, "one page type per request, chosen by load, size, hint or utilization", |p| {
         Box::new(PaSsd::from_parameters(p))
     })
     .docs(include_str!("pa_ssd.rs"))

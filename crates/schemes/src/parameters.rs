@@ -82,7 +82,7 @@ impl<'e, 'p> Parameters<'e, 'p> {
             None => {
                 let near = closest(key, self.listed.iter().map(|p| &*p.key));
                 let hint = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-                self.refuse(key, format!("the scheme reads it, and its entry does not list it{hint}"));
+                self.refuse(key, format!("the scheme reads it but its entry does not list it{hint}"));
                 ""
             }
         }
@@ -95,7 +95,7 @@ impl<'e, 'p> Parameters<'e, 'p> {
             Ok(value) => Some(value),
             Err(e) => {
                 if !self.has(key) {
-                    self.refuse(key, format!("its default {default:?} is no value: {e}"));
+                    self.refuse(key, format!("invalid default {default:?}: {e}"));
                 }
                 None
             }

@@ -80,9 +80,11 @@ pub(crate) const NAME: &str = "raro";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "QLC whose blocks turn to TLC or SLC for data read often and with many retries", |p| {
-        Box::new(Raro::from_parameters(p))
-    })
+    Entry::new(
+        NAME,
+        "QLC with blocks converted to TLC or SLC for data read often and with many retries",
+        |p| Box::new(Raro::from_parameters(p)),
+    )
     .docs(include_str!("raro.rs"))
     .takes(Parameter::new("r1", "1", "retries from which on hot pages move to SLC"))
     .takes(Parameter::new(

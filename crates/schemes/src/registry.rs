@@ -123,23 +123,22 @@ impl Entry {
     /// What is wrong with its names, if anything is.
     pub(crate) fn fault(&self) -> Option<String> {
         if !is_word(&self.name, '-') {
-            let allowed = "a name begins with a small letter; small letters, digits and hyphens follow";
+            let allowed = "lower-case letters, digits and hyphens, starting with a letter";
             return Some(format!("the name is {:?}\n  allowed: {allowed}", self.name));
         }
         let mut keys = BTreeSet::new();
         for Parameter { key, .. } in &self.parameters {
             if !is_word(key, '_') {
-                let allowed =
-                    "a key begins with a small letter; small letters, digits and underscores follow";
+                let allowed = "lower-case letters, digits and underscores, starting with a letter";
                 return Some(format!("a parameter is called {key:?}\n  allowed: {allowed}"));
             }
             if !keys.insert(key) {
-                return Some(format!("two parameters are called {key:?}\n  allowed: each key once"));
+                return Some(format!("duplicate parameter {key:?}\n  allowed: each key once"));
             }
         }
         let leading = self.leading.as_ref().filter(|key| !keys.contains(key))?;
         let all: Vec<&str> = self.parameters.iter().map(|p| &*p.key).collect();
-        Some(format!("{leading:?} leads, and is no parameter\n  allowed: one of {}", all.join(", ")))
+        Some(format!("leading parameter {leading:?} is not declared\n  allowed: one of {}", all.join(", ")))
     }
 }
 
@@ -151,7 +150,7 @@ fn is_word(text: &str, sign: char) -> bool {
 
 /// An entry that a registry does not take.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("scheme {name:?} cannot be registered: {why}")]
+#[error("cannot register scheme {name:?}: {why}")]
 pub struct RegistryError {
     /// Its name.
     pub name: String,
@@ -180,9 +179,9 @@ impl SchemeError {
     pub fn on(&self, face: Face) -> String {
         match self {
             SchemeError::Unknown { name, hint } => {
-                (Message::from(format!("there is no scheme {name:?}{hint}; "))
+                (Message::from(format!("unknown scheme {name:?}{hint}; "))
                     + Listed::Schemes.by()
-                    + " names them all")
+                    + " lists all schemes")
                     .on(face)
             }
             SchemeError::Parameters(e) => e.on(face),
@@ -201,7 +200,7 @@ pub(crate) fn made<T>(
 ) -> Result<T, SchemeError> {
     let (name, rest) = spelling.split_once(':').unwrap_or((spelling, ""));
     if name.trim() != entry.name {
-        let hint = format!("; {:?} is what has a model", entry.name);
+        let hint = format!("; only {:?} has a model", entry.name);
         return Err(SchemeError::Unknown { name: name.to_string(), hint });
     }
     let problems = Problems::default();

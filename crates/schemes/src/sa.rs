@@ -58,7 +58,7 @@ pub(crate) const NAME: &str = "sa";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "SLC cache in which parts of pages share pages, each page in one place", |p| {
+    Entry::new(NAME, "SLC cache that packs partial pages together, with one location per page", |p| {
         let (asked, merged_to) = (packing::take_static_blocks(p), packing::take_merged_to(p, "first"));
         Box::new(Sa { asked, merged_to, all: SectorMask::EMPTY })
     })

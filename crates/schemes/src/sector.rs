@@ -67,7 +67,7 @@ pub(crate) const NAME: &str = "sector";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "SLC cache mapped by sector, which packs sectors that are updated alike often", |p| {
+    Entry::new(NAME, "Sector-mapped SLC cache that packs sectors of similar update frequency", |p| {
         Box::new(Sector::from_parameters(p))
     })
     .docs(include_str!("sector.rs"))

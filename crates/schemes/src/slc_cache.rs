@@ -56,13 +56,13 @@ pub(crate) const NAME: &str = "slc-cache";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "page-granular SLC write cache in front of dense flash", |p| {
+    Entry::new(NAME, "page-mapped SLC write cache in front of TLC or QLC", |p| {
         Box::new(SlcCache::from_parameters(p))
     })
     .docs(include_str!("slc_cache.rs"))
     .takes(cache::STATIC_BLOCKS)
     .takes(cache::DYNAMIC_BLOCKS)
-    .takes(Parameter::new("when_full", "device", "wait or direct: what a write does without a slot"))
+    .takes(Parameter::new("when_full", "device", "wait or direct: what a write does when the cache is full"))
     .small("when_full=wait")
     .small("when_full=direct")
     .small("dynamic_blocks=2,static_blocks=2")

@@ -33,8 +33,7 @@ static STANDARD: LazyLock<Registry> =
 
 /// How a spelling of a class of Python begins, and what is said of one where there is no Python.
 const PYTHON: &str = "py";
-const OF_PYTHON: &str =
-    ", and a class of Python (py:FILE#CLASS) is for the wordline command that pip installs";
+const OF_PYTHON: &str = "; a Python class (py:FILE#CLASS) needs the wordline command that pip installs";
 
 impl Registry {
     /// The schemes of the literature, in its order.
@@ -52,7 +51,7 @@ impl Registry {
     /// # Errors
     /// When there is one of that name, or a name or key is none that can be typed; the error says what is allowed.
     pub fn with(mut self, entry: Entry) -> Result<Registry, RegistryError> {
-        let taken = || format!("there is one of that name\n  allowed: any but {}", self.list());
+        let taken = || format!("duplicate name\n  allowed: any except {}", self.list());
         let fault = entry.fault().or_else(|| self.names().any(|name| name == entry.name).then(taken));
         if let Some(why) = fault {
             return Err(RegistryError { name: entry.name.into_owned(), why });

@@ -72,25 +72,27 @@ impl Stacked {
         let (ours, theirs) = (&front.regions[self.home.0 as usize], &dense.regions[dense.home.0 as usize]);
         if !matches!(ours.rule, ProgramRule::Sequential | ProgramRule::OneShot(_)) {
             Some(format!(
-                "{over} programs its dense region by a rule of its own, {:?}, which {under} would replace",
+                "{over} uses its own program rule, {:?}, for its TLC/QLC region, which {under} would \
+                 replace",
                 ours.rule
             ))
         } else if dense.pools.len() != 1 || !dense.map.is_by_page() {
-            Some(format!("{under} divides a drive up by itself, and so cannot stand behind {over}"))
+            Some(format!("{under} defines a layout of its own and cannot be combined with {over}"))
         } else if ours.mode != theirs.mode {
             Some(format!(
-                "{over} wants {} in its dense region and {under} {}; set the mode of one, as in {under}:mode={}",
+                "{over} uses {} mode in its TLC/QLC region but {under} {}; set the mode of one, as in \
+                 {under}:mode={}",
                 ours.mode,
                 theirs.mode,
                 ours.mode.key()
             ))
         } else if dense.enabled_hooks.contains(Hooks::MAKE_ROOM) {
-            Some(format!("{under} wants to move data before each host write, which {over} decides about"))
+            Some(format!("{under} moves data before host writes, but {over} decides about these"))
         } else if front.tick_every_writes.min(dense.tick_every_writes) > 0
             && front.tick_every_writes != dense.tick_every_writes
         {
             Some(format!(
-                "{over} looks at the drive every {} writes and {under} every {}",
+                "{over} has a tick every {} writes but {under} every {}",
                 front.tick_every_writes, dense.tick_every_writes
             ))
         } else {
@@ -160,7 +162,7 @@ impl Scheme for Stacked {
         self.home = layout.home;
         if layout.regions.len() == 1 {
             let (over, under) = (self.front.name(), self.dense.name());
-            let reason = format!("{over} has one region, so nothing of it would be left over {under}");
+            let reason = format!("{over} has a single region and cannot be combined with {under}");
             return Err(self.refuse(drive, reason));
         }
         let pool = layout.regions[self.home.0 as usize].pool;

@@ -68,7 +68,7 @@ pub(crate) const NAME: &str = "turbo-write";
 
 /// How it stands in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "SLC write cache, emptied in idle time a block at a time", |p| {
+    Entry::new(NAME, "SLC write cache that migrates block by block in idle time", |p| {
         Box::new(TurboWrite::from_parameters(p))
     })
     .docs(include_str!("turbo_write.rs"))

@@ -72,15 +72,15 @@ pub enum DriveError<E: std::error::Error> {
     Device(#[from] DeviceError),
     /// A loop bounded by time in which none passes.
     #[error(
-        "{completed} requests completed without any simulated time passing, so a run bounded by time \
-         would never end"
+        "{completed} requests completed at the same simulated time, so a run limited by time would never \
+         end"
     )]
     NoTimePasses {
         /// How many.
         completed: u64,
     },
     /// Requests went in that never came out.
-    #[error("{requests} requests went in and {completed} came out; please report it")]
+    #[error("{requests} requests submitted but {completed} completed; please report this")]
     Lost {
         /// Went in.
         requests: u64,

@@ -19,9 +19,9 @@ pub enum EndOfLife {
 }
 
 /// The spellings that are understood.
-const ALLOWED: &str = "capacity (the blocks left hold less than the drive's capacity), usable:80% (less than this share of it), spare:10% \
-     (no more of the built spare is left), uncorrectable (the host could not read a page), out-of-space (only a write \
-     that finds no place)";
+const ALLOWED: &str = "capacity (the remaining blocks hold less than the capacity), usable:80% (less than \
+     this share of it), spare:10% (no more than this share of the spare blocks is left), uncorrectable (a \
+     host read failed), out-of-space (only a write that finds no space)";
 
 impl Default for EndOfLife {
     fn default() -> EndOfLife {
@@ -33,7 +33,7 @@ impl FromStr for EndOfLife {
     type Err = String;
 
     fn from_str(text: &str) -> Result<EndOfLife, String> {
-        let fail = || format!("{text:?} is no end of a drive; allowed: {ALLOWED}");
+        let fail = || format!("{text:?} is not an end condition; allowed: {ALLOWED}");
         let share =
             |t: &str| t.trim().parse::<Fraction>().ok().filter(|f| *f <= Fraction::ONE).ok_or_else(fail);
         match text.trim().split_once(':') {

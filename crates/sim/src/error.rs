@@ -11,7 +11,7 @@ pub enum DeviceError {
     #[error(transparent)]
     Request(#[from] RequestError),
     /// A request submitted for a time that has passed.
-    #[error("request {number} is submitted for {} ns, but the device is at {} ns", at.0, now.0)]
+    #[error("request {number} is submitted at t = {} ns, but the device is already at {} ns", at.0, now.0)]
     Late {
         /// Its number.
         number: u64,
@@ -25,7 +25,8 @@ pub enum DeviceError {
     #[error(transparent)]
     Fault(Fault),
     /// Requests are outstanding and nothing can happen any more.
-    #[error("{outstanding} requests can never complete: nothing is pending at {} ns; left are {left}; please report it", now.0)]
+    #[error("{outstanding} requests can never complete: no event is pending at t = {} ns; left: {left}; \
+             please report this", now.0)]
     Stuck {
         /// How many.
         outstanding: u32,

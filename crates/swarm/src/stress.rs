@@ -27,8 +27,8 @@ pub fn over(registry: &Registry) -> Result<Registry, RegistryError> {
 fn entries() -> [Entry; 5] {
     [
         Entry::new(BySector::NAME, "a place of its own for every sector", |_| Box::new(BySector)),
-        Entry::new(TwoLanes::NAME, "blocks open in two classes of page at once", |_| Box::new(TwoLanes)),
-        Entry::new(Restless::NAME, "moves, mode changes, idle work and quotas, all at once", |_| {
+        Entry::new(TwoLanes::NAME, "blocks open in two page classes in parallel", |_| Box::new(TwoLanes)),
+        Entry::new(Restless::NAME, "moves, mode changes, idle work and quotas, all in parallel", |_| {
             Box::new(Restless { turn: 0 })
         }),
         Entry::new(FastThenDense::NAME, "a fast medium before a dense one", |_| Box::new(FastThenDense)),

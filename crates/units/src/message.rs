@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn each_face_spells_options_in_its_own_way() {
         let said = Opt::Workload.of("zipf")
-            + ": nothing ends it; give "
+            + ": the run would never end; set "
             + Opt::Requests.of("N")
             + " or "
             + Opt::Set.of("workload.bytes=1GiB")
@@ -311,13 +311,13 @@ mod tests {
             + Listed::Workloads.by();
         assert_eq!(
             said.to_string(),
-            "--workload zipf: nothing ends it; give --requests N or --set workload.bytes=1GiB (--save-state); \
-             `wordline list workloads`"
+            "--workload zipf: the run would never end; set --requests N or --set workload.bytes=1GiB \
+             (--save-state); `wordline list workloads`"
         );
         assert_eq!(
             said.on(Face::Python),
-            "workload=\"zipf\": nothing ends it; give requests=N or set={\"workload.bytes\": \"1GiB\"} \
-             (save_state=); `wordline.workloads()`"
+            "workload=\"zipf\": the run would never end; set requests=N or set={\"workload.bytes\": \
+             \"1GiB\"} (save_state=); `wordline.workloads()`"
         );
     }
 

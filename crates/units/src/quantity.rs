@@ -110,7 +110,7 @@ impl FromStr for Rate {
         }
         let fail = |hint: &str| QuantityError { given: text.to_string(), expected: WHAT, hint: hint.into() };
         let Some((left, right)) = trimmed.split_once('/') else {
-            return Err(fail("it needs a '/', or the word off"));
+            return Err(fail("expected a rate with '/', or \"off\""));
         };
         let rate = if right.trim() == "s" {
             let bytes = if let Some(mt) = left.trim().strip_suffix("MT") {
@@ -131,7 +131,7 @@ impl FromStr for Rate {
             Rate { bytes: bytes.0, nanoseconds: time.0 }
         };
         if rate.bytes == 0 || rate.nanoseconds == 0 {
-            return Err(fail("a rate of zero moves nothing; write off to leave the resource out"));
+            return Err(fail("a rate of zero is not possible; write off to disable the resource"));
         }
         if rate.bytes > 1 << 50 || rate.nanoseconds > 1 << 50 {
             return Err(fail("the number is too large"));
@@ -193,7 +193,7 @@ impl Fraction {
     pub fn without_percent(self) -> String {
         let times = self.0 / Self::ONE.0;
         if self.0.is_multiple_of(Self::ONE.0) && (2..=100).contains(&times) {
-            format!("; {times} without % is {times} times all, and {times} in a hundred is {times}%")
+            format!("; {times} without % means {times} times the whole; write {times}% for {times} percent")
         } else {
             String::new()
         }
@@ -281,7 +281,7 @@ impl FromStr for Count {
             let ten = ten.ok_or_else(|| QuantityError {
                 given: text.to_string(),
                 expected: WHAT,
-                hint: "behind the e stands a whole number from 0 to 19".into(),
+                hint: "the exponent must be a whole number from 0 to 19".into(),
             })?;
             return whole(&s, ten, text, WHAT).map(Count);
         }
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn a_missing_or_wrong_unit_is_named() {
         let e = "75".parse::<SimDuration>().unwrap_err().to_string();
-        assert!(e.contains("a unit is missing: one of ns, us"), "{e}");
+        assert!(e.contains("the unit is missing; allowed: ns, us"), "{e}");
         let e = "16kb".parse::<Bytes>().unwrap_err().to_string();
         assert!(e.contains("\"kb\" is not one of"), "{e}");
     }
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn a_share_without_its_sign_is_explained() {
         let said = |text: &str| text.parse::<Fraction>().unwrap().without_percent();
-        assert_eq!(said("50"), "; 50 without % is 50 times all, and 50 in a hundred is 50%");
+        assert_eq!(said("50"), "; 50 without % means 50 times the whole; write 50% for 50 percent");
         assert_eq!(["120%", "1.5", "1", "0.5", "101"].map(said), [""; 5].map(String::from));
     }
 

@@ -33,7 +33,7 @@ impl FromStr for HostOp {
     fn from_str(word: &str) -> Result<HostOp, String> {
         let all = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
         let found = all.into_iter().find(|op| op.key() == word);
-        found.ok_or_else(|| format!("{word:?} is no kind of request\n  allowed: read, write, trim, flush"))
+        found.ok_or_else(|| format!("{word:?} is not a request type\n  allowed: read, write, trim, flush"))
     }
 }
 

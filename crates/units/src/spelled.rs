@@ -32,7 +32,7 @@ pub(crate) fn split<'a>(text: &'a str, expected: &'static str) -> Result<Split<'
     let number = number.replace('_', "");
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
     if whole.is_empty() && fraction.is_empty() {
-        return Err(fail("it must begin with a number".into()));
+        return Err(fail("it must start with a number".into()));
     }
     if fraction.contains('.') {
         return Err(fail("it has two decimal points".into()));
@@ -54,14 +54,14 @@ pub(crate) fn whole(
     let scaled = s.mantissa.checked_mul(multiplier).ok_or_else(|| fail("the number is too large"))?;
     let divisor = 10u128.checked_pow(s.scale).ok_or_else(|| fail("the number has too many decimals"))?;
     if !scaled.is_multiple_of(divisor) {
-        return Err(fail("it is finer than the smallest unit that is kept"));
+        return Err(fail("it is finer than the resolution of the unit"));
     }
     u64::try_from(scaled / divisor).map_err(|_| fail("the number is too large"))
 }
 
 pub(crate) fn unknown_unit(text: &str, unit: &str, allowed: &str, expected: &'static str) -> QuantityError {
     let hint = if unit.is_empty() {
-        format!("a unit is missing: one of {allowed}")
+        format!("the unit is missing; allowed: {allowed}")
     } else {
         format!("unit {unit:?} is not one of {allowed}")
     };
@@ -88,7 +88,7 @@ pub(crate) use text_serde;
 /// A message with what users can act on in place of the standard library's words on numbers.
 pub fn number_words(message: &str) -> String {
     const WORDS: [(&str, &str); 5] = [
-        ("invalid digit found in string", "it is not a whole number of digits alone, such as 1000"),
+        ("invalid digit found in string", "it must be a whole number, such as 1000"),
         ("cannot parse integer from empty string", "a number is missing"),
         ("number too large to fit in target type", "the number is too large"),
         ("number too small to fit in target type", "the number is too small"),

@@ -1,10 +1,11 @@
 //! The format of dm-log-writes, as the kernel's `drivers/md/dm-log-writes.c` writes it and `replay-log` reads it.
 //!
-//! Little-endian. The super block is one sector: magic, version 1, entries, sector size. An entry is one sector: sector, number
-//! of sectors (both of 512 bytes), flags, length of inline data; its data follow, none for a discard. A mark has its text
-//! behind the 32 bytes of the head. A write stands where a FLUSH completes that was issued after the write's completion, a
-//! write with FUA at its own completion, and what was never flushed comes last. The format has no time in flight and no
-//! connections: torn writes in flight and a FLUSH that nobody waited for are lost on the way.
+//! Little-endian. The super block is one sector: magic, version 1, entries, sector size. An entry is one sector:
+//! sector, number of sectors (both of 512 bytes), flags, length of inline data; its data follow, none for a discard.
+//! A mark has its text behind the 32 bytes of the head. A write stands where a FLUSH completes that was issued after
+//! the write's completion, a write with FUA at its own completion, and what was never flushed comes last. The format
+//! has no time in flight and no connections: torn writes in flight and a FLUSH that no client waited for are lost on
+//! the way.
 
 use crate::log::{Event, Log, LogError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,7 +176,7 @@ impl<'a> Reader<'a> {
     fn open(bytes: &'a [u8]) -> Result<Reader<'a>, LogError> {
         let wrong = |what: String| LogError::Wrong(format!("byte 0: {what}"));
         if !is_one(bytes) {
-            return Err(wrong("this is no log of dm-log-writes".to_string()));
+            return Err(wrong("not a log of dm-log-writes".to_string()));
         }
         let mut reader = Reader { bytes, at: 0, sector: LBA as usize, entries: 0 };
         let (version, entries) = (reader.number(8)?, reader.number(16)?);

@@ -120,7 +120,8 @@ impl FromStr for PowerLoss {
             ("all", _) => Ok(PowerLoss::All),
             (_, Some(n)) => Ok(PowerLoss::Window(n)),
             _ => Err(format!(
-                "{text:?} is no model of power loss\n  allowed: any, none, fifo, window:N (N writes, at least 1), all"
+                "{text:?} is not a power-loss model\n  allowed: any, none, fifo, window:N (N writes, at \
+                 least 1), all"
             )),
         }
     }

@@ -28,7 +28,7 @@ pub struct State {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum StateError {
     /// It is not spelled as names are.
-    #[error("{0:?} is no name of a state\n  allowed: AT:REQUEST[.FIRST-LAST][,...], as in 57:12,13.0-3")]
+    #[error("{0:?} is not the name of a state\n  allowed: AT:REQUEST[.FIRST-LAST][,...], as in 57:12,13.0-3")]
     Spelling(String),
     /// There is no such cut or request in the log.
     #[error("{0}\n  allowed: a name that was printed for this log, with the same atomic write unit")]

@@ -102,11 +102,11 @@ impl Iterator for UpdateStream {
 }
 
 pub(crate) fn trims(name: &str) -> WorkloadError {
-    let what = "it trims, and how full a drive is in the long run under trims is not known beforehand";
+    let what = "the workload trims, so the fill level in steady state is not known in advance";
     Problem::new(ErrorKind::Option, name, what)
-        .allowed("workloads that write and do not trim, for a steady state")
+        .allowed("for a steady state, a workload that writes and does not trim")
         .hint(
-            Message::from("warm the drive up once with ")
+            Message::from("precondition the drive once with ")
                 + Opt::SaveState.of("FILE")
                 + ", and begin with "
                 + Opt::FromState.of("FILE"),
@@ -115,9 +115,9 @@ pub(crate) fn trims(name: &str) -> WorkloadError {
 }
 
 pub(crate) fn no_writes(name: &str) -> WorkloadError {
-    let what = "it writes nothing, so no state of the drive is steady under it rather than another";
+    let what = "the workload writes nothing, so it has no steady state";
     Problem::new(ErrorKind::Option, name, what)
-        .allowed("workloads that write, for a steady state")
+        .allowed("for a steady state, a workload that writes")
         .hint(Opt::Initial.of("fill:100%") + " fills the drive")
         .into()
 }

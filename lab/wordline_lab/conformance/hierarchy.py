@@ -36,7 +36,7 @@ METRICS = ("cur_ratio", "l1_share", "l1_owned", "l2_owned")
 
 
 class HierarchyPy(Scheme):
-    """SLC cache of two levels: packed parts of pages, and whole pages, in Python."""
+    """SLC cache with two levels: packed partial pages, and whole pages, in Python."""
 
     static_blocks = Param(0, "SLC blocks of each plane; 0 for the device file's")
     division = Param("block", "what the levels' shares count", ("block", "page"))

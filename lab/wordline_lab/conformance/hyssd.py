@@ -52,7 +52,7 @@ class HyssdPy(Scheme):
             raise Refused(f"it needs two media of its own, and this drive has {len(drive.modes)}")
         s, t = sorted((0, 1), key=lambda medium: MODES.index(drive.modes[medium][-1]))
         if drive.modes[s][-1] == drive.modes[t][-1]:
-            raise Refused("both of its media hold as many bits a cell")
+            raise Refused("both of its media store as many bits per cell")
         capacity, planes, s_most = self.sizes(drive, s)
         _, _, t_most = self.sizes(drive, t)
         most = min(s_most, int(0.98 * capacity))

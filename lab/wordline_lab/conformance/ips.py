@@ -27,7 +27,7 @@ COLLECTED = to("W/reprogram", "W/slc", "W")
 
 
 class IpsPy(Scheme):
-    """SLC cache that host writes turn into dense flash where it lies, in Python."""
+    """SLC cache that host writes reprogram in place to TLC or QLC, in Python."""
 
     window = Param(0, "wordlines of a window; 0 for two a layer")
     layers = Param(0, "layers that a window spans; 0 for 2, or 1 under qlc or where it is odd")
@@ -36,10 +36,10 @@ class IpsPy(Scheme):
     def layout(self, drive: DriveInfo) -> Layout:
         """Make one pool of all blocks, the least worn first, and the region of windows on it."""
         if len(drive.modes) > 1:
-            raise Refused("it knows one kind of flash, and this drive has several media")
+            raise Refused("it supports a single medium, and this drive has several")
         mode = drive.dense if self.mode == "dense" else self.mode
         if "slc" not in drive.modes[0]:
-            raise Refused("its windows serve as SLC first, a mode that its flash does not offer")
+            raise Refused("its windows start in SLC mode, which its flash does not support")
         medium = drive.spec["media"][0]
         timing = dict(zip(("slc", "mlc", "tlc", "qlc"), medium["modes"], strict=True))[mode]
         if mode == "slc" or timing["pages_per_program"] > 1:

@@ -30,7 +30,7 @@ TO = {region: to(region) for region in BITS}
 
 
 class RaroPy(Scheme):
-    """QLC whose blocks turn to TLC or SLC for data read often and with many retries, in Python."""
+    """QLC with blocks converted to TLC or SLC for data read often with retries, in Python."""
 
     r1 = Param(1, "retries from which on hot pages move to SLC")
     r2_young = Param(5, "retries from which on warm pages of young blocks move to TLC")
@@ -49,7 +49,7 @@ class RaroPy(Scheme):
         if self.hot <= self.warm:
             raise Refused(f"hot={self.hot} is not more than warm={self.warm}")
         if len(drive.modes) > 1:
-            raise Refused("it knows one kind of flash, and this drive has several media")
+            raise Refused("it supports a single medium, and this drive has several")
         for mode in MODES.values():
             if mode not in drive.modes[0]:
                 raise Refused(

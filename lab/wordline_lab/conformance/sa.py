@@ -13,7 +13,7 @@ SEALED, COLLECTED = to("S", plane="any"), to("D")
 
 
 class SaPy(Scheme):
-    """SLC cache in which parts of pages share pages, each page in one place, in Python."""
+    """SLC cache that packs partial pages together, with one location per page, in Python."""
 
     static_blocks = Param(0, "SLC blocks of each plane; 0 for the device file's")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wordline import Run, UserError
-from wordline.commands import SWEEP, perform, told
+from wordline.commands import SWEEP, message, perform
 from wordline.quantity import duration
 
 if TYPE_CHECKING:
@@ -137,9 +137,9 @@ def _one(
     with Bars(len(names), name) as bars:
         runner = Runner(kept, jobs=jobs, executor=executor, watch=bars.watch, ended=bars.ended)
         reports, refusals = runner.run(names)
-    refused = {n: told(refusals[run]) for n, run in asked.items() if run in refusals}
+    refused = {n: message(refusals[run]) for n, run in asked.items() if run in refusals}
     for n, why in refused.items():
-        print(f"{n} was refused: {why}", file=sys.stderr)
+        print(f"{n} is not supported: {why}", file=sys.stderr)
     found = {n: reports[run] for n, run in asked.items() if run in reports}
     study = papers.Study(read, found, scope, left_out, refused, all_seeds=more.seeds)
     study.others = [_turned(study, other, turned, reports, refusals) for other, turned in others]
@@ -194,7 +194,7 @@ def _turned(
     """Return the study under other readings; runs that these do not change are the main ones."""
     kept = {n: report for n, report in study.reports.items() if n not in turned}
     found = {n: reports[run] for n, run in turned.items() if run in reports}
-    refused = {n: told(refusals[run]) for n, run in turned.items() if run in refusals}
+    refused = {n: message(refusals[run]) for n, run in turned.items() if run in refusals}
     return replace(
         study,
         paper=other,

@@ -42,7 +42,7 @@ def _found(folder: Path) -> dict[str, dict[str, Any]]:
         try:
             found[name] = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as e:
-            raise UserError(f"{path}: this is not JSON: {e}") from e
+            raise UserError(f"{path}: invalid JSON: {e}") from e
         if not all("kind" in claim for claim in found[name]["claims"]):
             raise UserError(
                 f"{path}: its claims do not say of what kind they are; write it again with "

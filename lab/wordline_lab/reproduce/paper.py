@@ -429,7 +429,7 @@ class Study:
             if name not in self.paper.runs:
                 raise KeyError(f"{name} is no run of {self.paper.name}")
             if name in self.refused:
-                raise NotAdmitted(f"{name} was refused: {self.refused[name]}")
+                raise NotAdmitted(f"{name} is not supported: {self.refused[name]}")
             raise NotRun(f"{name} was not asked for")
         return self.reports[name]
 
@@ -449,4 +449,4 @@ class NotRun(Exception):
 
 
 class NotAdmitted(NotRun):
-    """A run that is needed was refused: the drive does not admit its scheme."""
+    """A run that is needed is not supported: the drive does not admit its scheme."""

@@ -119,7 +119,7 @@ class Readings:
                     f"--reading {text}: there is no such reading; allowed: {known or 'none'}"
                 )
             if reading in taken:
-                raise UserError(f"--reading {text}: {reading} is given twice")
+                raise UserError(f"--reading {text}: {reading} appears twice")
             if name not in self.all[reading].alternatives:
                 known = ", ".join(self.all[reading].alternatives)
                 raise UserError(f"--reading {text}: {reading} has the alternatives {known}")

@@ -49,6 +49,7 @@ MOVED = (
     ("from wordline import Report, model\n", "from wordline import Report, _wordline, model\n"),
     ("model.page_write_cost", "_wordline.page_write_cost"),
     ("workloads of the\ngroups `flushed`", "workloads of the groups\n`flushed`"),
+    ('.to_dict()["metrics"][name]', '.to_dict()["followed"][name]'),
     ("wordline_lab.", "wordline."),
 )
 #: How much of a hash is shown.

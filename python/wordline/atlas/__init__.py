@@ -59,7 +59,7 @@ def make(
     if workload is None or device is None:
         missing = "device" if device is None else "workload"
         raise UserError(
-            f"--{missing} is missing: give workload and device for an atlas of your own, or "
+            f"--{missing} is missing: set both workload and device for your own atlas, or "
             "neither for the published one"
         )
     given = extent(seeds, most_seeds, requests)
@@ -133,9 +133,12 @@ def carry_out(design: Design, runner: Runner, *, dry_run: bool = False) -> Atlas
         f"{design.seeds} seeds"
     )
     if further := performer.further():
-        print(f"and up to {further:,} with further seeds, where the best two are not apart")
+        print(
+            f"and up to {further:,} with additional seeds, where the best two do not differ "
+            "significantly"
+        )
     if design.fit:
-        print(f"requests beyond the drive: fit={design.fit} (WORKLOAD:fit=compact says otherwise)")
+        print(f"requests beyond the drive: fit={design.fit} (change with WORKLOAD:fit=compact)")
     if dry_run:
         print(performer.forecast())
         return None

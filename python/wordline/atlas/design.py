@@ -177,12 +177,12 @@ def of_workload(
     own = {w.name for w in wordline.workloads() if not w.name.startswith("twin:")}
     if workload.partition(":")[0] in own or workload.partition(":")[0].endswith(".fio"):
         raise UserError(
-            f"--workload {workload}: it has a pace of its own, and an atlas sets the pace of its "
+            f"--workload {workload}: it sets its own rate, but an atlas sets the rate of its "
             "loads\n  allowed: a trace or a twin\n  hint: `wordline list workloads` names the twins"
         )
     if paces := [f"{key}=" for key in PACES if has_option(workload, key)]:
         raise UserError(
-            f"--workload {workload}: an atlas sets the pace of its loads, and so does "
+            f"--workload {workload}: an atlas sets the rate of its loads, and so does "
             f"{' and '.join(paces)}\n  allowed: the workload without it"
         )
     name = workload.split(":")[0].rsplit("/", 1)[-1] if "/" in workload else workload

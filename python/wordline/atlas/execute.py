@@ -14,7 +14,7 @@ from wordline import Refused, Run, UserError
 from wordline.atlas import design as d
 from wordline.atlas.cells import Atlas, DriveCells, Place, logs, place
 from wordline.atlas.judge import choose
-from wordline.commands import told
+from wordline.commands import message
 from wordline.forecast import words
 from wordline.runs import Runner
 from wordline.steady import of_reports
@@ -237,5 +237,5 @@ class Performer:
 
 def _short(error: Exception | Refused) -> str:
     """Return the first line of an error, without the scheme and device that a cell has."""
-    text = told(error).split("\n")[0]
+    text = message(error).split("\n")[0]
     return text.split(": ", 1)[1] if " cannot run on device " in text and ": " in text else text

@@ -1,7 +1,7 @@
 """How `sa`, `sector` and `hierarchy` divide a drive, as ``parts/packing.rs`` of Rust has it.
 
 An SLC cache of fixed size, in whose pages parts of logical pages share the space, over dense flash
-whose pages wait for the company of a one-shot program in protected RAM.
+whose pages wait in protected RAM for the rest of a one-shot program.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,19 +31,21 @@ class Cache:
     def __init__(self, drive: DriveInfo, blocks: int) -> None:
         """Take what the device file says of it."""
         if len(drive.modes) > 1:
-            raise Refused("it knows one kind of flash, and this drive has several media")
+            raise Refused("it supports a single medium, and this drive has several")
         if len(drive.modes[0]) < 2 or drive.modes[0][0] != "slc":
-            raise Refused("its flash needs an SLC mode and a denser one")
+            raise Refused("its flash must support SLC and a denser mode")
         unit, sectors = drive.geometry.sectors_per_unit, drive.sectors_per_page[0]
         if unit != sectors or unit == 1:
-            raise Refused(f"it packs sectors into pages, and a page of {sectors} has {unit} a unit")
+            raise Refused(
+                f"it packs sectors into pages, but a page of {sectors} has mapping units of {unit}"
+            )
         static, dynamic = (0, 1) if drive.slc_cache is None else Layout.cache_blocks(drive)
         if not blocks and dynamic:
-            raise Refused("its cache is of fixed size, and the device file names none")
+            raise Refused("it needs a static cache, and the device file has none")
         self.blocks = blocks or static
         self.others = drive.blocks_per_plane[0] - self.blocks
         if self.blocks < 2 or self.others < 1:
-            raise Refused(f"a cache of {self.blocks} blocks a plane does not fit")
+            raise Refused(f"a cache of {self.blocks} blocks per plane does not fit")
         self.drive = drive
         self.pages_per_block = drive.spec["media"][0]["wordlines_per_block"]
         self.pages = drive.planes * self.blocks * self.pages_per_block

@@ -52,7 +52,7 @@ class SepBit(Scheme):
     def layout(self, drive: DriveInfo) -> Layout:
         """Share all blocks of the only medium between the classes."""
         if not 0 < self.middle <= self.old or self.blocks < 1:
-            raise Refused("blocks is at least 1, and middle at most old")
+            raise Refused("blocks must be at least 1, and middle at most old")
         self.written = [-1] * drive.logical_pages
         return Layout.shared(drive, CLASSES, "long")
 

@@ -129,7 +129,7 @@ def run(
     from wordline.pts.procedure import TESTS
 
     if test not in TESTS:
-        raise UserError(f"test={test!r} is no test; allowed: {', '.join(TESTS)}")
+        raise UserError(f"test={test!r} is not a test; allowed: {', '.join(TESTS)}")
     if rounds < 5:
         raise UserError(f"rounds={rounds} is below 5, the rounds that steady state is judged by")
     try:
@@ -137,6 +137,6 @@ def run(
     except ValueError as e:
         raise UserError(f"cell={cell}: {e}; allowed: a time such as 10s") from e
     if seconds <= 0:
-        raise UserError(f"cell={cell} is no length of a measurement; allowed: a time such as 10s")
+        raise UserError(f"cell={cell} is not a duration; allowed: a time such as 10s")
     bench = Bench(device, scheme, dict(set or {}), seed, seconds, rounds, told or (lambda _: None))
     return TESTS[test].run(bench)

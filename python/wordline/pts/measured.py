@@ -259,7 +259,7 @@ class Bench:
             self._checked(feed.measure(until_ns=self.drive.now_ns + 10**9).failed)
 
     def measure(self, stage: str, round: int, load: Load, seconds: float | None = None) -> Cell:
-        """Let a load go on for the length of a measurement, and keep what came of it.
+        """Let a load go on for the length of a measurement, and keep the result.
 
         Parameters
         ----------
@@ -348,7 +348,7 @@ class Bench:
         if failed:
             raise UserError(
                 f"{failed} requests failed on {self.device} under {self.scheme}: the drive is out "
-                "of space or worn out; give it more spare area by a smaller capacity.logical"
+                "of space or worn out; increase over-provisioning with a smaller capacity.logical"
             )
 
 

@@ -124,7 +124,7 @@ class Tuned:
         found = [t for t in self.trials if t.costs is not None]
         if not found:
             why = next((t.left_out for t in self.trials), "there is no trial")
-            raise UserError(f"no trial of {self.scheme} could be run: {why}")
+            raise UserError(f"no trial of {self.scheme} completed: {why}")
         return found
 
     def to_frame(self, library: str | None = None) -> Any:
@@ -163,7 +163,7 @@ class Tuned:
         Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
 
     def __repr__(self) -> str:
-        """Say what was searched, and what came of it."""
+        """Summarize the search and its result."""
         best = f"{self.best.scheme} against {self.scheme}"
         return f"<Tuned in {len(self.trials)} trials: {best}: {self.answer}>"
 
@@ -271,7 +271,7 @@ def tune(
     from wordline.runs import Runner
 
     if isinstance(workloads, str) or not workloads:
-        raise UserError(f"workloads={workloads!r}: give a list of at least one")
+        raise UserError(f"workloads={workloads!r}: pass a list of at least one")
     for number, name in ((trials, "trials"), (seeds, "seeds")):
         if number < 1:
             raise UserError(f"{name}={number} is not at least 1")

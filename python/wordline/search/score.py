@@ -46,7 +46,7 @@ def objectives(names: Sequence[str]) -> list[Objective]:
         path = NAMED.get(name, name)
         found.append(Objective(name.lstrip("+"), path.lstrip("+"), path.startswith("+")))
     if len({o.path for o in found}) < len(found):
-        raise UserError(f"objectives={list(names)!r}: one is there twice")
+        raise UserError(f"objectives={list(names)!r}: one appears twice")
     return found
 
 
@@ -79,9 +79,7 @@ def logs(
         if len(found) == len(pairs):
             by_workload.append(found)
     if not by_workload:
-        raise UserError(
-            f"{objective.path}: no workload has this figure, so that nothing can be compared"
-        )
+        raise UserError(f"{objective.path}: no workload has this figure, so it cannot be compared")
     return [sum(seed) / len(seed) for seed in zip(*by_workload, strict=True)]
 
 

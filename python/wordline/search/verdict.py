@@ -81,7 +81,7 @@ def judge(
 
     need("search", ("scipy",))
     if isinstance(workloads, str) or not workloads:
-        raise UserError(f"workloads={workloads!r}: give a list of at least one")
+        raise UserError(f"workloads={workloads!r}: pass a list of at least one")
     if seeds < 2:
         raise UserError(f"seeds={seeds}: an interval needs at least 2")
     score.objectives(objectives)

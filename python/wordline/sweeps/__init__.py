@@ -46,7 +46,7 @@ def _main(
     for text in set:
         key, found = grid.values(text)
         if key in settings:
-            raise UserError(f"--set {text}: {key} is there already; give all its values at once")
+            raise UserError(f"--set {text}: {key} is already set; give all values in one --set")
         settings[key] = found
     axes = tuple(frontier.split(",")) if frontier else ()
     wanted = [axis.path for axis in pareto.axes(axes)] if axes else []
@@ -79,7 +79,7 @@ def _main(
         print(runner.forecast(run for run in asked.runs if run not in wrong))
         for why in dict.fromkeys(table.reason(e) for e in wrong.values()):
             here = [name(run) for run, e in wrong.items() if table.reason(e) == why]
-            print(f"{len(here):,} cannot be done: {', '.join(here)}: {why}")
+            print(f"{len(here):,} failed: {', '.join(here)}: {why}")
         return 0
     with Bars(len(asked.runs), name) as bars:
         runner = Runner(kept, jobs=at_once, executor=executor, watch=bars.watch, ended=bars.ended)

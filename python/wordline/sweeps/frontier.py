@@ -32,8 +32,8 @@ def axes(paths: Sequence[str]) -> tuple[Axis, Axis]:
     parts = [part.strip() for part in paths]
     if len(parts) != 2 or not all(part.lstrip("+") for part in parts) or parts[0] == parts[1]:
         raise UserError(
-            f"a frontier of {', '.join(paths) or 'nothing'}: two figures are needed, as in "
-            "latency_us.write.mean,+throughput.iops; + stands where more is better"
+            f"frontier {', '.join(paths) or 'nothing'}: needs two figures, as in "
+            "latency_us.write.mean,+throughput.iops; prefix + if larger is better"
         )
     x, y = (Axis(part.lstrip("+"), part.startswith("+")) for part in parts)
     return x, y
@@ -100,7 +100,7 @@ def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
 
     rows = [r for r in table.rows if r.figures[x.path] and r.figures[y.path]]
     if not rows:
-        raise UserError(f"there is no frontier: no run has both {x.path} and {y.path}")
+        raise UserError(f"no Pareto front: no run has both {x.path} and {y.path}")
     hue = "scheme" if "scheme" in table.axes else table.axes[0]
     best = frontier(rows, x, y)
     names = list(dict.fromkeys(r.at[hue] for r in rows))

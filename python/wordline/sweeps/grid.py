@@ -19,7 +19,7 @@ def values(text: str) -> tuple[str, list[str]]:
     key, equals, rest = text.partition("=")
     key = key.strip()
     if not key or not equals:
-        raise UserError(f"--set {text}: this is not KEY=A,B,..., as in gc.victim=greedy,fifo")
+        raise UserError(f"--set {text}: expected KEY=A,B,..., as in gc.victim=greedy,fifo")
     found, depth, quote = [""], 0, ""
     for char in rest:
         if quote:
@@ -95,9 +95,9 @@ def grid(
     for name, found in axes.items():
         twice = next((v for v in found if found.count(v) > 1), None)
         if twice is not None:
-            raise UserError(f"{name}={twice} is there twice; each value of an axis is run once")
+            raise UserError(f"{name}={twice} appears twice; values of an axis must be unique")
         if not found:
-            raise UserError(f"{name} has no value; give one or more")
+            raise UserError(f"{name} has no values; give at least one")
     if not 1 <= replicas <= _wordline.REPLICAS_MAX:
         raise UserError(f"replicas={replicas} is not between 1 and {_wordline.REPLICAS_MAX}")
     points = []

@@ -56,9 +56,9 @@ def read(path: Path) -> tuple[Grid, dict[Run, Report], dict[Run, Exception], lis
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as e:
-        raise UserError(f"{path}: this is not JSON: {e}") from None
+        raise UserError(f"{path}: invalid JSON: {e}") from None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-        raise UserError(f"{path}: this is no sweep of Wordline\n  allowed: schema {SCHEMA}")
+        raise UserError(f"{path}: not a Wordline sweep\n  allowed: schema {SCHEMA}")
     reports: dict[Run, Report] = {}
     refused: dict[Run, Exception] = {}
     points = []
@@ -87,8 +87,8 @@ def _read(kept: Mapping[str, Any]) -> Exception:
 def _report(path: Path) -> Report:
     if not path.is_file():
         raise UserError(
-            f"{path}: the report of a run is gone; the command of the sweep with the same --out "
-            "does that run again"
+            f"{path}: the report of a run is missing; repeat the sweep with the same --out to "
+            "run it again"
         )
     found = _result.read(path)
     assert isinstance(found, Report)

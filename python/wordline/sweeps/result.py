@@ -113,7 +113,11 @@ class Sweep(Sequence[Combination]):
                 line[i] = turn(line[i], width)
         refused = (
             f"{' · '.join(r.at[axis] for axis in self.axes)} "
-            + (f"was refused: {r.why}" if r.refused else f"failed (seed {r.failed_seed}): {r.why}")
+            + (
+                f"is not supported: {r.why}"
+                if r.refused
+                else f"failed (seed {r.failed_seed}): {r.why}"
+            )
             for r in self._table.rows
             if r.why
         )
@@ -203,7 +207,7 @@ class Sweep(Sequence[Combination]):
         if missing:
             raise UserError(
                 f"{missing[0]} is not in the table of this sweep; it has "
-                f"{', '.join(self._table.paths)}, and figures= chooses others"
+                f"{', '.join(self._table.paths)}; choose other figures with figures="
             )
 
     def save(

@@ -11,7 +11,7 @@ from rich.table import Table as Shown
 
 from wordline import Report, Run
 from wordline import page as pages
-from wordline.commands import told
+from wordline.commands import message
 from wordline.runs import stand_ins
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.paired import Differences
@@ -56,7 +56,7 @@ def _refused(table: Table) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for row in table.rows:
         if row.refused:
-            found.setdefault(told(row.refused), []).append(_name(row, table.axes))
+            found.setdefault(message(row.refused), []).append(_name(row, table.axes))
     return found
 
 

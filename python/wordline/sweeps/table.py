@@ -152,7 +152,7 @@ def check(path: str, reports: Sequence[Mapping[str, Any]]) -> None:
     known = {p for report in reports for p, _ in _frame.numbers(report)}
     near = difflib.get_close_matches(path, known, n=3) or sorted(FIGURES)
     raise UserError(
-        f"{path}: no report has this figure; near it are {', '.join(near)}\n"
+        f"{path}: unknown figure; similar: {', '.join(near)}\n"
         "  hint: a path is that of a number in report.json, with dots between the keys"
     )
 

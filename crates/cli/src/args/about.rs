@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Kind {
-    /// Drives that come with Wordline
+    /// Built-in devices
     Devices,
-    /// What decides where data go
+    /// Schemes: what decides where data are placed
     Schemes,
     /// Built-in workloads
     Workloads,
-    /// Trace formats that are recognised
+    /// Trace formats that Wordline reads
     Formats,
 }
 
@@ -19,15 +19,15 @@ pub(crate) enum Kind {
 pub(crate) struct ListArgs {
     /// What to list
     pub(crate) kind: Kind,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ExplainArgs {
-    /// The name of a device, scheme, workload or format, a table or key of a device file (gc, gc.victim,
-    /// device-files for all), or the path of a device file
+    /// Name of a device, scheme, workload, format, figure or term; a table or key of a device file (gc,
+    /// gc.victim, device-files for all); or the path of a device file
     pub(crate) name: String,
 }
 
@@ -43,13 +43,13 @@ pub(crate) enum Shell {
 
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell to complete for
     pub(crate) shell: Shell,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
-    /// The folder, created if missing; the pages go to its man1: man1/wordline.1, man1/wordline-run.1, ...
+    /// Output folder (created if missing); pages go to its man1: man1/wordline.1, man1/wordline-run.1, ...
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
 }

@@ -73,8 +73,8 @@ pub(crate) struct CrashArgs {
 pub(crate) enum CrashCommand {
     /// Convert a log of `wordline crash --save` to the format of dm-log-writes, or one of that format to ours
     ///
-    /// The format of dm-log-writes has no connections and no time in flight: a FLUSH that nobody waited for, and writes that
-    /// were in flight when a FLUSH arrived, are lost on the way.
+    /// The format of dm-log-writes has no connections and no time in flight: a FLUSH that no client waited for, and
+    /// writes that were in flight when a FLUSH arrived, are lost on the way.
     Convert(ConvertArgs),
 }
 

@@ -11,80 +11,78 @@ use wordline_units::{Count, HostOp, SimDuration};
 
 #[derive(Args, Debug)]
 pub(crate) struct What {
-    /// A built-in device (`wordline list devices`) or the path of a device file
+    /// Built-in device (`wordline list devices`) or device file
     #[arg(long, value_name = "DEV")]
     pub(crate) device: String,
-    /// A trace file, a folder or tar archive of them, several joined by +, - for standard input, a fio
-    /// job file (`wordline explain fio`), a built-in workload or a twin (`wordline list workloads`), or a
-    /// twin's own file;
-    /// options follow a colon: zipf:theta=1.1,read=70%, trace.csv:speedup=10 or job.fio:section=NAME
+    /// Trace file, folder or tar archive of traces (join several with +), - for standard input, fio job file
+    /// (`wordline explain fio`), built-in workload or twin (`wordline list workloads`), or twin file. Options
+    /// follow a colon: zipf:theta=1.1,read=70%, trace.csv:speedup=10 or job.fio:section=NAME
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) workload: String,
-    /// Insist on a trace format (`wordline list formats`), perhaps with options of its own; csv reads
-    /// any table: 'csv:time=Start (s),offset=Offset:hex,size=Length,op=Type'
+    /// Force the trace format (`wordline list formats`), with optional options; csv reads any table:
+    /// 'csv:time=Start (s),offset=Offset:hex,size=Length,op=Type'
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
-    /// Change a key of the device (gc.trigger=free_blocks:5%), of the workload
-    /// (workload.speedup=10) or of the schemes that know it (scheme.when_full=wait)
+    /// Set a key of the device (gc.trigger=free_blocks:5%), the workload (workload.speedup=10) or every
+    /// scheme that has it (scheme.when_full=wait)
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub(crate) set: Vec<(String, String)>,
-    /// A folder with original traces: one that is named as a twin's original goes before the twin
-    /// [default: the environment's WORDLINE_TRACES]
+    /// Folder of original traces; the original of a twin, if found there, replaces the twin [default:
+    /// environment variable WORDLINE_TRACES]
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<String>,
-    /// Run twice more with the locality of the twin shifted, by 3 points of LRU write hits down and up, and
-    /// say how the result moves
+    /// Run twice more with the locality of the twin shifted by 3 points of LRU write hits, down and up, and
+    /// show how the result changes
     #[arg(long)]
     pub(crate) twin_sensitivity: bool,
-    /// The seed from which every random stream is derived
+    /// Seed of every random stream
     #[arg(long, default_value_t = wordline_run::DEFAULT_SEED, allow_negative_numbers = true)]
     pub(crate) seed: u64,
-    /// Run so many times, with seeds counted on from --seed, and show means with their 95 %
-    /// intervals; the first is the run without this option
+    /// Run N times with consecutive seeds from --seed and show means with 95 % confidence intervals; the
+    /// first repeat equals the run without this option
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=wordline_run::REPLICAS_MAX as i64))]
     pub(crate) replicas: u32,
-    /// Runs that go at once; the results are the same [default: as many as there are cores]
+    /// Number of runs in parallel; results do not depend on it [default: number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// Issue so many requests, such as 100000 or 1M, in place of the workload's own requests=; a trace may end
-    /// before
+    /// Number of requests, such as 100000 or 1M; overrides requests= of the workload. A trace may end earlier
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
-    /// The drive before the first request: fresh, preload, fill:90%[,order=seq|random][,valid=80%], steady,
-    /// aged_invalid:70%, aged_blocks:70%[,data=apart], aged_windows, pe:tlc=500; several joined by +
+    /// State of the drive before the first request: fresh, preload, fill:90%[,order=seq|random][,valid=80%],
+    /// steady, aged_invalid:70%, aged_blocks:70%[,data=apart], aged_windows, pe:tlc=500; join several with +
     #[arg(long, default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
     pub(crate) initial: String,
-    /// Begin with the drive as the workload leaves it in the long run: --initial steady
+    /// Start with the steady state of the workload: --initial steady
     #[arg(long, conflicts_with_all = ["initial", "from_state"])]
     pub(crate) steady_state: bool,
-    /// Begin with the drive that --save-state wrote: what it holds and its wear; time and counts begin
-    /// at zero. Device and scheme must be those it was saved with
+    /// Start with the drive that --save-state wrote: its data and wear; time and counters start at zero.
+    /// Device and scheme must match
     #[arg(long, value_name = "FILE", conflicts_with = "initial")]
     pub(crate) from_state: Option<String>,
-    /// What to do with requests beyond the drive: error, wrap or compact; replaces the workload's own fit=
+    /// How to handle requests beyond the capacity: error, wrap or compact; overrides fit= of the workload
     #[arg(long, value_name = "HOW")]
     pub(crate) fit: Option<Fit>,
-    /// Recount every invariant of the drive after the run
+    /// Check every invariant of the drive after the run
     #[arg(long)]
     pub(crate) check: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Where {
-    /// Write the report as a page, its pictures and their data, and the JSON into this folder
+    /// Write the report as an HTML page, its plots and their data, and the JSON to DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write the report as JSON to a file, or with - to standard output in place of the table
+    /// Write the report as JSON to FILE, or with - to standard output instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Shown {
-    /// Show all rows of the table, not only those that decide
+    /// Show all rows of the table, not only the decisive ones
     #[arg(long, conflicts_with = "rows")]
     pub(crate) all: bool,
-    /// Show the rows whose heading or label contains one of these, such as 'write latency,erases'
+    /// Show only rows whose heading or label contains one of these words, such as 'write latency,erases'
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub(crate) rows: Vec<String>,
 }
@@ -112,40 +110,40 @@ impl Shown {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) what: What,
-    /// The scheme (`wordline list schemes`), perhaps with parameters: slc-cache:static_blocks=16
+    /// Scheme (`wordline list schemes`), with optional parameters: slc-cache:static_blocks=16
     #[arg(long)]
     pub(crate) scheme: String,
-    /// Write the state of the drive after the run, for --from-state
+    /// Write the state of the drive after the run to FILE, for --from-state
     #[arg(long, value_name = "FILE")]
     pub(crate) save_state: Option<String>,
     #[command(flatten)]
     pub(crate) to: Where,
-    /// Write what each job of a job file asked and was given in the JSON form of fio, or with - to
-    /// standard output in place of the table
+    /// Write the results of each job of a job file in the JSON format of fio to FILE, or with - to standard
+    /// output instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub(crate) fio_json: Option<String>,
-    /// Write every use of an array and a bus as CSV while running, for `wordline check-log`; names
-    /// in .gz and .zst are compressed
+    /// Write every array and bus operation as CSV during the run, for `wordline check-log`; a name in .gz or
+    /// .zst compresses it
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-    /// Write a row for every request that ends, with the parts of its latency in nanoseconds: CSV, or
-    /// Parquet if the name ends in .parquet
+    /// Write one row per completed request with the parts of its latency in nanoseconds: CSV, or Parquet if
+    /// the name ends in .parquet
     #[arg(long, value_name = "FILE")]
     pub(crate) completions: Option<PathBuf>,
-    /// Write a timeline of dies, buses and requests for ui.perfetto.dev or chrome://tracing; names in .gz
-    /// are compressed
+    /// Write a timeline of dies, buses and requests for ui.perfetto.dev or chrome://tracing; a name in .gz
+    /// compresses it
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,
-    /// Let the timeline show only this part of simulated time, as in 1.2s..1300ms
+    /// Limit the timeline to this window of simulated time, as in 1.2s..1300ms
     #[arg(long, value_name = "FROM..TO", requires = "timeline")]
     pub(crate) window: Option<Window>,
-    /// Let the timeline show what happened while a request was in the drive; by its number, from 0
+    /// Limit the timeline to the time in which request N (counted from 0) was in the drive
     #[arg(long, value_name = "N", requires = "timeline", conflicts_with = "window")]
     pub(crate) around: Option<u64>,
 }
 
 impl RunArgs {
-    /// What the run is to be recorded in.
+    /// The files that record the run.
     pub(crate) fn files(&self) -> Files {
         Files {
             log: self.log.clone(),
@@ -160,8 +158,8 @@ impl RunArgs {
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) what: What,
-    /// A scheme, perhaps with parameters, or several parted by commas; give it several times, the baseline first. `all-compatible` stands
-    /// for every one that the device admits, and those that it refuses are named with the reason
+    /// Scheme with optional parameters, or several separated by commas; repeatable, the baseline first.
+    /// `all-compatible` selects every scheme that the device supports; the others are listed with the reason
     #[arg(long = "scheme", value_name = "SCHEME", required = true)]
     pub(crate) schemes: Vec<Schemes>,
     #[command(flatten)]
@@ -174,45 +172,46 @@ pub(crate) struct CompareArgs {
 pub(crate) struct LifetimeArgs {
     #[command(flatten)]
     pub(crate) what: What,
-    /// A scheme, perhaps with parameters, or several parted by commas; give it several times, the baseline first
+    /// Scheme with optional parameters, or several separated by commas; repeatable, the baseline first
     #[arg(long = "scheme", value_name = "SCHEME", required = true)]
     pub(crate) schemes: Vec<Schemes>,
-    /// Let each simulated erase stand for so many cycles, 1 or an even number: the first seed is run again
-    /// with half of it, and the output says whether that gives the same [default: the device's
-    /// wear.acceleration, or 1]
+    /// Count each simulated erase as K P/E cycles, where K is 1 or an even number; the first seed is rerun
+    /// with K/2, and the output shows whether the results agree [default: wear.acceleration of the device, or
+    /// 1]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) acceleration: Option<u32>,
-    /// Leave the drive on the shelf so long after each pass of the workload, such as 30d: where errors are
-    /// modelled data grow older by it
+    /// Power the drive off for this long after each pass of the workload, such as 30d; with an error model,
+    /// retention errors grow meanwhile
     #[arg(long, value_name = "TIME")]
     pub(crate) shelf: Option<SimDuration>,
-    /// What ends a life: capacity (the blocks left hold less than the drive's capacity), usable:80% (less than this
-    /// share of it), spare:10% (no more of the built spare is left), uncorrectable (the host could not read a page)
-    /// or out-of-space. A write that finds no place ends it in any case
+    /// When a lifetime run ends: capacity (the remaining blocks hold less than the capacity), usable:80%
+    /// (less than this share of it), spare:10% (no more than this share of the spare blocks is left),
+    /// uncorrectable (a host read failed) or out-of-space. A write that finds no space always ends it
     #[arg(long, value_name = "WHEN", default_value = "capacity")]
     pub(crate) end: EndOfLife,
-    /// Live in Python, each life kept under --out as soon as it has ended, so that the same command goes on with
-    /// the others after a stop: so many at once on this machine, or by the workers of a Dask scheduler,
-    /// which need no folder of this machine: dask://HOST:PORT
+    /// Run in Python and store each finished lifetime run in the --out folder, so that the same command
+    /// resumes after a stop: N processes on this machine, or the workers of a Dask scheduler, which need no
+    /// access to local files: dask://HOST:PORT
     #[arg(long, value_name = "N|dask://HOST:PORT", requires = "out", conflicts_with_all = ["threads", "json", "csv"])]
     pub(crate) on: Option<String>,
-    /// Write the page, its pictures and their data, the phases as CSV and the JSON into this folder
+    /// Write the page, its plots and their data, the phases as CSV and the JSON to DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write the JSON to a file, or with - to standard output in place of the table
+    /// Write the JSON to FILE, or with - to standard output instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
-    /// Write every phase of every life as CSV to a file, or with - to standard output in place of the table
+    /// Write every phase of every lifetime run as CSV to FILE, or with - to standard output instead of the
+    /// table
     #[arg(long, value_name = "FILE|-", conflicts_with = "json")]
     pub(crate) csv: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct DemoArgs {
-    /// Where the report goes
+    /// Output folder for the report
     #[arg(long, value_name = "DIR", default_value = "out/demo")]
     pub(crate) out: PathBuf,
-    /// Issue at most so many requests
+    /// Maximum number of requests
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
     #[command(flatten)]
@@ -221,63 +220,64 @@ pub(crate) struct DemoArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct RerunArgs {
-    /// A report.json, or a comparison.json, of which every run is repeated; a folder with one of them, or the
-    /// page beside it; or the folder of `wordline serve --session`
+    /// A report.json; a comparison.json, of which every run is repeated; a folder with one of them, or its
+    /// page; or a folder of `wordline serve --session`
     pub(crate) report: PathBuf,
-    /// Where the trace is now, if it is not where the report found it
+    /// Path of the trace, if it has moved since the report was written
     #[arg(long, value_name = "FILE")]
     pub(crate) workload: Option<String>,
-    /// A class of Python that the report's scheme is of; of the wordline command that pip installs
+    /// Python class of the report's scheme (needs the wordline command that pip installs)
     #[arg(long = "class", value_name = "py:FILE#CLASS")]
     pub(crate) classes: Vec<String>,
-    /// Write the new report as JSON to a file, or with - to standard output
+    /// Write the new report as JSON to FILE, or with - to standard output
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct WhyArgs {
-    /// A report.json, or a comparison.json with --scheme; a folder with one of them, or the page beside it
+    /// A report.json, or a comparison.json with --scheme; a folder with one of them, or its page
     pub(crate) report: PathBuf,
-    /// Numbers of requests, counted from 0, as `run --completions` has them
+    /// Request numbers, counted from 0, as in `run --completions`
     #[arg(value_name = "N")]
     pub(crate) numbers: Vec<u64>,
-    /// Sum up what so many of the slowest reads and writes waited for, beside all of them: 10, or 0.1%
-    /// [default: 0.1%, where none is named]
+    /// Compare where the slowest reads and writes spent their time with all requests: a number such as 10, or
+    /// a share such as 0.1% [default: 0.1%, unless requests are named]
     #[arg(long, value_name = "K|SHARE", conflicts_with = "numbers")]
     pub(crate) slowest: Option<Slowest>,
-    /// Tell the stories of N of the slowest, 0 to 1000 [default: none; with --json K, or 3 of a share]
+    /// Explain each of the N slowest requests step by step, 0 to 1000 [default: none; with --json all of
+    /// --slowest K, or 3 of a share]
     #[arg(long, value_name = "N", conflicts_with = "numbers", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub(crate) stories: Option<u16>,
-    /// Print the shares of the latency by what was in the way and by part, beside those of all requests
+    /// Print the latency breakdown by cause of waiting and by part, next to that of all requests
     #[arg(long)]
     pub(crate) shares: bool,
-    /// Of the slowest, only reads, writes, trims or flushes
+    /// Consider only reads, writes, trims or flushes
     #[arg(long, value_name = "OP", conflicts_with = "numbers")]
     pub(crate) op: Option<HostOp>,
-    /// Which run of a comparison, by its scheme as the report spells it
+    /// Select a run of a comparison by its scheme, spelled as in the report
     #[arg(long)]
     pub(crate) scheme: Option<String>,
-    /// Where the trace is now, if it is not where the report found it
+    /// Path of the trace, if it has moved since the report was written
     #[arg(long, value_name = "FILE")]
     pub(crate) workload: Option<String>,
-    /// A class of Python that the report's scheme is of; of the wordline command that pip installs
+    /// Python class of the report's scheme (needs the wordline command that pip installs)
     #[arg(long = "class", value_name = "py:FILE#CLASS")]
     pub(crate) classes: Vec<String>,
-    /// Write a timeline of what happened while the first of them was in the drive, as `run --timeline` does
+    /// Write a timeline of the time in which the first of them was in the drive, as `run --timeline` does
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,
-    /// Write the stories as JSON to a file, or with - to standard output in place of the words
+    /// Write the explanations as JSON to FILE, or with - to standard output instead of text
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckLogArgs {
-    /// A log of `wordline run --log`
+    /// Operation log of `wordline run --log`
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The report of the same run, whose counts must agree
+    /// Report of the same run; its counters must match the log
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }

@@ -5,24 +5,24 @@ use std::path::PathBuf;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum SchemeCommand {
-    /// Write a scheme to begin with: a class of Python and its test, or a file of Rust
+    /// Create a scheme from a template: a Python class with a test, or a Rust file
     ///
-    /// The file has the headings that every scheme has, and runs as it is.
+    /// The file has the required headings and runs unchanged.
     New(SchemeNewArgs),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct SchemeNewArgs {
-    /// What tables call it: small letters, digits and hyphens, such as small-first
+    /// Name of the scheme: lower-case letters, digits and hyphens, such as small-first
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// A file for crates/schemes/src of a checkout, in place of a class of Python
+    /// Create a Rust file for crates/schemes/src of a checkout instead of a Python class
     #[arg(long)]
     pub(crate) rust: bool,
-    /// The folder that it goes to
+    /// Output folder
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) out: PathBuf,
-    /// Replace files of that name
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -7,68 +7,68 @@ use wordline_units::{Bytes, SimDuration};
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum TraceCommand {
-    /// Say what a trace is, why, and what is in it; show the lines that cannot be used
+    /// Detect the format of a trace, summarize its contents and list the lines that cannot be used
     Inspect(InspectArgs),
-    /// Write a trace in another format, or in Wordline's own, which keeps everything and reads fastest
+    /// Convert a trace to another format, or to Wordline's own, which keeps everything and reads fastest
     Convert(ConvertArgs),
-    /// Keep a part of a trace: a stretch of time, some requests, one volume
+    /// Cut out a part of a trace: a time range, some requests, one volume
     Cut(CutArgs),
-    /// Stretch or squeeze the times of a trace, and its addresses
+    /// Scale the times or the addresses of a trace
     Scale(ScaleArgs),
-    /// Repeat a trace, one round behind the other
+    /// Repeat a trace several times in a row
     Loop(LoopArgs),
-    /// Let a trace begin later, and at a higher address
+    /// Shift a trace to a later time or a higher address
     Shift(ShiftArgs),
-    /// Merge traces by time; volumes of different traces stay apart
+    /// Merge traces by time; volumes of different traces stay separate
     Merge(MergeArgs),
-    /// Keep a random sample of a trace: of its requests, or of the pages that they touch
+    /// Sample a trace at random, by request or by page
     Sample(SampleArgs),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct InspectArgs {
-    /// A trace, perhaps with options as for --workload; - for standard input
+    /// Trace, with optional options as for --workload; - for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
-    /// Insist on a format (`wordline list formats`), perhaps with options of its own; csv reads any
-    /// table: 'csv:time=Start (s),offset=Offset:hex,size=Length,op=Type'
+    /// Force the trace format (`wordline list formats`), with optional options; csv reads any table:
+    /// 'csv:time=Start (s),offset=Offset:hex,size=Length,op=Type'
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
-    /// Write what was found as JSON to a file, or with - to standard output in place of the page
+    /// Write the result as JSON to FILE, or with - to standard output instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
-    /// Write a page with pictures of footprint, reuse, LRU hit curve, sizes, arrivals and hot spots into
-    /// this folder, each as SVG with its data as CSV beside it, and the JSON
+    /// Write an HTML page with plots of footprint, reuse, LRU hit curve, sizes, arrivals and hot spots to
+    /// DIR, with each plot as SVG, its data as CSV, and the JSON
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
 
-/// A trace that is read to be written.
+/// A trace to convert.
 #[derive(Args, Debug)]
 pub(crate) struct From {
-    /// A trace file, a folder or tar archive of them, several joined by +, or - for standard input;
-    /// options follow a colon: trace.csv:volume=usr.1,skip=bad
+    /// Trace file, folder or tar archive of traces (join several with +), or - for standard input; options
+    /// follow a colon: trace.csv:volume=usr.1,skip=bad
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
-    /// Insist on a format to read (`wordline list formats`), perhaps with options of its own
+    /// Force the format of the input (`wordline list formats`), with optional options
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
 }
 
-/// A trace that is written.
+/// The converted trace.
 #[derive(Args, Debug)]
 pub(crate) struct To {
-    /// The file to write, or - for standard output; .gz, .zst, .bz2, .xz and .lz4 compress it
+    /// File to write, or - for standard output; .gz, .zst, .bz2, .xz and .lz4 compress it
     #[arg(value_name = "OUT")]
     pub(crate) out: String,
-    /// The format to write, perhaps with options of its own: 'five-columns:time=us',
-    /// 'csv:time=When:us,offset=LBA:sector' [default: as OUT ends, such as .wl, .msr, .blkparse]
+    /// Output format, with optional options: 'five-columns:time=us', 'csv:time=When:us,offset=LBA:sector'
+    /// [default: by the extension of OUT, such as .wl, .msr, .blkparse]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) to: Option<String>,
-    /// Leave out what the format cannot keep, and say what that was; without this nothing is written
+    /// Drop what the output format cannot represent, and list it; without this option nothing is written
     #[arg(long)]
     pub(crate) lossy: bool,
-    /// Replace OUT if it is there
+    /// Overwrite OUT if it exists
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -87,16 +87,16 @@ pub(crate) struct CutArgs {
     pub(crate) from: From,
     #[command(flatten)]
     pub(crate) to: To,
-    /// Begin at this time after the first request, such as 10min
+    /// Start at this time after the first request, such as 10min
     #[arg(long = "from", value_name = "TIME", id = "from_time")]
     pub(crate) from_time: Option<SimDuration>,
     /// End before this time after the first request
     #[arg(long = "until", value_name = "TIME")]
     pub(crate) until: Option<SimDuration>,
-    /// Keep requests by number, counted from 0; the second is not among them: 0..1000, 1M.., ..500k
+    /// Keep requests by number, counted from 0, the end excluded: 0..1000, 1M.., ..500k
     #[arg(long, value_name = "A..B")]
     pub(crate) requests: Option<NumberRange>,
-    /// Keep one volume; --requests then counts its requests
+    /// Keep one volume; --requests then counts the requests of that volume
     #[arg(long, value_name = "LABEL")]
     pub(crate) volume: Option<String>,
 }
@@ -107,11 +107,11 @@ pub(crate) struct ScaleArgs {
     pub(crate) from: From,
     #[command(flatten)]
     pub(crate) to: To,
-    /// Multiply the times since the first request: 2 takes twice as long, 0.5 half
+    /// Multiply the time since the first request: 2 doubles the duration, 0.5 halves it
     #[arg(long, value_name = "FACTOR", default_value = "1")]
     pub(crate) time: Scale,
-    /// Multiply addresses, in extents of 1 MiB: what lies within an extent stays as it is, lengths too.
-    /// With 0.5 each two neighbours come to lie on one another, with 2 every second one is empty
+    /// Multiply addresses in units of 1 MiB extents; offsets within an extent and lengths do not change. 0.5
+    /// maps two neighboring extents onto one, 2 leaves every second extent empty
     #[arg(long, value_name = "FACTOR", default_value = "1")]
     pub(crate) footprint: Scale,
 }
@@ -122,11 +122,11 @@ pub(crate) struct LoopArgs {
     pub(crate) from: From,
     #[command(flatten)]
     pub(crate) to: To,
-    /// How often the trace goes round
+    /// Number of repetitions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) times: u32,
-    /// From the last request of a round to the first of the next [default: the mean time between
-    /// requests]
+    /// Gap between the last request of a repetition and the first of the next [default: mean interarrival
+    /// time]
     #[arg(long, value_name = "TIME")]
     pub(crate) gap: Option<SimDuration>,
 }
@@ -137,31 +137,31 @@ pub(crate) struct ShiftArgs {
     pub(crate) from: From,
     #[command(flatten)]
     pub(crate) to: To,
-    /// Add this to every time, such as 5s
+    /// Offset to add to every time, such as 5s
     #[arg(long, value_name = "TIME")]
     pub(crate) time: Option<SimDuration>,
-    /// Add this to every address, such as 1GiB; a multiple of 512 B
+    /// Offset to add to every address, such as 1GiB; a multiple of 512 B
     #[arg(long, value_name = "SIZE")]
     pub(crate) offset: Option<Bytes>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct MergeArgs {
-    /// Two traces or more, perhaps each with options
+    /// Two or more traces, each with optional options
     #[arg(value_name = "FILE", required = true, num_args = 2..)]
     pub(crate) files: Vec<String>,
     #[command(flatten)]
     pub(crate) to: To,
-    /// How the clocks of the traces are set
+    /// Clock alignment of the traces
     #[arg(long, value_name = "HOW", value_enum, default_value = "clocks")]
     pub(crate) align: AlignArg,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum AlignArg {
-    /// As the traces have them
+    /// Keep the times of the traces
     Clocks,
-    /// Every trace begins at 0
+    /// Start every trace at 0
     Starts,
 }
 
@@ -172,14 +172,14 @@ pub(crate) struct SampleArgs {
     pub(crate) from: From,
     #[command(flatten)]
     pub(crate) to: To,
-    /// Keep so many of the requests, each by chance, such as 10%
+    /// Keep this share of the requests, chosen at random, such as 10%
     #[arg(long, value_name = "SHARE", group = "of")]
     pub(crate) requests: Option<Share>,
-    /// Keep so many of all 4 KiB pages, chosen by a hash as in SHARDS, and what goes to them: the
-    /// sample is to a cache of that share of the size what the trace is to the whole
+    /// Keep this share of the 4 KiB pages, chosen by hash as in SHARDS, and their requests; a cache scaled by
+    /// the same share sees the hit rate of the full trace
     #[arg(long, value_name = "SHARE", group = "of")]
     pub(crate) pages: Option<Share>,
-    /// The seed of the choice
+    /// Seed of the sample
     #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
     pub(crate) seed: u64,
 }

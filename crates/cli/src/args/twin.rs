@@ -8,72 +8,72 @@ use wordline_units::Count;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum TwinCommand {
-    /// Make the requests of twins and print their figures beside the tables that they are made from
+    /// Generate twins and compare their statistics with the tables that they are made from
     ///
-    /// Ends with exit code 1 if a figure is outside its criterion.
+    /// Exits with 1 if a statistic misses its criterion.
     Check(TwinCheckArgs),
-    /// Make a twin of a trace, to be passed on without its data, and print how near it comes
+    /// Fit a twin to a trace, so that it can be shared without the data, and report how close it is
     ///
-    /// Any trace that can be read has one; what of it cannot be fitted is named, in the output and in the file.
-    /// Each figure of trace and twin is held to a bound, of the requests and on a drive, and the last
-    /// sentence says what the twin may stand for.
+    /// Works for any readable trace; the output and the file name whatever could not be fitted. Each figure
+    /// of trace and twin is compared within a bound, both for the requests and on a drive, and the last
+    /// sentence states what the twin can be used for.
     Fit(TwinFitArgs),
-    /// Fit what traces of one kind of workload have in common in when they ask and where within a page
+    /// Fit the common arrival times and sector alignment of traces of one workload class
     ///
-    /// Fitted to the first half of the time of each trace, and judged on the second: the lines for a twin's file, then
-    /// each second half beside a twin that has them.
+    /// Fits the first half of each trace and tests on the second half: prints the lines for a twin file, then
+    /// compares each second half with a twin that uses them.
     Class(TwinClassArgs),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct TwinCheckArgs {
-    /// Names of twins (`wordline list workloads`), files of twins, or all
+    /// Twin names (`wordline list workloads`), twin files, or all
     #[arg(value_name = "NAME", required = true)]
     pub(crate) names: Vec<String>,
-    /// Make only so many requests of each, and none of the curves [default: all]
+    /// Generate only N requests per twin and omit the curves [default: all]
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
-    /// Write the tables as Markdown and the pictures with their data into this folder
+    /// Write the tables as Markdown and the plots with their data to DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write the figures as JSON to a file, or with - to standard output in place of the tables
+    /// Write the figures as JSON to FILE, or with - to standard output instead of the tables
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct TwinClassArgs {
-    /// Traces of one class of workload, as `--workload` takes them
+    /// Traces of one workload class, as for --workload
     #[arg(value_name = "TRACE", required = true)]
     pub(crate) traces: Vec<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct TwinFitArgs {
-    /// A trace, perhaps with options as for --workload
+    /// Trace, with optional options as for --workload
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
-    /// Insist on a trace format, as for --workload
+    /// Force the trace format, as for --workload
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
-    /// Write the twin to this file, for --workload
+    /// Write the twin to FILE, for --workload
     #[arg(long, value_name = "TWIN.toml")]
     pub(crate) out: Option<String>,
-    /// What the twin is called
+    /// Name of the twin
     #[arg(long, value_name = "TEXT", default_value = "fitted to a trace")]
     pub(crate) title: String,
-    /// The drive on which trace and twin are run: a built-in device or the path of a device file [default:
-    /// demo-8gb, made as large as they need]
+    /// Drive on which trace and twin run: built-in device or device file [default: demo-8gb, enlarged as
+    /// needed]
     #[arg(long, value_name = "DEV")]
     pub(crate) device: Option<String>,
-    /// What to do with requests beyond the drive: compact renumbers the pages that the trace touches, wrap
-    /// lays addresses over one another [default: compact]
+    /// How to handle requests beyond the capacity: compact renumbers the pages that the trace touches, wrap
+    /// takes addresses modulo the capacity [default: compact]
     #[arg(long, value_name = "HOW")]
     pub(crate) fit: Option<Fit>,
-    /// The scheme under which they are run
+    /// Scheme for both runs
     #[arg(long, default_value = "slc-cache")]
     pub(crate) scheme: String,
-    /// Change a key of the device
+    /// Set a key of the device
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub(crate) set: Vec<(String, String)>,
 }

@@ -18,12 +18,12 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.trim().is_empty() => {
             Ok((key.trim().to_string(), value.trim().to_string()))
         }
-        _ => Err("this is not KEY=VALUE, as in gc.victim=fifo".to_string()),
+        _ => Err("expected KEY=VALUE, as in gc.victim=fifo".to_string()),
     }
 }
 
-/// Schemes parted by commas: `conventional,slc-cache:cache=1GiB,idle=2s`, where a comma before `key=` parts the
-/// parameters of one.
+/// Schemes separated by commas: `conventional,slc-cache:cache=1GiB,idle=2s`, where a comma before `key=` separates
+/// the parameters of one scheme.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Schemes(Vec<String>);
 
@@ -66,7 +66,7 @@ pub(crate) fn number<S: Serializer>(count: &Option<Count>, to: S) -> Result<S::O
 
 /// A path as a text, or why it is none.
 pub(crate) fn text_of(path: &Path) -> Result<&str, String> {
-    path.to_str().ok_or_else(|| format!("{}: this is not UTF-8", path.display()))
+    path.to_str().ok_or_else(|| format!("{}: not valid UTF-8", path.display()))
 }
 
 /// The same for what is passed on.

@@ -46,7 +46,7 @@ pub(crate) fn completions(args: &CompletionsArgs, console: &Console) -> Result<(
         Shell::Fish => aot::generate(aot::Shell::Fish, &mut tree, "wordline", &mut bytes),
     }
     let script = String::from_utf8(bytes)
-        .map_err(|e| Failure::Output(format!("the script of the shell is not text: {e}")))?;
+        .map_err(|e| Failure::Output(format!("the completion script is not valid UTF-8: {e}")))?;
     console.say(&match args.shell {
         Shell::Bash => script + BASH_WORDS,
         Shell::Zsh => zsh_with_files(script),

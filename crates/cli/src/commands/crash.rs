@@ -258,7 +258,7 @@ impl From<CrashError> for Failure {
         match e {
             CrashError::Input(text) => Failure::Input(text),
             CrashError::Machine(text) => Failure::Output(text),
-            CrashError::Stopped => Failure::Stopped("nothing is kept of it".to_string()),
+            CrashError::Stopped => Failure::Stopped("no results were kept".to_string()),
         }
     }
 }

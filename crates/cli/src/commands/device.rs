@@ -30,9 +30,9 @@ fn new(args: &DeviceNewArgs, console: &Console) -> Result<(), Failure> {
     let sink = Sink::open_new(&args.file, args.force)?;
     let draft = Draft {
         name: name_of(&args.file),
-        capacity: given(args.capacity, "--capacity", "what the host sees, such as 1TB", console)?,
+        capacity: given(args.capacity, "--capacity", "logical capacity, such as 1TB", console)?,
         cell: given(args.cell.map(Cell), "--cell", "slc, mlc, tlc or qlc", console)?.0,
-        channels: given(args.channels, "--channels", "channels of the controller, such as 8", console)?,
+        channels: given(args.channels, "--channels", "number of channels, such as 8", console)?,
         interface: given(
             args.interface.clone(),
             "--interface",
@@ -53,7 +53,7 @@ fn new(args: &DeviceNewArgs, console: &Console) -> Result<(), Failure> {
     sink.write(&text, console)?;
     if args.file != "-" {
         let assumed = text.lines().filter(|line| line.contains("# ASSUMED:")).count();
-        console.note(&format!("{}: written; {assumed} of its values are assumed, look at them", args.file));
+        console.note(&format!("{}: written; {assumed} of its values are assumed; check them", args.file));
         console.note(&format!("  wordline device show {}", args.file));
     }
     Ok(())
@@ -82,7 +82,7 @@ fn given<T: FromStr<Err: Display>>(
     }
     if !io::stdin().is_terminal() {
         return Err(Failure::Input(format!(
-            "{name} is missing: {what}; without it a terminal is asked, and this is none"
+            "{name} is missing: {what}; standard input is not a terminal, so it cannot be asked for"
         )));
     }
     loop {
@@ -108,7 +108,7 @@ fn import(args: &DeviceImportArgs, console: &Console) -> Result<(), Failure> {
         wordline_device::import(&bytes, &args.file, &name).map_err(|e| Failure::Input(e.to_string()))?;
     sink.write(&found.text, console)?;
     if !found.left_out.is_empty() {
-        console.note(&format!("{} values were not carried over:", found.left_out.len()));
+        console.note(&format!("{} values have no counterpart in a device file:", found.left_out.len()));
         console.note(&table(&found.left_out));
     }
     Ok(())

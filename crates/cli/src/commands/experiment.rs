@@ -67,7 +67,7 @@ pub(crate) fn spec(what: &What, scheme: &str, console: &Console) -> RunSpec {
         save_state: None,
         check: what.check,
         registry: console.registry().clone(),
-        elsewhere: console.elsewhere().cloned(),
+        executor: console.executor().cloned(),
     }
 }
 
@@ -89,8 +89,8 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let setup = Setup::resolve(&spec)?;
     if fio.is_some() && setup.pacing().is_some() {
         return Err(Failure::Input(format!(
-            "--fio-json: {} has no jobs, so there is nothing to say of them\n  allowed: a fio job file as \
-             the workload\n  hint: the report of any run is written by --json {}, in its place",
+            "--fio-json: {} has no fio jobs\n  allowed: a fio job file as the workload\n  hint: --json {} \
+             writes the report of any run",
             args.what.workload,
             args.fio_json.as_deref().unwrap_or("-")
         )));
@@ -128,8 +128,8 @@ pub(crate) fn check_log(args: &CheckLogArgs) -> Result<(), Failure> {
         command += &format!(" --report {}", report.display());
     }
     Err(Failure::Input(format!(
-        "check-log: the checker is a program in Python, apart from the engine that it checks, and not in \
-         this binary\n  hint: `pip install .` in a checkout, then `{command}`"
+        "check-log: the checker is a Python program, independent of the engine, and not part of this \
+         binary\n  hint: `pip install .` in a checkout, then `{command}`"
     )))
 }
 
@@ -221,7 +221,7 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
             wordline_run::rerun_with(
                 report,
                 args.workload.as_deref(),
-                (console.registry(), console.elsewhere().cloned()),
+                (console.registry(), console.executor().cloned()),
                 threads(None),
                 update,
             )?
@@ -230,14 +230,18 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
         if done.is_same() {
             let others = match report.replicas.as_ref().map_or(0, |r| r.runs.len()) {
                 0 => String::new(),
-                n => format!(", and the same in all {n} replicas"),
+                n => format!(", identical in all {n} replicas"),
             };
-            console.note(&format!("{name}: the same result, {now}{others}"));
+            console.note(&format!("{name}: identical result, {now}{others}"));
         } else {
             let version = if done.version == wordline_run::VERSION {
                 String::new()
             } else {
-                format!("; the report is of version {}, this is {}", done.version, wordline_run::VERSION)
+                format!(
+                    "; the report was written by version {}, this is version {}",
+                    done.version,
+                    wordline_run::VERSION
+                )
             };
             let what = match done.differing_seeds.as_slice() {
                 [] => format!("{now} instead of {}", done.recorded),
@@ -246,7 +250,7 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
                     format!("in the replicas with seed {}", seeds.join(", "))
                 }
             };
-            differ.push(format!("{name}: another result, {what}{version}"));
+            differ.push(format!("{name}: result differs, {what}{version}"));
         }
         again.push(done.report);
     }
@@ -272,9 +276,9 @@ pub(crate) fn reports_of(named: &Path) -> Result<(Vec<Report>, bool), Failure> {
     let wrong = |what: String| Failure::Input(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
     let value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|e| wrong(format!("this is not JSON: {e}")))?;
+        serde_json::from_str(&text).map_err(|e| wrong(format!("invalid JSON: {e}")))?;
     let schema = value.get("schema").and_then(|s| s.as_str()).unwrap_or_default();
-    let unfit = |e: serde_json::Error| wrong(format!("this is not a report of Wordline: {e}"));
+    let unfit = |e: serde_json::Error| wrong(format!("not a Wordline report: {e}"));
     if schema == COMPARISON_SCHEMA {
         Comparison::from_json(&text).map(|c| (c.reports, true)).map_err(unfit)
     } else {

@@ -77,7 +77,8 @@ fn unknown(name: &str, schemes: &Registry) -> String {
     let what = "device, scheme, workload, format, key of a device file, figure or term";
     let lists = "`wordline list devices`, `wordline list schemes`, `wordline list workloads` and `wordline list formats`";
     format!(
-        "there is no {what} {name:?}{hint}\n  hint: {lists} have the names, and `wordline explain device-files` has the keys"
+        "unknown {what} {name:?}{hint}\n  hint: {lists} list the names; `wordline explain device-files` \
+         lists the keys"
     )
 }
 
@@ -104,10 +105,12 @@ fn twin_page(twin: &BuiltinTwin, console: &Console) -> Result<String, Failure> {
             page += &format!("  {line}\n");
         }
     }
-    page += &format!("\n{}\n\n", console.bold("Its figures beside the table's"));
+    page += &format!("\n{}\n\n", console.bold("Statistics of the twin and of its table"));
     page += &checked.render();
-    page +=
-        &format!("  Of {EXPLAINED} requests at most; wordline twin check {} makes all of them.\n", twin.name);
+    page += &format!(
+        "  From at most {EXPLAINED} requests; `wordline twin check {}` generates all of them.\n",
+        twin.name
+    );
     page += &parameters("Options", TWIN_OPTIONS, console);
     Ok(page)
 }
@@ -143,12 +146,12 @@ fn job_files(console: &Console) -> String {
             Standing::Refused(why) => refused += &format!("  {:width$}  {why}\n", key.names[0]),
         }
     }
-    page += &format!("\n{}\n", console.bold("Accepted, and not seen by a drive"));
+    page += &format!("\n{}\n", console.bold("Accepted without effect on a drive"));
     for line in unseen.chunks(5) {
         page += &format!("  {}\n", line.join(", "));
     }
-    page += &format!("\n{}\n{refused}", console.bold("Cannot be honoured, and why"));
-    page += &parameters("Options behind the file's name, beside every key above", JOB_OPTIONS, console);
+    page += &format!("\n{}\n{refused}", console.bold("Not supported, with the reason"));
+    page += &parameters("Options after the file name, in addition to the keys above", JOB_OPTIONS, console);
     page + "\n  --workload FILE:key=value,...\n"
 }
 

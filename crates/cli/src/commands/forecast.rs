@@ -23,9 +23,7 @@ pub(crate) fn forecast(setup: &Setup, scheme: &str, threads: usize) -> String {
     let runs = setup.spec.replicas as usize;
     let times = if runs > 1 { format!("{runs} runs of ") } else { String::new() };
     let Some(length) = setup.length() else {
-        return format!(
-            "run: {times}an unknown number of requests, which the run itself tells; drive writes and time unknown"
-        );
+        return format!("run: {times}number of requests, drive writes and time are not known before the run");
     };
     let about = if length.is_exact { "" } else { "about " };
     let writes = length.write_bytes as f64 / setup.shape.logical_bytes.max(1) as f64;
@@ -35,7 +33,8 @@ pub(crate) fn forecast(setup: &Setup, scheme: &str, threads: usize) -> String {
             format!("about {}", duration(each.mul_f64(runs.div_ceil(threads.clamp(1, runs)) as f64)))
         }
         None if settles(setup) => {
-            "time unknown, as the drive is settled before the first request".to_string()
+            "time unknown, because the drive is brought to its steady state before the first request"
+                .to_string()
         }
         None => "time unknown".to_string(),
     };
@@ -54,12 +53,13 @@ fn verdict(setup: &Setup, length: RunLength, writes: f64) -> String {
     }
     let needed = setup.verdict_bytes();
     if length.write_bytes >= needed {
-        return "can be enough for a steady state verdict".to_string();
+        return "may be long enough for a steady-state verdict".to_string();
     }
     // Rounded up, so that what is said is enough.
     let drives = (needed as f64 / setup.shape.logical_bytes.max(1) as f64 * 1000.0).ceil() / 1000.0;
     format!(
-        "too short for a steady state verdict, which takes {} drive writes or more from this initial state ({})",
+        "too short for a steady-state verdict, which needs at least {} drive writes from this initial \
+         state ({})",
         significant(drives),
         longer(setup, length, drives / writes)
     )
@@ -106,7 +106,7 @@ fn wall_time(setup: &Setup, scheme: &str, length: RunLength) -> Option<Wall> {
         return Some(Wall::Second);
     }
     let mut alone = setup.clone();
-    alone.spec = RunSpec { replicas: 1, save_state: None, elsewhere: None, ..setup.spec.clone() };
+    alone.spec = RunSpec { replicas: 1, save_state: None, executor: None, ..setup.spec.clone() };
     let begin = Instant::now();
     let (mut first, mut last) = (None, None);
     let mut watch = |p: wordline_run::Progress| {

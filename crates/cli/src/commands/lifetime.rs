@@ -55,8 +55,8 @@ pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Fai
         return Ok(());
     }
     Err(Failure::Stopped(match &args.out {
-        Some(folder) => format!("what was lived until then is in {}", folder.display()),
-        None => "what was lived until then is above".to_string(),
+        Some(folder) => format!("the results so far are in {}", folder.display()),
+        None => "the results so far are printed above".to_string(),
     }))
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn is_of_a_life(what: &What) -> Result<(), Failure> {
     let wrong = if what.twin_sensitivity {
         "--twin-sensitivity compares runs; leave it out".to_string()
     } else if let Some(file) = &what.from_state {
-        format!("{file}: a life begins with a new drive; leave saved states out")
+        format!("{file}: a lifetime run starts with a new drive; omit --from-state")
     } else {
         return Ok(());
     };
@@ -112,11 +112,11 @@ impl<'a> Told<'a> {
             return format!("{name}: ended ({end}) after {}", writes(p.drive_writes));
         }
         if p.passes == 0 || p.life_used <= 0.0 {
-            return format!("{name}: the first pass of the workload goes on");
+            return format!("{name}: first pass of the workload running");
         }
         let left = elapsed.mul_f64(((1.0 - p.all_done) / p.all_done.max(1e-9)).min(1e6));
         format!(
-            "{name}: {} wear after {}, heads for {} at most; all lives: about {} left",
+            "{name}: {} wear after {}, projected end at most {}; about {} left for all runs",
             percent(p.life_used),
             writes(p.drive_writes),
             significant(p.drive_writes / p.life_used),
@@ -154,7 +154,7 @@ mod tests {
         let line = told.line(&p, Duration::from_secs(20));
         assert_eq!(
             line,
-            "raro, seed 1, K = 20: 3.0 % wear after 30.0 drive writes, heads for 1,000 at most; all lives: about 3 min left"
+            "raro, seed 1, K = 20: 3.0 % wear after 30.0 drive writes, projected end at most 1,000; about 3 min left for all runs"
         );
         let first = told.line(&LifeProgress { passes: 0, life_used: 0.0, ..p.clone() }, Duration::ZERO);
         assert!(first.contains("first pass"), "{first}");

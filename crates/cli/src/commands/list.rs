@@ -22,7 +22,7 @@ fn formats(console: &Console) -> String {
         }
         out += "\n\n";
     }
-    out += "wordline explain NAME has the whole grammar of a format, and what each option takes.\n";
+    out += "`wordline explain NAME` shows the grammar of a format and its options.\n";
     out
 }
 
@@ -36,8 +36,7 @@ pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
         Kind::Workloads => {
             let built_in = SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string()));
             let twins = TWINS.iter().map(|t| (format!("twin:{}", t.name), t.title()));
-            let files =
-                named(crate::commands::explain::JOB_FILES, "any job file of fio, by its path".to_string());
+            let files = named(crate::commands::explain::JOB_FILES, "path of any fio job file".to_string());
             built_in.chain(twins).chain([files]).collect()
         }
         Kind::Formats if !args.json => return console.say(&formats(console)),

@@ -24,8 +24,7 @@ fn run_spec(console: &Console) -> RunSpec {
 
 pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> {
     if let Some((key, _)) = args.set.iter().find(|(key, _)| key.starts_with("workload.")) {
-        let what =
-            "a served drive has no workload but its clients'\n  allowed: keys of the device, and scheme.KEY";
+        let what = "a served drive has no workload of its own\n  allowed: keys of the device, and scheme.KEY";
         return Err(Failure::Input(format!("--set {key}: {what}")));
     }
     let json = args.json.as_deref().map(Sink::open).transpose()?;
@@ -55,7 +54,7 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
     let at: Vec<String> = server.addresses().iter().map(Address::to_string).collect();
     let (name, size) = server.export();
     console.note(&format!(
-        "{name}, {size} bytes, under {}: serving at {}; Ctrl-C ends it",
+        "{name}, {size} bytes, under {}: listening on {}; Ctrl-C stops the server",
         args.scheme,
         at.join(", ")
     ));
@@ -70,7 +69,7 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         sink.write(&format!("{:#}\n", given.to_json()), console)?;
     }
     if let Some(folder) = &args.session {
-        console.note(&format!("session in {}; the same once more: wordline rerun {0}", folder.display()));
+        console.note(&format!("session in {}; to replay it: wordline rerun {0}", folder.display()));
     }
     Ok(())
 }
@@ -101,10 +100,10 @@ pub(crate) fn rerun(folder: &Path, console: &Console) -> Result<(), Failure> {
     let (requests, cuts) = (done.requests, done.cuts);
     if done.again != done.recorded {
         let what = format!("{} instead of {}", done.again, done.recorded);
-        return Err(Failure::Differs(format!("{}: another result, {what}", folder.display())));
+        return Err(Failure::Differs(format!("{}: result differs, {what}", folder.display())));
     }
     console.say(&format!(
-        "the same result, {}: {requests} requests and {cuts} power cuts in {} ns of the drive",
+        "identical result, {}: {requests} requests and {cuts} power cuts in {} ns of the drive",
         done.again, done.end.0
     ))
 }

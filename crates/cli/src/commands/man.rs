@@ -15,13 +15,13 @@ const SECTION: &str = "man1";
 pub(crate) fn man(args: &ManArgs, console: &Console) -> Result<(), Failure> {
     let folder = &args.folder.join(SECTION);
     fs::create_dir_all(folder)
-        .map_err(|e| Failure::Input(format!("{}: the folder cannot be made: {e}", args.folder.display())))?;
+        .map_err(|e| Failure::Input(format!("{}: cannot create the folder: {e}", args.folder.display())))?;
     let mut tree = Cli::command().disable_help_subcommand(true);
     tree.build();
     pages(&tree, folder)
-        .map_err(|e| Failure::Output(format!("{}: a page cannot be written: {e}", folder.display())))?;
+        .map_err(|e| Failure::Output(format!("{}: cannot write a manual page: {e}", folder.display())))?;
     let shown = wordline_report::quoted(&args.folder.display().to_string());
-    console.note(&format!("Manual: {}; man -M {shown} wordline shows the first page", folder.display()));
+    console.note(&format!("Manual: {}; `man -M {shown} wordline` opens the first page", folder.display()));
     Ok(())
 }
 

@@ -7,8 +7,9 @@ use std::path::Path;
 
 fn not_here(what: &str) -> Result<(), Failure> {
     Err(Failure::Input(format!(
-        "{what}: this program is built without the served drive (feature `live`), which needs Linux\n  \
-         allowed: everything else; on Windows the served drive runs in WSL 2, on macOS in a container of Linux"
+        "{what}: this binary was built without the served drive (feature `live`), which needs Linux\n  \
+         allowed: everything else; on Windows the served drive runs in WSL 2, on macOS in a container of \
+         Linux"
     )))
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn pts(args: PtsArgs) -> Result<Call, Failure> {
 
 pub(crate) fn reproduce(mut args: ReproduceArgs) -> Result<Call, Failure> {
     if args.paper == "atlas" {
-        let problem = "the atlas has a command of its own: wordline atlas";
+        let problem = "the atlas is a separate command: wordline atlas";
         return Err(Failure::Input(format!("reproduce atlas: {problem}")));
     }
     args.traces = traces(args.traces);
@@ -113,7 +113,7 @@ pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {
     call(Callee::Laboratory("validate"), arguments(&args)?)
 }
 
-/// The answer where what a command calls is not there: an interpreter, or the laboratory.
+/// The answer where what a command calls is missing: an interpreter, or the laboratory.
 pub(crate) fn missing(call: &Call) -> Failure {
     Failure::Input(match call.callee {
         Callee::Laboratory(name) => format!(
@@ -122,8 +122,9 @@ pub(crate) fn missing(call: &Call) -> Failure {
         ),
         // The package is not on PyPI.
         Callee::Module { extra, .. } => format!(
-            "this is done in Python, which this binary goes without; pip install '.[{extra}]' in a clone of Wordline, \
-             or pip install 'WHEEL[{extra}]' with the path of its wheel, and use the wordline command that it brings"
+            "this command needs Python, which this binary does not include; run pip install '.[{extra}]' \
+             in a clone of Wordline, or pip install 'WHEEL[{extra}]' with the path of its wheel, and use \
+             the wordline command that it brings"
         ),
     })
 }

@@ -17,11 +17,11 @@ fn allowed(name: &str) -> Result<(), Failure> {
             && w.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
     };
     if !name.split('-').all(is_word) {
-        let what = "words of small letters and digits, joined by hyphens, such as small-first";
-        return Err(Failure::Input(format!("{name:?} is no name of a scheme\n  allowed: {what}")));
+        let what = "lower-case letters, digits and hyphens, such as small-first";
+        return Err(Failure::Input(format!("{name:?} is not a valid scheme name\n  allowed: {what}")));
     }
     if Registry::standard().all().iter().any(|entry| *entry.name == *name) {
-        return Err(Failure::Input(format!("{name}: there is a scheme of that name; choose another")));
+        return Err(Failure::Input(format!("{name}: a scheme of this name exists; choose another")));
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ fn inspect(args: &InspectArgs, console: &Console) -> Result<(), Failure> {
     if let Some(folder) = folder {
         let Some(profile) = profile else {
             return Err(Failure::Input(format!(
-                "{}: nothing is read or written, so there is nothing to draw",
+                "{}: contains no reads or writes, so nothing can be plotted",
                 args.file
             )));
         };

@@ -14,8 +14,9 @@ pub(crate) fn check(args: &TwinCheckArgs, console: &Console) -> Result<(), Failu
     let sink = args.json.as_deref().map(Sink::open).transpose()?;
     // Known before the time is spent: a folder that cannot be written.
     if let Some(folder) = &args.out {
-        let refused =
-            |e: std::io::Error| Failure::Input(format!("{}: cannot be made: {e}", folder.display()));
+        let refused = |e: std::io::Error| {
+            Failure::Input(format!("{}: cannot create the folder: {e}", folder.display()))
+        };
         std::fs::create_dir_all(folder).map_err(refused)?;
         Sink::open(&folder.join("twins-table.md").to_string_lossy())?;
     }
@@ -58,10 +59,10 @@ pub(crate) fn check(args: &TwinCheckArgs, console: &Console) -> Result<(), Failu
     Err(Failure::Differs(format!("outside its criterion: {}", outside.join(", "))))
 }
 
-const TABLE_HEAD: &str = "# Twins and the tables that they are made from\n\n\
-    Written by `make twins`. Shares deviate in points, all else in per cent; a row without a criterion is told, \
-    and nothing is asked of it. \"Table\" is the paper's, or for values that a twin's file marks ASSUMED the \
-    value assumed: `wordline explain twin:NAME` says which.\n";
+const TABLE_HEAD: &str = "# Twins and their tables\n\nWritten by `make twins`. Deviations of shares are in \
+    percentage points, all others in percent; a row without a criterion is for information. \"Table\" is \
+    the paper's, or for values that a twin's file marks ASSUMED the value assumed: `wordline explain \
+    twin:NAME` says which.\n";
 
 fn markdown(checked: &Checked) -> String {
     let mut out = format!("\n## {}\n\n{}\n\n", checked.name, checked.title);
@@ -127,7 +128,7 @@ pub(crate) fn fit(args: &TwinFitArgs, console: &Console) -> Result<(), Failure> 
     };
     let fitted = wordline_workload::twin::fit(&text, &args.title).map_err(RunError::Workload)?;
     let mut verdict = fitted.verdict();
-    verdict.untried("it was not run on a drive".to_string());
+    verdict.untried("trace and twin were not run on a drive".to_string());
     // The twin is kept whatever becomes of the runs.
     let ran = run_both(args, &fitted, &text, &mut verdict, console);
     let toml = fitted.to_toml(&verdict.render());
@@ -191,9 +192,9 @@ impl Drive {
             let has = wordline_run::device(device, &set)?.logical_bytes();
             if room > has && fit != Fit::Wrap {
                 return Ok(Err(format!(
-                    "--device {device}: trace and twin need {needs} and it has {}; the twin is fitted, but was not run\n  \
-                     allowed: a larger drive, or --fit wrap, which lays addresses over one another\n  hint: without \
-                     --device a drive of fitting size is made",
+                    "--device {device}: trace and twin need {needs}, the drive has {}; the twin was fitted \
+                     but not run\n  allowed: a larger drive, or --fit wrap, which takes addresses modulo \
+                     the capacity\n  hint: without --device, the drive is enlarged as needed",
                     readable_bytes(has)
                 )));
             }
@@ -204,8 +205,8 @@ impl Drive {
         let times = if fit == Fit::Wrap { 1 } else { room.div_ceil(capacity).max(1) };
         if capacity.saturating_mul(times) > LARGEST {
             return Ok(Err(format!(
-                "trace and twin need {needs}, more than the largest drive that is made for them ({}): they were not run. \
-                 To run them on the default drive all the same, --fit wrap",
+                "trace and twin need {needs}, more than the largest drive for this purpose ({}), so they \
+                 were not run. Use --fit wrap to run them on the default drive",
                 readable_bytes(LARGEST)
             )));
         }
@@ -221,7 +222,7 @@ impl Drive {
             ]
             .map(|(key, value)| (key.to_string(), value))
             .to_vec();
-            words += &format!(" made {times} times as large ({})", readable_bytes(capacity * times));
+            words += &format!(" enlarged {times} times ({})", readable_bytes(capacity * times));
         }
         own.extend(set);
         Ok(Ok(Drive { device: DRIVE.to_string(), set: own, fit, words }))
@@ -236,7 +237,7 @@ impl Drive {
         console: &Console,
     ) -> Result<[Report; 2], Failure> {
         let file = tempfile::Builder::new().prefix("wordline-").suffix(".toml").tempfile();
-        let failed = |e: std::io::Error| Failure::Output(format!("a temporary file cannot be written: {e}"));
+        let failed = |e: std::io::Error| Failure::Output(format!("cannot write a temporary file: {e}"));
         let file = file.map_err(failed)?;
         std::fs::write(file.path(), twin).map_err(failed)?;
         let run = |workload: &str| -> Result<Report, Failure> {
@@ -267,7 +268,8 @@ fn on_drive(verdict: &mut Verdict, trace: &Report, twin: &Report) {
         verdict.add(aspect, "erases", Unit::Count, both(&|r| Some(erases(r) as f64)), near);
     } else {
         verdict.untried(
-            "its write amplification was not put to the test, as the trace is too short for the drive to erase a block"
+            "write amplification was not tested, because the trace is too short for the drive to erase a \
+             block"
                 .to_string(),
         );
     }

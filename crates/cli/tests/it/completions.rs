@@ -126,5 +126,5 @@ fn each_command_has_a_manual_page_that_renders_without_a_warning() {
 fn a_folder_that_cannot_be_made_is_refused() {
     let done = wordline(&["man", "/dev/null/pages"]);
     assert_eq!(done.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&done.stderr).contains("/dev/null/pages: the folder cannot be made"));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("/dev/null/pages: cannot create the folder"));
 }

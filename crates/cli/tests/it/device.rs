@@ -19,10 +19,10 @@ fn a_drive_of_a_few_facts_is_written_shown_and_run() {
     assert!(text(&done.stderr).contains("of its values are assumed"), "{}", text(&done.stderr));
     let again = wordline(folder.path(), &new);
     assert_eq!(again.status.code(), Some(2));
-    assert!(text(&again.stderr).contains("--force replaces it"), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("file exists; --force overwrites it"), "{}", text(&again.stderr));
     let shown = wordline(folder.path(), &["device", "show", "mine.toml"]);
     assert!(
-        shown.status.success() && text(&shown.stdout).contains("map by page       2 MiB"),
+        shown.status.success() && text(&shown.stdout).contains("page-level map    2 MiB"),
         "{}",
         text(&shown.stdout)
     );
@@ -77,7 +77,11 @@ fn a_file_of_mqsim_becomes_a_device_and_what_is_left_out_is_told_beside_it() {
         let done =
             wordline(folder.path(), &["device", "import", from.to_str().unwrap(), "theirs.toml", "--force"]);
         assert!(done.status.success() && done.stdout.is_empty(), "{}", text(&done.stderr));
-        assert!(text(&done.stderr).contains("values were not carried over:"), "{}", text(&done.stderr));
+        assert!(
+            text(&done.stderr).contains("values have no counterpart in a device file:"),
+            "{}",
+            text(&done.stderr)
+        );
         assert!(text(&done.stderr).contains(key), "{}", text(&done.stderr));
         assert!(wordline(folder.path(), &["device", "show", "theirs.toml"]).status.success());
     }

@@ -65,7 +65,7 @@ fn an_interrupted_run_leaves_nothing_and_says_how_to_go_on() {
         let (found, told) = end(child);
         assert_eq!(found, code, "{told}");
         assert_eq!(below(folder.path()), Vec::<PathBuf>::new(), "{told}");
-        assert!(told.contains("stopped: nothing is kept of it"), "{told}");
+        assert!(told.contains("stopped: no results were kept"), "{told}");
         assert!(told.contains("wordline run --device demo-8gb --workload uniform:requests=2G"), "{told}");
     }
 }
@@ -94,7 +94,7 @@ fn an_interrupted_lifetime_keeps_what_was_lived() {
     let mut child = begin(folder.path(), &[&args[..], &small[..], &last[..]].concat());
     let mut told = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
-    while !line.contains("heads for") {
+    while !line.contains("projected end at most") {
         line.clear();
         assert!(told.read_line(&mut line).unwrap() > 0, "it ended");
     }
@@ -102,7 +102,7 @@ fn an_interrupted_lifetime_keeps_what_was_lived() {
     let mut rest = String::new();
     told.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
-    assert!(rest.contains("stopped: what was lived until then is in life"), "{rest}");
+    assert!(rest.contains("stopped: the results so far are in life"), "{rest}");
     let json = fs::read_to_string(folder.path().join("life/lifetime.json")).unwrap();
     assert!(json.contains("\"stopped\": true") && json.contains("\"ended_by\": \"stopped\""), "{json}");
     let csv = fs::read_to_string(folder.path().join("life/phases.csv")).unwrap();

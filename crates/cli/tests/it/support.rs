@@ -84,7 +84,7 @@ fn shape(piece: &str) -> String {
 #[test]
 fn shape_leaves_out_names_paths_and_numbers() {
     for (one, other) in [
-        ("hint: t.csv:skip=bad leaves them out", "hint: /tmp/a/bad.csv:skip=bad leaves them out"),
+        ("hint: t.csv:skip=bad skips them", "hint: /tmp/a/bad.csv:skip=bad skips them"),
         ("hint: did you mean \"a\"?", "hint: did you mean \"b c\"?"),
         ("allowed: 0 to 1,024", "allowed: 0 to 3"),
         ("allowed: one of these: a, b, c, d", "allowed: one of these: b, c, d"),

@@ -119,7 +119,7 @@ fn numbers_that_are_none_are_refused_in_plain_words() {
     let told = |more: &[&str]| text(&wordline(&[&run, more].concat()).stderr);
     for more in [["--seed", "1e3"], ["--threads", "x"], ["--replicas", "2.5"], ["--around", "y"]] {
         let said = told(&more);
-        assert!(said.contains("it is not a whole number of digits alone"), "{said}");
+        assert!(said.contains("it must be a whole number, such as 1000"), "{said}");
     }
     let said = told(&["--set", "medium.flash.channels=x"]);
     assert!(said.contains("\"x\"") && !said.contains("found in string"), "{said}");
@@ -145,17 +145,23 @@ fn run_says_beforehand_how_long_it_is() {
     let enough = short.rsplit_once("(--requests ").unwrap().1.trim_end().trim_end_matches(')').to_string();
     let long = told("uniform:read=0%,bs=16KiB,requests=2000", &["--initial", "fresh", "--requests", &enough]);
     assert!(long.contains(" drive writes, about "), "{long}");
-    assert!(long.trim_end().ends_with(": can be enough for a steady state verdict"), "{long}");
+    assert!(long.trim_end().ends_with(": may be long enough for a steady-state verdict"), "{long}");
     let reads = told("uniform:read=100%,requests=2k", &[]);
     assert!(reads.contains("nothing is written"), "{reads}");
     let timed = told("uniform:read=50%,duration=20ms", &[]);
-    assert!(timed.contains("unknown number of requests"), "{timed}");
+    assert!(
+        timed.contains("number of requests, drive writes and time are not known before the run"),
+        "{timed}"
+    );
     // What a large drive is settled by before the first request, no number of requests foretells.
     let settles = ["run", "--device", "hierarchy-44gb", "--scheme", "conventional", "--workload"];
     let settled = wordline(&[&settles[..], &["uniform:read=0%,requests=2k", "--initial", "steady"]].concat());
     let settled = text(&settled.stderr);
     assert!(
-        settled.contains("time unknown, as the drive is settled before the first request: "),
+        settled.contains(
+            "time unknown, because the drive is brought to its steady state before the first \
+                          request: "
+        ),
         "{settled}"
     );
     let both = told("uniform:requests=50", &["--requests", "60", "--replicas", "3"]);
@@ -198,7 +204,7 @@ fn sweep_says_that_its_requests_replace_those_of_a_workload() {
         let asked = ["--workload", "zipf:requests=1k", "--workload", "uniform", "--requests", requests];
         let done =
             wordline(&[&["sweep", "--device", "demo-8gb", "--scheme", "conventional"], &asked[..]].concat());
-        text(&done.stderr).matches("requests 50 of the run replaces requests=1k of the workload.").count()
+        text(&done.stderr).matches("requests 50 of the run overrides requests=1k of the workload.").count()
     };
     assert_eq!((sweep("50"), sweep("1000")), (1, 0));
 }

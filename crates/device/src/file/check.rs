@@ -63,7 +63,7 @@ pub(crate) fn check_whole(spec: &DeviceSpec, media: &[&Read], capacity_place: &P
     let knows = |r: &&&Read| r.medium.energy.is_some();
     if let (Some(one), Some(other)) = (media.iter().find(knows), media.iter().find(|r| !knows(r))) {
         let what = format!(
-            "the energy of medium {:?} is given and that of {:?} is not; give both, or neither",
+            "the medium {:?} has energy values and medium {:?} has none; give both or neither",
             one.medium.name, other.medium.name
         );
         problems.add(&other.place, what);
@@ -85,18 +85,18 @@ pub(crate) fn check_whole(spec: &DeviceSpec, media: &[&Read], capacity_place: &P
     }
     let (physical, logical) = (spec.physical_bytes(), spec.logical_bytes());
     if logical == 0 {
-        problems.add(capacity_place, "capacity: it leaves not one mapping unit to the host");
+        problems.add(capacity_place, "capacity: less than one mapping unit is left for the host");
     } else if logical > physical {
         let cache = spec.slc_cache.map_or(0, |c| c.static_blocks);
         let less = if cache > 0 {
-            format!(" ({cache} blocks a plane are a static SLC cache and store nothing)")
+            format!(" ({cache} blocks per plane are a static SLC cache and add no capacity)")
         } else {
             String::new()
         };
         problems.add(
             capacity_place,
             format!(
-                "capacity.logical: {} is more than the flash holds in its densest mode, {}{less}",
+                "capacity.logical: {} exceeds the capacity of the flash in its densest mode, {}{less}",
                 Bytes(logical),
                 Bytes(physical)
             ),

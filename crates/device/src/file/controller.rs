@@ -54,7 +54,7 @@ pub(crate) fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSp
     let hard_reserve =
         section.whole("hard_reserve", COUNT).unwrap_or_else(|| GcSpec::default_reserve(blocks_per_plane));
     if blocks_per_plane > 0 && section.has("hard_reserve") && hard_reserve >= blocks_per_plane {
-        section.refuse("hard_reserve", format!("a plane has only {blocks_per_plane} blocks"));
+        section.refuse("hard_reserve", format!("exceeds the {blocks_per_plane} blocks of a plane"));
     }
     let recheck = section.choice("recheck", Recheck::WORDS, Recheck::Erase);
     section.finish();
@@ -73,7 +73,7 @@ pub(crate) fn ack(mut section: Section<'_>) -> (Ack, Option<Flush>) {
     let pages = section.whole("pages", 1..=1 << 24);
     let overridden = section.place_of("mode").is_argument() && !section.place_of("pages").is_argument();
     if mode != Mode::Buffer && pages.is_some() && !overridden {
-        section.refuse("pages", "only a buffer has pages; set mode = \"buffer\", or leave this out");
+        section.refuse("pages", "requires mode = \"buffer\"; set it, or remove this key");
     }
     let ack = match (mode, pages) {
         (Mode::Program, _) => Ack::Program,
@@ -111,22 +111,19 @@ fn flush(section: &mut Section<'_>, has_buffer: bool) -> Option<Flush> {
     if when == When::AtOnce {
         for key in ["high", "low", "idle"] {
             if section.has(key) && !section.overrides("flush") {
-                section.refuse(
-                    key,
-                    "the buffer keeps nothing back; set flush = \"when-full\", or leave this out",
-                );
+                section.refuse(key, "requires flush = \"when-full\"; set it, or remove this key");
             }
         }
         return None;
     }
     if !has_buffer && !section.overrides("mode") {
-        section.refuse("flush", "there is no buffer to empty; set mode = \"buffer\", or leave this out");
+        section.refuse("flush", "requires mode = \"buffer\"; set it, or remove this key");
     }
     if low >= high {
-        section.refuse("low", format!("{low} is not below high, {high}"));
+        section.refuse("low", format!("low = {low} must be below high = {high}"));
     }
     if idle.is_some() && when == When::Full && !section.overrides("flush") {
-        section.refuse("idle", "idle time changes nothing; set flush = \"idle\", or leave this out");
+        section.refuse("idle", "requires flush = \"idle\"; set it, or remove this key");
     }
     let idle = (when == When::Idle).then_some(idle.unwrap_or(SimDuration(10_000_000)));
     has_buffer.then_some(Flush { high, low, idle })
@@ -164,8 +161,8 @@ pub(crate) fn padding(mut section: Section<'_>, ack: Ack) -> Padding {
             if buffer == ProgramBuffer::Volatile {
                 section.refuse(
                     "pad_after",
-                    "pages cannot wait for ever in a buffer that a power cut clears; set program.buffer = \
-                     \"protected\" (usual with ack.mode = \"buffer\"), or give a time",
+                    "pages must not wait indefinitely in a buffer that a power cut clears; set \
+                     program.buffer = \"protected\" (usual with ack.mode = \"buffer\"), or give a time",
                 );
             }
             None
@@ -186,20 +183,21 @@ pub(crate) fn slc_cache(mut section: Section<'_>, media: &[&Read]) -> Option<Slc
     if cached.is_empty() && !media.is_empty() {
         section.refuse(
             "static_blocks",
-            "no medium offers both slc and a denser mode, so none can hold a cache; add [medium.NAME.slc]",
+            "no medium has both SLC and a denser mode, so an SLC cache is not possible; add \
+             [medium.NAME.slc]",
         );
     }
     if let Some(static_blocks) = static_blocks {
         let wanted = static_blocks as u64 + dynamic_blocks as u64;
         if wanted == 0 {
-            section.refuse("static_blocks", "a cache of 0 static and 0 dynamic blocks holds nothing");
+            section.refuse("static_blocks", "a cache needs at least one static or dynamic block");
         }
         for m in cached.iter().filter(|m| wanted > m.blocks_per_plane as u64) {
             section.refuse(
                 if section.has("dynamic_blocks") { "dynamic_blocks" } else { "static_blocks" },
                 format!(
-                    "{static_blocks} static and {dynamic_blocks} dynamic blocks are more than the {} blocks \
-                     of a plane of medium {:?}",
+                    "{static_blocks} static and {dynamic_blocks} dynamic blocks exceed the {} blocks per \
+                     plane of medium {:?}",
                     m.blocks_per_plane, m.name
                 ),
             );

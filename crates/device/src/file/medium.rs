@@ -116,7 +116,11 @@ fn timing(mode: CellMode, mut section: Section<'_>) -> Option<ModeTiming> {
     let read = by_type(mode, &mut section, "read", LONGEST, "\"75us\"");
     let program = by_type(mode, &mut section, "program", LONGEST, "\"1600us\"");
     if one_shot && program.is_some_and(|p| p[..mode.bits() as usize].windows(2).any(|w| w[0] != w[1])) {
-        section.refuse("program", "a one-shot program writes all pages of a wordline in one time; give one");
+        section.refuse(
+            "program",
+            "a one-shot program has one time for all pages of a wordline; give one \
+                                   value",
+        );
     }
     if !section.has("erase") {
         section.missing("erase", "\"10ms\"");
@@ -124,8 +128,7 @@ fn timing(mode: CellMode, mut section: Section<'_>) -> Option<ModeTiming> {
     let erase = section.take_within("erase", TIMES);
     let copy_back = section.take_within("copy_back", TIMES);
     if one_shot && copy_back.is_some() {
-        section
-            .refuse("copy_back", "pages that are programmed a whole wordline at once are not copied singly");
+        section.refuse("copy_back", "copy-back does not support one-shot programs");
     }
     let endurance = section.whole("endurance", 0..=u32::MAX).unwrap_or(0);
     section.finish();
@@ -174,15 +177,13 @@ fn medium_energy(
     }
     for mode in CellMode::ALL.into_iter().filter(|m| modes[m.index()].is_some()) {
         if energies[mode.index()].is_none() {
-            let what = "energy is known of a part of this medium; add energy = { read, program, erase } here";
-            section.refuse(mode.key(), format!("{what}, or take the others out"));
+            let what = "other modes of this medium have energy values; add energy = { read, program, erase \
+                        } here";
+            section.refuse(mode.key(), format!("{what}, or remove the others"));
         }
     }
     if byte.is_none() {
-        section.refuse(
-            "bus",
-            "energy is known of its array; add energy = \"40pJ\", which is for each byte moved",
-        );
+        section.refuse("bus", "the array has energy values; add energy = \"40pJ\", per byte transferred");
     }
     Some(MediumEnergy { byte: byte?, modes: energies })
 }
@@ -213,7 +214,7 @@ where
     let given: Vec<T> = section.take_list(key)?;
     let bits = mode.bits() as usize;
     if let Some(high) = given.iter().find(|value| **value > most) {
-        section.refuse(key, format!("{high} is more than {most}, which no flash operation takes"));
+        section.refuse(key, format!("{high} exceeds {most}, the longest time of a flash operation"));
         return None;
     }
     let mut values = [T::default(); MAX_BITS];

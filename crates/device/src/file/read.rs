@@ -74,12 +74,13 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let parallel_unit = parallel.choice("unit", ParallelUnit::WORDS, ParallelUnit::Die);
     let multiplane = parallel.choice("multiplane", Multiplane::WORDS, Multiplane::Off);
     if !multiplane.is_off() && parallel_unit == ParallelUnit::Plane {
-        let why = "planes with arrays of their own (unit = \"plane\") have nothing to pair; leave it \"off\"";
+        let why = "not possible with unit = \"plane\", where each plane has its own array; set it to \
+                   \"off\"";
         parallel.refuse("multiplane", why);
     }
     let multiplane_pages = parallel.choice("multiplane_pages", MultiplanePages::WORDS, MultiplanePages::Any);
     if multiplane.is_off() && !multiplane_pages.are_any() && !parallel.overrides("multiplane") {
-        let why = "no planes work together; set multiplane = \"opportunistic\", or leave this out";
+        let why = "requires multiplane = \"opportunistic\"; set it, or remove this key";
         parallel.refuse("multiplane_pages", why);
     }
     let superblock = parallel.choice("superblock", Superblock::WORDS, Superblock::Off);

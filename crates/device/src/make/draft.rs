@@ -108,7 +108,7 @@ impl Draft {
     /// Where no drive can be made of it, such as one of too few blocks.
     pub fn to_toml(&self) -> Result<String, ConfigErrors> {
         let text = self.sheet();
-        DeviceSpec::from_toml(&text, &format!("{}, as it was asked for", self.name), &[])?;
+        DeviceSpec::from_toml(&text, &format!("{}, created from options", self.name), &[])?;
         Ok(text)
     }
 
@@ -137,54 +137,50 @@ impl Draft {
         let mut sheet = Sheet::new(&[remark], &self.name, &of);
         sheet.table("medium.flash");
         sheet.put("channels", self.channels, "Asked");
-        sheet.put("chips_per_channel", 1, "ASSUMED: one package a channel");
+        sheet.put("chips_per_channel", 1, "ASSUMED: one package per channel");
         sheet.put(
             "dies_per_chip",
             dies,
             format!("ASSUMED: dies of {}, usual for {}", Bytes(usual.die), self.cell),
         );
-        sheet.put("planes_per_die", PLANES, "ASSUMED: usual for dies of this size");
+        sheet.put("planes_per_die", PLANES, "ASSUMED: typical of dies of this size");
         let left = format!(
-            "ASSUMED: what the capacity and {over} beyond it need{}",
+            "ASSUMED: sized for the capacity and {over} over-provisioning{}",
             if cache > 0 { ", and the cache" } else { "" }
         );
         sheet.put("blocks_per_plane", blocks, left);
         let size = format!("ASSUMED: blocks of {}", Bytes(block(wordlines)));
         sheet.put("wordlines_per_block", wordlines, size);
-        sheet.put_text("page", page, source(self.page.is_some(), "usual for flash of today"));
+        sheet.put_text("page", page, source(self.page.is_some(), "typical of current flash"));
         let bus = self.bus.map_or("1200MT/s".to_string(), |rate| rate.to_string());
         let bus = format!("{{ rate = \"{bus}\", width = 1 }}");
-        sheet.put("bus", bus, source(self.bus.is_some(), "usual for flash of today"));
+        sheet.put("bus", bus, source(self.bus.is_some(), "typical of current flash"));
         if self.cell != CellMode::Slc {
             let slc = self::usual(CellMode::Slc);
             sheet.table("medium.flash.slc");
-            sheet.put_text("read", SimDuration(slc.read), "ASSUMED: usual for cells used as SLC");
-            sheet.put_text("program", SimDuration(slc.program), "ASSUMED: usual for cells used as SLC");
-            sheet.put_text("erase", SimDuration(slc.erase), "ASSUMED: usual for cells used as SLC");
-            sheet.put("endurance", slc.endurance, "ASSUMED: usual for cells used as SLC");
+            sheet.put_text("read", SimDuration(slc.read), "ASSUMED: typical of cells used as SLC");
+            sheet.put_text("program", SimDuration(slc.program), "ASSUMED: typical of cells used as SLC");
+            sheet.put_text("erase", SimDuration(slc.erase), "ASSUMED: typical of cells used as SLC");
+            sheet.put("endurance", slc.endurance, "ASSUMED: typical of cells used as SLC");
         }
         sheet.table(&format!("medium.flash.{}", self.cell.key()));
         let usually = format!("usual for {}", self.cell);
         let read = self.read.unwrap_or(SimDuration(usual.read));
         sheet.put_text("read", read, source(self.read.is_some(), &usually));
         let from = match (self.program, self.write_rate) {
-            (None, Some(rate)) => format!("Asked: all planes together then write {rate}"),
+            (None, Some(rate)) => format!("Asked: gives {rate} over all planes"),
             (asked, _) => source(asked.is_some(), &usually),
         };
         sheet.put_text("program", program, from);
         if bits > 1 {
-            sheet.put(
-                "one_shot",
-                true,
-                "ASSUMED: all pages of a wordline are programmed at once, as on 3D flash",
-            );
+            sheet.put("one_shot", true, "ASSUMED: one-shot programs of whole wordlines, as on 3D flash");
         }
         let erase = self.erase.unwrap_or(SimDuration(usual.erase));
         sheet.put_text("erase", erase, source(self.erase.is_some(), &usually));
         let endurance = self.endurance.unwrap_or(usual.endurance);
         sheet.put("endurance", endurance, source(self.endurance.is_some(), &usually));
         sheet.table("mapping");
-        sheet.put_text("sector", "4KiB", "ASSUMED: usual for drives of today");
+        sheet.put_text("sector", "4KiB", "ASSUMED: typical of drives of today");
         sheet.table("capacity");
         sheet.put_text("logical", self.capacity, "Asked");
         sheet.table("host");
@@ -195,17 +191,22 @@ impl Draft {
         sheet.put_text(
             "unit",
             "plane",
-            "ASSUMED: stands for multi-plane programs and independent plane reads",
+            "ASSUMED: represents multi-plane programs and independent plane reads",
         );
         sheet.table("gc");
-        sheet.put_text("trigger", "free_blocks < 3%", "ASSUMED: below the spare flash, so that it is used");
-        sheet.put_text("class", "background", "ASSUMED: collects when idle, urgent when space runs out");
+        sheet.put_text(
+            "trigger",
+            "free_blocks < 3%",
+            "ASSUMED: below the over-provisioning, so that GC \
+                                                       uses all of it",
+        );
+        sheet.put_text("class", "background", "ASSUMED: GC when idle, urgent when free blocks run short");
         sheet.table("ack");
-        sheet.put_text("mode", "buffer", "ASSUMED: writes are answered from protected RAM");
+        sheet.put_text("mode", "buffer", "ASSUMED: writes complete in protected RAM");
         sheet.put(
             "pages",
             (2 * planes * bits).max(64),
-            "ASSUMED: twice what fills a wordline of every plane, so that none is padded for want of room",
+            "ASSUMED: two wordlines of every plane, which avoids padding",
         );
         if cache > 0 {
             sheet.table("slc_cache");
@@ -215,7 +216,7 @@ impl Draft {
                 format!("Asked: {} over {planes} planes", self.slc_cache.unwrap_or_default()),
             );
             sheet.put_text("trigger", "free_blocks < 10%", "ASSUMED: not in data sheets");
-            sheet.put_text("when_full", "direct", "ASSUMED: writes then go to the dense flash");
+            sheet.put_text("when_full", "direct", "ASSUMED: writes then bypass the cache");
         }
         sheet.finish()
     }

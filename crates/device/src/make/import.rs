@@ -1,6 +1,6 @@
 //! Drives as other simulators describe them, as device files. What has no counterpart is named, with why.
 
-use crate::make::given::{Given, LeftOut};
+use crate::make::source_file::{LeftOut, SourceFile};
 use crate::make::{mqsim, ssdsim};
 use crate::spec::drive::DeviceSpec;
 use wordline_config::{ConfigErrors, Problems};
@@ -31,7 +31,7 @@ pub fn import(bytes: &[u8], origin: &str, name: &str) -> Result<Imported, Config
         ssdsim::entries(text, origin, &problems)
     };
     let Some(entries) = entries else { return problems.finish(None) };
-    let mut given = Given { origin: origin.into(), entries, left_out: vec![], problems: &problems };
+    let mut given = SourceFile { origin: origin.into(), entries, left_out: vec![], problems: &problems };
     given.refuse_repeated();
     let text = if is_xml { mqsim::sheet(&mut given, name) } else { ssdsim::sheet(&mut given, name) };
     let left_out = given.finish();

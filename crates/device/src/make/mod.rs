@@ -1,8 +1,8 @@
 //! Device files made of a few facts, or of the file of another simulator.
 
 pub(crate) mod draft;
-pub(crate) mod given;
 pub(crate) mod import;
 pub(crate) mod mqsim;
 pub(crate) mod sheet;
+pub(crate) mod source_file;
 pub(crate) mod ssdsim;

@@ -1,7 +1,7 @@
 //! MQSim's `ssdconfig.xml` (A. Tavakkol et al., "MQSim", FAST 2018; keys of the version of 2022-10).
 
-use crate::make::given::{Entry, Given, of_bytes};
 use crate::make::sheet::Sheet;
+use crate::make::source_file::{Entry, SourceFile, of_bytes};
 use wordline_config::{Place, Problems};
 use wordline_units::{Bytes, SimDuration};
 
@@ -17,13 +17,13 @@ pub(crate) fn entries(text: &str, origin: &str, problems: &Problems) -> Option<V
             let at = e.pos();
             let place =
                 Place::Line { origin: origin.into(), line: at.row as usize, column: Some(at.col as usize) };
-            problems.add(&place, format!("this is no XML: {e}"));
+            problems.add(&place, format!("invalid XML: {e}"));
             return None;
         }
     };
     if tree.descendants().all(|n| !n.has_tag_name("Device_Parameter_Set")) {
-        let what = "there is no <Device_Parameter_Set> in it, so it is no ssdconfig.xml of MQSim; of its two files give \
-                    the one of the drive, not the workload's";
+        let what = "no <Device_Parameter_Set> found, so this is not an ssdconfig.xml of MQSim; pass the \
+                    device file, not the workload file";
         problems.add(&Place::File(origin.into()), what);
         return None;
     }
@@ -37,7 +37,7 @@ pub(crate) fn entries(text: &str, origin: &str, problems: &Problems) -> Option<V
 }
 
 /// The device file.
-pub(crate) fn sheet(given: &mut Given, name: &str) -> Option<String> {
+pub(crate) fn sheet(given: &mut SourceFile, name: &str) -> Option<String> {
     let remark = format!("MQSim = {}, the values of its keys", given.origin());
     let mut sheet = Sheet::new(&[remark], name, "a drive of MQSim");
     let flash = flash(given, &mut sheet);
@@ -75,7 +75,7 @@ struct Flash {
 }
 
 /// The medium, what the host sees of it, and the unit of the map.
-fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<Flash> {
+fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<Flash> {
     let word = given.require::<String>("Flash_Technology", "SLC, MLC, TLC or QLC");
     let bits =
         ["SLC", "MLC", "TLC", "QLC"].iter().position(|w| Some(*w) == word.as_deref()).map(|i| i as u64 + 1);
@@ -112,17 +112,13 @@ fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<Flash> {
     let (bits, page, pages, blocks) = (bits?, page?, pages?, blocks?);
     let wordlines = pages / bits;
     if wordlines * bits != pages {
-        given.leave_value(
-            "Page_No_Per_Block",
-            pages,
-            "wordlines are whole: the pages of the last one are left off",
-        );
+        given.leave_value("Page_No_Per_Block", pages, "incomplete last wordline dropped");
     }
     if bits == 4 {
         for (what, key) in [("Read", "read"), ("Program", "program")] {
             let why = format!(
-                "QLC has four types of pages and the file times of three: those of MSB stand for the fourth, too; set \
-                 medium.flash.qlc.{key}"
+                "QLC has four page types, but the file has times for three; the fourth uses the MSB time; \
+                 set medium.flash.qlc.{key}"
             );
             let time = times_of_msb(if what == "Read" { &read } else { &program });
             given.leave_value(&format!("Page_{what}_Latency of a fourth type"), time, &why);
@@ -157,7 +153,7 @@ fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<Flash> {
     sheet.table(&format!("medium.flash.{mode}"));
     let read: Vec<SimDuration> = read?.into_iter().map(|time| SimDuration(time.0 + READY)).collect();
     let fourth = if bits == 4 {
-        "; ASSUMED: the fourth type is as slow as MSB, for there is no time of it"
+        "; ASSUMED: the fourth page type is as slow as MSB, because the file has no time for it"
     } else {
         ""
     };
@@ -192,30 +188,30 @@ fn times_of_msb(times: &Option<Vec<SimDuration>>) -> String {
 }
 
 /// Drives that a page-mapped drive without zones is not.
-fn refuse_others(given: &mut Given) {
+fn refuse_others(given: &mut SourceFile) {
     if let Some(word) = given.word("Address_Mapping") {
         if word == "PAGE_LEVEL" {
             given.leave_value("Address_Mapping", word, "the scheme maps: --scheme conventional maps pages");
         } else {
             given.refuse(format!(
-                "Address_Mapping: {word:?} is not PAGE_LEVEL, and a drive here maps pages or parts of them; set it to \
-                 PAGE_LEVEL for a page-mapped drive of the same flash"
+                "Address_Mapping: {word:?} is not supported, because Wordline maps pages or parts of \
+                 pages; set it to PAGE_LEVEL for a page-mapped drive with the same flash"
             ));
         }
     }
     if let Some(word) = given.word("Support_Zone") {
         if word == "true" {
             given.refuse(
-                "Support_Zone: true makes a drive of zones that are written in order, and a drive here has none; set \
-                 it to false for a drive without zones of the same flash",
+                "Support_Zone: zoned drives are not supported; set it to false for a conventional drive \
+                 with the same flash",
             );
         } else {
-            given.leave_value("Support_Zone", word, "a drive here has no zones");
+            given.leave_value("Support_Zone", word, "zones are not modelled");
         }
     }
 }
 
-fn host(given: &mut Given, sheet: &mut Sheet) {
+fn host(given: &mut SourceFile, sheet: &mut Sheet) {
     sheet.table("host");
     let lanes = given.take::<u64>("PCIe_Lane_Count", NUMBER);
     let each = given.take::<f64>("PCIe_Lane_Bandwidth", "GB/s of a lane, such as 1.0");
@@ -259,19 +255,20 @@ fn pcie(sheet: &mut Sheet, lanes: u64, each: f64) {
     );
 }
 
-fn allocation(given: &mut Given, sheet: &mut Sheet) {
+fn allocation(given: &mut SourceFile, sheet: &mut Sheet) {
     let Some(order) = given.word("Plane_Allocation_Scheme") else { return };
     let levels: std::collections::BTreeSet<char> = order.chars().collect();
     if order.len() == 4 && levels.iter().eq(['C', 'D', 'P', 'W'].iter()) {
         sheet.table("allocation");
         sheet.put_text("order", order, "MQSim: Plane_Allocation_Scheme");
     } else {
-        let why = "only orders of all four levels are known; pages go in order CWDP, or set allocation.order=dynamic";
+        let why = "an order must name all four levels; CWDP is used instead, or set \
+                   allocation.order=dynamic";
         given.leave_value("Plane_Allocation_Scheme", order, why);
     }
 }
 
-fn collection(given: &mut Given, sheet: &mut Sheet, flash: &Flash) {
+fn collection(given: &mut SourceFile, sheet: &mut Sheet, flash: &Flash) {
     let percent = |share: f64| format!("{}%", (share * 1e6).round() / 1e4);
     sheet.table("gc");
     match given.take::<f64>("GC_Exec_Threshold", SHARE) {
@@ -301,11 +298,9 @@ fn collection(given: &mut Given, sheet: &mut Sheet, flash: &Flash) {
             Some(victim) => {
                 sheet.put_text("victim", victim, format!("MQSim: GC_Block_Selection_Policy {word}"))
             }
-            None => given.leave_value(
-                "GC_Block_Selection_Policy",
-                word,
-                "there is no such rule; victims are greedy",
-            ),
+            None => {
+                given.leave_value("GC_Block_Selection_Policy", word, "no such victim policy; greedy is used")
+            }
         }
     }
     let cached = given.word("Caching_Mechanism").is_some_and(|word| word == "ADVANCED");
@@ -318,7 +313,7 @@ fn collection(given: &mut Given, sheet: &mut Sheet, flash: &Flash) {
 }
 
 /// How much of the map is in RAM; MQSim keeps entries there, and a device file whole pages of the map.
-fn map(given: &mut Given, sheet: &mut Sheet, flash: &Flash) {
+fn map(given: &mut SourceFile, sheet: &mut Sheet, flash: &Flash) {
     let capacity = given.take::<u64>("CMT_Capacity", "bytes, such as 2097152");
     let word = given.word("Ideal_Mapping_Table");
     if word.is_some_and(|word| word == "true") {
@@ -336,8 +331,8 @@ fn map(given: &mut Given, sheet: &mut Sheet, flash: &Flash) {
     }
 }
 
-fn wear(given: &mut Given, sheet: &mut Sheet) {
-    let is_on = |given: &mut Given, key| given.word(key).is_some_and(|word| word == "true");
+fn wear(given: &mut SourceFile, sheet: &mut Sheet) {
+    let is_on = |given: &mut SourceFile, key| given.word(key).is_some_and(|word| word == "true");
     let (dynamic, fixed) =
         (is_on(given, "Dynamic_Wearleveling_Enabled"), is_on(given, "Static_Wearleveling_Enabled"));
     let beyond = given.take::<u64>("Static_Wearleveling_Threshold", NUMBER).filter(|_| fixed);
@@ -355,7 +350,7 @@ fn wear(given: &mut Given, sheet: &mut Sheet) {
 
 /// MQSim never suspends, whatever its file says: where it would, the branches of its schedulers go on into the one that
 /// refuses.
-fn suspension(given: &mut Given) {
+fn suspension(given: &mut SourceFile) {
     if let Some(word) = given.word("CMD_Suspension_Support") {
         let known = ["NONE", "PROGRAM", "PROGRAM_ERASE", "ERASE"].contains(&word.as_str());
         if !known {
@@ -363,21 +358,21 @@ fn suspension(given: &mut Given) {
                 format!("CMD_Suspension_Support: {word:?} is not NONE, PROGRAM, PROGRAM_ERASE or ERASE");
             given.refuse(what);
         }
-        let why = "MQSim's schedulers never come to suspend; set service.suspend for a drive that does";
+        let why = "MQSim's schedulers never suspend an operation; set service.suspend to enable it";
         given.leave_value("CMD_Suspension_Support", word, why);
     }
     for key in ["Suspend_Program_Time", "Suspend_Erase_Time"] {
-        given.leave(key, "nothing is suspended, as in MQSim; set service.suspend for a drive that does");
+        given.leave(key, "no suspension, as in MQSim; set service.suspend to enable it");
     }
 }
 
 /// Keys that are known and have no counterpart.
-fn leave(given: &mut Given) {
-    const PREFERRED: &str = "nothing is suspended, as in MQSim";
-    const RAM: &str = "RAM takes no time; it has a size alone";
+fn leave(given: &mut SourceFile) {
+    const PREFERRED: &str = "no suspension, as in MQSim";
+    const RAM: &str = "only the size of RAM is modelled, not its time";
     for (key, why) in [
-        ("Seed", "give --seed to a run"),
-        ("Enabled_Preconditioning", "give --initial to a run, such as --initial steady"),
+        ("Seed", "use --seed"),
+        ("Enabled_Preconditioning", "use --initial, such as --initial steady"),
         ("Preferred_suspend_erase_time_for_read", PREFERRED),
         ("Preferred_suspend_erase_time_for_write", PREFERRED),
         ("Preferred_suspend_write_time_for_read", PREFERRED),
@@ -387,23 +382,24 @@ fn leave(given: &mut Given) {
         ("Data_Cache_DRAM_tRCD", RAM),
         ("Data_Cache_DRAM_tCL", RAM),
         ("Data_Cache_DRAM_tRP", RAM),
-        ("Data_Cache_Sharing_Mode", "one host uses the drive"),
-        ("CMT_Sharing_Mode", "one cache of the map serves all"),
-        ("Queue_Fetch_Size", "requests are taken one by one; set host.queue.NAME.depth of a flow"),
+        ("Data_Cache_Sharing_Mode", "one host is modelled"),
+        ("CMT_Sharing_Mode", "all flows share one mapping cache"),
+        ("Queue_Fetch_Size", "requests are fetched one at a time; set host.queue.NAME.depth for a flow"),
         ("Transaction_Scheduling_Policy", "reads go first, then by class and arrival"),
         (
             "Preemptible_GC_Enabled",
-            "collection yields by its class; set gc.class=foreground where it is false, background where it is true",
+            "GC yields according to its class; set gc.class=foreground if it is false, background if it is \
+             true",
         ),
-        ("Use_Copyback_for_GC", "it has no time there; set medium.flash.MODE.copy_back"),
-        ("Flash_Comm_Protocol", "the times are those of NV-DDR2, the one that MQSim has"),
+        ("Use_Copyback_for_GC", "MQSim models no time for it; set medium.flash.MODE.copy_back"),
+        ("Flash_Comm_Protocol", "times are those of NV-DDR2, the only interface of MQSim"),
         ("Memory_Type", "all media are flash"),
-        ("Page_Metadat_Capacity", "what lies beside a page takes no time"),
-        ("Enable_ResponseTime_Logging", "give --completions to a run"),
-        ("Page_Read_Latency_CSB", "cells of this mode have no such page"),
-        ("Page_Read_Latency_MSB", "cells of this mode have no such page"),
-        ("Page_Program_Latency_CSB", "cells of this mode have no such page"),
-        ("Page_Program_Latency_MSB", "cells of this mode have no such page"),
+        ("Page_Metadat_Capacity", "transfer of the spare area takes no time"),
+        ("Enable_ResponseTime_Logging", "use --completions"),
+        ("Page_Read_Latency_CSB", "this cell mode has no such page type"),
+        ("Page_Read_Latency_MSB", "this cell mode has no such page type"),
+        ("Page_Program_Latency_CSB", "this cell mode has no such page type"),
+        ("Page_Program_Latency_MSB", "this cell mode has no such page type"),
     ] {
         given.leave(key, why);
     }

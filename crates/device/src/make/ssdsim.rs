@@ -1,8 +1,8 @@
 //! SSDSim's `page.parameters` (Y. Hu et al., "Performance Impact and Interplay of SSD Parallelism through Advanced
 //! Commands, Allocation Strategy and Data Granularity", ICS 2011): lines of `key = value;` and remarks from `#` on.
 
-use crate::make::given::{Entry, Given, of_bytes};
 use crate::make::sheet::Sheet;
+use crate::make::source_file::{Entry, SourceFile, of_bytes};
 use wordline_config::{Place, Problems};
 use wordline_units::{Bytes, Energy, SimDuration};
 
@@ -27,7 +27,8 @@ pub(crate) fn entries(text: &str, origin: &str, problems: &Problems) -> Option<V
             }),
             None => {
                 let what = format!(
-                    "{said:?} is no line of SSDSim, such as \"channel number = 2;\"; ssdconfig.xml of MQSim is read, too"
+                    "{said:?} is not a line of SSDSim, such as \"channel number = 2;\" (ssdconfig.xml of \
+                     MQSim is also accepted)"
                 );
                 problems.add(&place, what);
                 return None;
@@ -38,7 +39,7 @@ pub(crate) fn entries(text: &str, origin: &str, problems: &Problems) -> Option<V
 }
 
 /// The device file.
-pub(crate) fn sheet(given: &mut Given, name: &str) -> Option<String> {
+pub(crate) fn sheet(given: &mut SourceFile, name: &str) -> Option<String> {
     let remarks = [
         format!("SSDSim = {}, the values of its keys", given.origin()),
         "Model = what SSDSim 2.1 does with them".to_string(),
@@ -51,7 +52,7 @@ pub(crate) fn sheet(given: &mut Given, name: &str) -> Option<String> {
 }
 
 /// Chips of a channel, which must be alike.
-fn chips(given: &mut Given, channels: Option<u64>) -> Option<u64> {
+fn chips(given: &mut SourceFile, channels: Option<u64>) -> Option<u64> {
     let all = given.take::<u64>("chip number", NUMBER);
     let mut each = vec![];
     for channel in 0.. {
@@ -67,7 +68,7 @@ fn chips(given: &mut Given, channels: Option<u64>) -> Option<u64> {
         [] => all.map(|n| n / channels.unwrap_or(1).max(1)),
         _ => {
             given.refuse(format!(
-                "chip number[0] to [{}]: {used:?}; channels of a drive must have alike many chips",
+                "chip number[0] to [{}]: {used:?}; all channels must have the same number of chips",
                 used.len() - 1
             ));
             None
@@ -76,7 +77,7 @@ fn chips(given: &mut Given, channels: Option<u64>) -> Option<u64> {
 }
 
 /// The medium, what the host sees of it, and the unit of the map. Returns the bytes of a page.
-fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<u64> {
+fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<u64> {
     let channels = given.require::<u64>("channel number", NUMBER);
     let chips = chips(given, channels);
     let mut number = |key| given.require::<u64>(key, NUMBER);
@@ -99,7 +100,7 @@ fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<u64> {
     }
     let (write_cycle, read_cycle) = (write_cycle?, read_cycle?);
     if write_cycle != read_cycle {
-        given.leave_value("t_WC", write_cycle, "a bus has one rate; that of reads, t_RC, was taken");
+        given.leave_value("t_WC", write_cycle, "a bus has one rate; the read rate, t_RC, is used");
     }
     let (read, program, erase) = (read?, program?, erase?);
     sheet.table("medium.flash");
@@ -144,12 +145,12 @@ fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<u64> {
     Some(page)
 }
 
-fn rest(given: &mut Given, sheet: &mut Sheet, page: u64) {
+fn rest(given: &mut SourceFile, sheet: &mut Sheet, page: u64) {
     sheet.table("allocation");
     match given.take::<u64>("allocation", "0 (dynamic) or 1 (static)") {
         Some(1) => {
             sheet.put_text("order", "CWDP", "ASSUMED: the usual order; see static_allocation");
-            let why = "what its numbers stand for is in the program; set allocation.order";
+            let why = "the numbers are defined in the program only; set allocation.order";
             given.leave("static_allocation", why);
         }
         _ => sheet.put_text("order", "dynamic", "SSDSim: allocation 0"),
@@ -179,7 +180,7 @@ fn rest(given: &mut Given, sheet: &mut Sheet, page: u64) {
         given.leave_value(
             "advanced command",
             bits,
-            "copy-back has no time there; set medium.flash.slc.copy_back",
+            "SSDSim models no time for copy-back; set medium.flash.slc.copy_back",
         );
     }
     if let Some(bytes) = given.take::<u64>("dram capacity", "bytes, such as 131072").filter(|b| *b >= page) {
@@ -190,16 +191,16 @@ fn rest(given: &mut Given, sheet: &mut Sheet, page: u64) {
 }
 
 /// Keys that are known and have no counterpart.
-fn leave(given: &mut Given) {
-    const RAM: &str = "RAM takes no time and no energy; it has a size alone";
+fn leave(given: &mut SourceFile) {
+    const RAM: &str = "only the size of RAM is modelled, not its time or energy";
     match given.word("address mapping") {
         None => {}
         Some(word) if word == "1" => {
             given.leave_value("address mapping", word, "the scheme maps: --scheme conventional maps pages");
         }
         Some(word) => given.refuse(format!(
-            "address mapping: {word:?} is not 1, by pages, and a drive here maps pages or parts of them; set it to 1 for \
-             a page-mapped drive of the same flash"
+            "address mapping: {word:?} is not supported, because Wordline maps pages or parts of pages; \
+             set it to 1 for a page-mapped drive with the same flash"
         )),
     }
     for (key, why) in [
@@ -207,15 +208,15 @@ fn leave(given: &mut Given) {
         ("dram standby current", RAM),
         ("dram refresh current", RAM),
         ("dram voltage", RAM),
-        ("gc threshold", "collection in idle time is a scheme's"),
+        ("gc threshold", "the scheme decides about GC in idle time"),
         ("wear leveling", "set wear.dynamic or wear.static"),
         ("gc", "victims are greedy; set gc.victim"),
         ("scheduling algorithm", "reads go first, then by class and arrival"),
         ("static_allocation", "allocation is dynamic"),
         ("dynamic_allocation", "allocation is over all planes"),
-        ("aged", "give --initial to a run, such as --initial aged_blocks:70%"),
-        ("aged ratio", "give --initial to a run, such as --initial aged_blocks:70%"),
-        ("t_DBSY", "planes of a die work together without a gap"),
+        ("aged", "use --initial, such as --initial aged_blocks:70%"),
+        ("aged ratio", "use --initial, such as --initial aged_blocks:70%"),
+        ("t_DBSY", "planes of a die start together without a gap"),
     ] {
         given.leave(key, why);
     }
@@ -225,6 +226,6 @@ fn leave(given: &mut Given) {
         "t_CLR", "t_RR", "t_RP", "t_WB", "t_REA", "t_CEA", "t_RHZ", "t_CHZ", "t_RHOH", "t_RLOH", "t_COH",
         "t_REH", "t_IR", "t_RHW", "t_WHR", "t_RST",
     ] {
-        given.leave(key, "a bus has a rate, and commands a time in all");
+        given.leave(key, "a bus has a rate and a total command time");
     }
 }

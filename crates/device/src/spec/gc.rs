@@ -118,7 +118,7 @@ impl FromStr for Trigger {
         }
         let (what, share) = text
             .split_once(['<', ':'])
-            .ok_or_else(|| fail("it needs what is counted, '<' (or ':'), and a share".into()))?;
+            .ok_or_else(|| fail("expected a counter, '<' (or ':'), and a share".into()))?;
         let share: Fraction = share.parse().map_err(|e: QuantityError| fail(e.to_string()))?;
         if share > Fraction::ONE {
             return Err(fail(format!("a share is at most 100%{}", share.without_percent())));
@@ -126,7 +126,7 @@ impl FromStr for Trigger {
         match what.trim() {
             "free_blocks" => Ok(Trigger::FreeBlocks(share)),
             "free_slots" => Ok(Trigger::FreeSlots(share)),
-            other => Err(fail(format!("{other:?} is not counted; free_blocks and free_slots are"))),
+            other => Err(fail(format!("{other:?} is not a counter; allowed: free_blocks, free_slots"))),
         }
     }
 }

@@ -158,7 +158,7 @@ impl FromStr for Allocation {
             }
             _ => Err(QuantityError {
                 given: text.to_string(),
-                expected: "an order of allocation such as \"CWDP\", or \"dynamic\"",
+                expected: "an allocation order such as \"CWDP\", or \"dynamic\"",
                 hint: "each of C (channel), W (chip), D (die), P (plane) once, fastest first".into(),
             }),
         }

@@ -68,7 +68,11 @@ fn journal(section: &mut Section<'_>, map_cache: Option<Bytes>) -> Option<Bytes>
     }
     let size = section.take_within(KEY, Bytes(JOURNAL_ENTRY)..=Bytes(1 << 40));
     if is_off && !section.overrides("map_cache") {
-        section.refuse(KEY, "all of the map is in RAM, so no change waits; set map_cache, or leave it out");
+        section.refuse(
+            KEY,
+            "requires map_cache, because otherwise the whole mapping table is in RAM; set \
+                             it, or remove this key",
+        );
     }
     size.filter(|_| !is_off)
 }

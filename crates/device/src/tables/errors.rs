@@ -31,7 +31,10 @@ pub(crate) fn read(mut section: Section<'_>) -> Option<ErrorModel> {
         let all = names.join(", ");
         section.refuse(
             "model",
-            format!("{name:?} is no error model: {all}, or fixed:N with N up to {MOST_RETRIES}{near}"),
+            format!(
+                "{name:?} is not an error model; allowed: {all}, or fixed:N with N up to \
+                     {MOST_RETRIES}{near}"
+            ),
         );
         return None;
     };
@@ -135,9 +138,8 @@ fn senses(mode: CellMode, section: &mut Section<'_>, known: Option<&ModeErrors>)
         return known.map(|e| e.senses);
     };
     if given.len() != bits || given.contains(&0) {
-        let text = format!(
-            "{mode} has {bits} page types, and sensing one takes 1 voltage or more; give {bits} numbers"
-        );
+        let text =
+            format!("{mode} has {bits} page types; give {bits} numbers of read voltages, each 1 or more");
         section.refuse("senses", text);
         return None;
     }

@@ -27,7 +27,7 @@ pub enum ArbitrationOrder {
     /// One after the other.
     RoundRobin,
     /// Those of class urgent first; then in each round so many requests from those of the classes high, medium and
-    /// low. Queues of one class one after the other.
+    /// low. Queues of one class in order of arrival.
     Weighted([u32; QueueClass::COUNT - 1]),
 }
 
@@ -80,12 +80,11 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<Arbitration> {
     let turned_off = section.overrides("arbitration");
     for key in ["burst", "weights", "queue"] {
         if word == Word::Off && section.has(key) && !turned_off {
-            section.refuse(key, "nothing takes turns; set arbitration = \"weighted\" or \"round-robin\"");
+            section.refuse(key, "requires arbitration = \"weighted\" or \"round-robin\"");
         }
     }
     if word == Word::RoundRobin && weights.is_some() {
-        section
-            .refuse("weights", "queues that take turns one by one have none; set arbitration = \"weighted\"");
+        section.refuse("weights", "requires arbitration = \"weighted\"");
     }
     let order = match word {
         Word::Off => return None,
@@ -99,8 +98,7 @@ fn queue(name: String, mut section: Section<'_>, turns_only: bool) -> HostQueue 
     let given = section.has("class");
     let class = section.choice("class", &QueueClass::WORDS, QueueClass::default());
     if given && turns_only {
-        section
-            .refuse("class", "queues that take turns one by one have none; set arbitration = \"weighted\"");
+        section.refuse("class", "requires arbitration = \"weighted\"");
     }
     let depth = section.whole("depth", 1..=1 << 20);
     section.finish();
@@ -131,14 +129,14 @@ pub(crate) fn write(arbitration: &Arbitration, out: &mut String) -> std::fmt::Re
 /// The same in words, for the description of a drive.
 pub(crate) fn describe(arbitration: &Arbitration) -> String {
     let order = match arbitration.order {
-        ArbitrationOrder::RoundRobin => "one after the other".to_string(),
+        ArbitrationOrder::RoundRobin => "in order of arrival".to_string(),
         ArbitrationOrder::Weighted([high, medium, low]) => {
-            format!("urgent ones first, others by weight: {high} of high, {medium} of medium, {low} of low")
+            format!("urgent first, then weighted: high {high}, medium {medium}, low {low}")
         }
     };
     let burst = match arbitration.burst {
         1 => String::new(),
-        n => format!(", up to {n} at a turn"),
+        n => format!(", bursts of up to {n}"),
     };
     format!("{order}{burst}")
 }

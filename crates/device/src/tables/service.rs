@@ -84,12 +84,13 @@ pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Optio
         section.missing("shares", "{ read = 4, write = 2, collection = 2, background = 1 }");
     }
     if !by_shares && shares.is_some() && !section.overrides("order") {
-        section.refuse("shares", "nothing goes by them; set order = \"shares\", or leave this out");
+        section.refuse("shares", "requires order = \"shares\"; set it, or remove this key");
     }
     if by_shares && pairs {
         section.refuse(
             "order",
-            "multi-plane commands serve several kinds of work at once; set parallel.multiplane = \"off\", or another order",
+            "not possible with multi-plane commands, which serve several kinds of work in one operation; \
+             set parallel.multiplane = \"off\", or another order",
         );
     }
     let shares = shares.filter(|_| by_shares);
@@ -104,17 +105,11 @@ pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Optio
             let resume = suspend.take_within("resume", TIMES).unwrap_or(SimDuration::ZERO);
             let limit = suspend.whole("limit", 1..=1 << 20).unwrap_or(8);
             let fault = if program.is_none() && erase.is_none() {
-                Some(
-                    "nothing is suspended: give program or erase the time until the array is free, as in \"20us\"",
-                )
+                Some("suspends nothing; set program or erase to the suspend latency, as in \"20us\"")
             } else if order != ServiceOrder::ReadFirst {
-                Some(
-                    "reads that do not come first interrupt nothing; set order = \"read-first\", or leave this out",
-                )
+                Some("requires order = \"read-first\"; set it, or remove this key")
             } else if caches {
-                Some(
-                    "planes with a cache register are not suspended; set cache_register = \"off\", or leave this out",
-                )
+                Some("not possible with a cache register; set cache_register = \"off\", or remove this key")
             } else {
                 None
             };
@@ -152,7 +147,7 @@ pub(crate) fn describe(service: &Service) -> String {
         each.map(|(kind, share)| format!("{share} of {kind}")).collect::<Vec<_>>().join(", ")
     };
     let order = match service.order {
-        ServiceOrder::ReadFirst => "reads of the host first",
+        ServiceOrder::ReadFirst => "host reads first",
         ServiceOrder::FirstCome => "first come, first served",
         ServiceOrder::Shortest => "reads, then programs, then erases",
         ServiceOrder::Shares => "by shares of a die's time",
@@ -167,7 +162,7 @@ pub(crate) fn describe(service: &Service) -> String {
         .filter_map(|(what, time)| time.map(|time| format!("{what} in {time}")))
         .collect::<Vec<_>>()
         .join(" and ");
-    format!("{order}, which suspend {what}, at most {} times; going on takes {}", s.limit, s.resume)
+    format!("{order}, which suspend {what}, at most {} times; resume takes {}", s.limit, s.resume)
 }
 
 words! {

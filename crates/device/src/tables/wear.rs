@@ -67,8 +67,9 @@ pub(crate) fn read(mut section: Section<'_>) -> Option<WearSpec> {
         section.refuse(
             "static",
             format!(
-                "with acceleration = {acceleration} a single erase makes a block {acceleration} cycles older, so \
-                 {beyond} would move data at every erase; give at least {}, or a smaller acceleration",
+                "with acceleration = {acceleration} one erase adds {acceleration} P/E cycles, so a \
+                 threshold of {beyond} would move data at every erase; allowed: at least {}, or a smaller \
+                 acceleration",
                 acceleration.saturating_mul(2)
             ),
         );

@@ -187,7 +187,7 @@ fn a_link_of_each_queue_survives_toml_and_json_and_is_described() {
     let json = [&shared, &own].map(|spec| serde_json::to_string(spec).unwrap());
     assert!(!json[0].contains("\"link\"") && json[1].contains("\"link\":\"per-queue\""), "{json:?}");
     assert_eq!(serde_json::from_str::<DeviceSpec>(&json[1]).unwrap(), own);
-    assert!(describe(&own).contains("1us a write, of each queue"), "{}", describe(&own));
+    assert!(describe(&own).contains("1us per write, of each queue"), "{}", describe(&own));
     let wrong = ("host.link".to_string(), "per-thread".to_string());
     let why = find("raro-16gb").unwrap().spec(&[wrong]).unwrap_err().to_string();
     assert!(why.contains("\"per-thread\" is not one of shared, per-queue"), "{why}");
@@ -211,9 +211,13 @@ fn an_unknown_device_is_guessed() {
 #[test]
 fn a_description_shows_geometry_capacity_bus_and_idle_latency() {
     let text = describe(&spec("hierarchy-44gb"));
-    for part in
-        ["39.25 GiB of 42 GiB", "16 planes", "333 MB/s a channel, 1332 MB/s in all", "1.6ms*", "2 GiB static"]
-    {
+    for part in [
+        "39.25 GiB of 42 GiB",
+        "16 planes",
+        "333 MB/s per channel, 1332 MB/s total",
+        "1.6ms*",
+        "2 GiB static",
+    ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
     for device in builtin() {
@@ -290,7 +294,7 @@ fn every_error_model_survives_toml_and_json_and_is_described() {
         assert_eq!(DeviceSpec::from_toml(&text, "x", &[]).unwrap(), s, "{text}");
         let json = serde_json::to_string(&s).unwrap();
         assert_eq!(serde_json::from_str::<DeviceSpec>(&json).unwrap(), s);
-        assert!(describe(&s).contains(&format!("errs             as {model} says")));
+        assert!(describe(&s).contains(&format!("errors           model {model}")));
     }
     assert_eq!(set("raro-16gb", &[("errors", "off")]).errors, None);
 }

@@ -71,9 +71,13 @@ fn what_mqsim_knows_and_a_device_file_does_not_is_named_with_its_value_and_why()
         (l.value.as_str(), l.why.as_str())
     };
     assert_eq!(why("Page_No_Per_Block").0, "193");
-    assert!(why("CMD_Suspension_Support").1.contains("never come to suspend"));
-    assert_eq!(why("Seed"), ("7", "give --seed to a run"));
-    assert_eq!(why("Temperature_Of_Operation"), ("55", "nothing in a device file corresponds to it"));
+    assert!(
+        why("CMD_Suspension_Support")
+            .1
+            .contains("MQSim's schedulers never suspend an operation; set service.suspend to enable it")
+    );
+    assert_eq!(why("Seed"), ("7", "use --seed"));
+    assert_eq!(why("Temperature_Of_Operation"), ("55", "no counterpart in a device file"));
     // Every key is in the file, or is named.
     let text = String::from_utf8_lossy(MQSIM);
     let keys = text.lines().filter_map(|l| {
@@ -98,7 +102,13 @@ fn a_fourth_type_of_page_is_named_as_assumed() {
             found.left_out.iter().find(|l| l.key == key).unwrap_or_else(|| panic!("{key} is not named"));
         assert!(left.why.contains("medium.flash.qlc."), "{}", left.why);
     }
-    assert!(found.text.contains("ASSUMED: the fourth type is as slow as MSB"), "{}", found.text);
+    assert!(
+        found
+            .text
+            .contains("ASSUMED: the fourth page type is as slow as MSB, because the file has no time for it"),
+        "{}",
+        found.text
+    );
     let with = text.replace("<Seed>7</Seed>", "<Seed>7</Seed><Support_Zone>false</Support_Zone>");
     let found = import(with.as_bytes(), "f", "mine").unwrap();
     assert!(found.left_out.iter().any(|l| l.key == "Support_Zone"));
@@ -154,28 +164,28 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     let e = refused(MQSIM, "<Flash_Technology>TLC", "<Flash_Technology>XLC");
     assert!(e.contains("\"XLC\" is not SLC, MLC, TLC or QLC"), "{e}");
     let e = refused(MQSIM, "<Block_Erase_Latency>3600000</Block_Erase_Latency>", "");
-    assert_eq!(e, "f: Block_Erase_Latency is missing; it must be a time in nanoseconds, such as 75000");
+    assert_eq!(e, "f: Block_Erase_Latency is missing; expected a time in nanoseconds, such as 75000");
     let e = refused(MQSIM, "<Seed>7</Seed>", "<Seed>7</Seed><Seed>8</Seed>");
-    assert!(e.contains("Seed is given twice"), "{e}");
+    assert!(e.contains("Seed appears twice"), "{e}");
     let e = refused(MQSIM, "</Flash_Parameter_Set>", "");
-    assert!(e.starts_with("f:") && e.contains("this is no XML"), "{e}");
+    assert!(e.starts_with("f:") && e.contains("invalid XML"), "{e}");
     let e = refused(MQSIM, "<Block_No_Per_Plane>256", "<Block_No_Per_Plane>2");
     assert!(e.contains("f, as a device file:") && e.contains("blocks_per_plane"), "{e}");
     // A drive that is none of these is not made one of them.
     let e = refused(MQSIM, "<Seed>7</Seed>", "<Seed>7</Seed><Address_Mapping>HYBRID</Address_Mapping>");
-    assert!(e.contains("Address_Mapping: \"HYBRID\" is not PAGE_LEVEL") && e.contains("set it to"), "{e}");
+    assert!(e.contains("Address_Mapping: \"HYBRID\" is not supported, because Wordline maps pages or parts of pages; set it to PAGE_LEVEL for a page-mapped drive with the same flash") && e.contains("set it to"), "{e}");
     let e = refused(MQSIM, "<Seed>7</Seed>", "<Seed>7</Seed><Support_Zone>true</Support_Zone>");
-    assert!(e.contains("Support_Zone: true makes a drive of zones"), "{e}");
+    assert!(e.contains("Support_Zone: zoned drives are not supported; set it to false for a conventional drive with the same flash"), "{e}");
     let e = refused(SSDSIM, "address mapping=1", "address mapping=3");
-    assert!(e.contains("address mapping: \"3\" is not 1, by pages"), "{e}");
+    assert!(e.contains("address mapping: \"3\" is not supported, because Wordline maps pages or parts of pages; set it to 1 for a page-mapped drive with the same flash"), "{e}");
     let e = import(b"<IO_Scenario></IO_Scenario>", "w.xml", "x").unwrap_err().to_string();
     assert!(e.contains("not the workload's"), "{e}");
     let e = refused(SSDSIM, "chip number[1] = 3", "chip number[1] = 2");
-    assert!(e.contains("[3, 2]; channels of a drive must have alike many chips"), "{e}");
+    assert!(e.contains("[3, 2]; all channels must have the same number of chips"), "{e}");
     let e = refused(SSDSIM, "page capacity = 4096", "page capacity = 2048");
     assert!(e.contains("page capacity is 2048, and subpage page x subpage capacity 4096"), "{e}");
     let e = import(b"hello\n", "x", "x").unwrap_err().to_string();
-    assert!(e.starts_with("x:1: \"hello\" is no line of SSDSim"), "{e}");
+    assert!(e.starts_with("x:1: \"hello\" is not a line of SSDSim, such as \"channel number = 2;\" (ssdconfig.xml of MQSim is also accepted)"), "{e}");
     for empty in [&b""[..], b"#\n", b"<a/>"] {
         assert!(import(empty, "x", "x").is_err());
     }
@@ -244,9 +254,9 @@ fn what_is_given_of_a_data_sheet_is_taken_and_a_write_rate_is_reached() {
     let cache =
         s.slc_cache.unwrap().static_blocks as u64 * m.topology.planes() as u64 * m.block_bytes(CellMode::Slc);
     assert!((20u64 << 30..22 << 30).contains(&cache), "{cache}");
-    assert!(text.contains("# Asked: all planes together then write 2000MB/s"), "{text}");
+    assert!(text.contains("# Asked: gives 2000MB/s"), "{text}");
     let e = Draft { capacity: Bytes(1 << 20), ..draft() }.to_toml().unwrap_err().to_string();
-    assert!(e.starts_with("mine, as it was asked for"), "{e}");
+    assert!(e.starts_with("mine, created from options"), "{e}");
     let e = "usb".parse::<Interface>().unwrap_err().to_string();
     assert!(e.contains("sata3, pcie3x2, pcie3x4, pcie4x4, pcie5x4, or a rate"), "{e}");
 }
@@ -261,7 +271,7 @@ fn a_drawing_has_every_medium_and_what_follows_from_the_file() {
             "a block:",
             "at the most",
             "over-provisioning",
-            "map by page",
+            "page-level map",
             "unloaded",
         ] {
             assert!(text.contains(said), "{}: {said}\n{text}", device.name);
@@ -278,7 +288,7 @@ fn a_drawing_says_how_much_of_a_map_on_flash_is_in_ram() {
     };
     // 524,288 entries, of which 4096 fit in a page of the map.
     let text = drawn("64KiB");
-    assert!(text.contains("64.50 KiB: 4 of its 128 pages, and where each is on flash"), "{text}");
+    assert!(text.contains("64.50 KiB: 4 of its 128 pages, and the flash address of each"), "{text}");
     assert!(!drawn("off").contains("of its"));
     let keys = |size: &str, journal: &str| {
         [("dram.map_cache", size), ("dram.map_journal", journal)].map(|(k, v)| (k.to_string(), v.to_string()))
@@ -286,7 +296,7 @@ fn a_drawing_says_how_much_of_a_map_on_flash_is_in_ram() {
     let spec = |size, journal| find("demo-8gb").unwrap().spec(&keys(size, journal));
     let text = drawing(&spec("64KiB", "4KiB").unwrap());
     assert!(
-        text.contains("68.50 KiB: 4 of its 128 pages, and where each is on flash, and the journal"),
+        text.contains("68.50 KiB: 4 of its 128 pages, and the flash address of each, and the journal"),
         "{text}"
     );
     let kept = spec("64KiB", "4KiB").unwrap().checked("demo.toml").unwrap();
@@ -295,7 +305,7 @@ fn a_drawing_says_how_much_of_a_map_on_flash_is_in_ram() {
     // The cache that was turned off as an argument leaves the journal of the file without a meaning.
     assert_eq!(spec("off", "4KiB").unwrap().dram.map_journal, None);
     let alone = find("demo-8gb").unwrap().spec(&keys("off", "4KiB")[1..]).unwrap_err().to_string();
-    assert!(alone.contains("dram.map_journal: all of the map is in RAM, so no change waits"), "{alone}");
+    assert!(alone.contains("dram.map_journal: requires map_cache, because otherwise the whole mapping table is in RAM; set it, or remove this key"), "{alone}");
     let small = spec("64KiB", "4B").unwrap_err().to_string();
     assert!(small.contains("dram.map_journal: 4B is not between 8B and"), "{small}");
     let wrong = find("demo-8gb").unwrap().spec(&[("dram.map_cache".to_string(), "20KiB".to_string())]);
@@ -320,13 +330,21 @@ fn energy_is_read_written_and_asked_of_every_operation_or_none() {
     assert_eq!(DeviceSpec::from_toml(&to_toml(&s), "x", &[]).unwrap(), s);
     assert_eq!(serde_json::from_str::<DeviceSpec>(&serde_json::to_string(&s).unwrap()).unwrap(), s);
     let told = describe(&s);
-    for part in ["40pJ a byte moved\n", "SLC 1500nJ a read, 20uJ a program, 300uJ an erase"] {
+    for part in ["40pJ per byte transferred\n", "SLC 1500nJ per read, 20uJ per program, 300uJ per erase"] {
         assert!(told.contains(part), "{told}");
     }
     let e = set(&whole[..1]).unwrap_err().to_string();
-    assert!(e.contains("medium.flash.slc: energy is known of a part of this medium"), "{e}");
+    assert!(
+        e.contains("medium.flash.slc: other modes of this medium have energy values; add energy ="),
+        "{e}"
+    );
     let e = set(&whole[1..]).unwrap_err().to_string();
-    assert!(e.contains("medium.flash.bus: energy is known of its array; add energy"), "{e}");
+    assert!(
+        e.contains(
+            "medium.flash.bus: the array has energy values; add energy = \"40pJ\", per byte transferred"
+        ),
+        "{e}"
+    );
     let e = set(&whole[..3]).unwrap_err().to_string();
     assert!(e.contains("missing key \"erase\" in [medium.flash.slc.energy]"), "{e}");
     assert!(!to_toml(&set(&[]).unwrap()).contains("energy"));

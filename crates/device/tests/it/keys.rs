@@ -12,7 +12,7 @@ fn keys(table: &str) -> Vec<String> {
     let model = table.starts_with("errors").then(|| ("errors.model".to_string(), "raro".to_string()));
     let set: Vec<(String, String)> = [(path, "1".to_string())].into_iter().chain(model).collect();
     let text = DeviceSpec::from_toml(builtin()[0].text, "x.toml", &set).expect_err("no such key").to_string();
-    let listed = text.split_once("the keys here are ").map_or("", |(_, rest)| rest);
+    let listed = text.split_once("allowed keys: ").map_or("", |(_, rest)| rest);
     let line = listed.lines().next().unwrap_or_default();
     line.split(", ").filter(|key| !key.is_empty()).map(str::to_string).collect()
 }

@@ -50,8 +50,8 @@ fn a_pool_whose_reserve_is_all_of_its_blocks_is_refused() {
                 qlc medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 \
                 capacity.logical=1KiB write:0 requests:1";
     let error = Shape::new(text).unwrap().explore(&Registry::standard(), LIMITS).unwrap_err();
-    let expected = "a pool of 3 blocks a plane keeps 3 erased, one for each region that collects within it, and has none to \
-                    write; it wants 4, so it lacks 1";
+    let expected = "a pool of 3 blocks per plane keeps 3 erased for GC, one for each region, so none is \
+                    left for data; it needs 4, 1 more";
     assert!(error.contains(expected), "{error}");
 }
 
@@ -61,7 +61,7 @@ fn blocks_that_may_retire_and_static_levelling_keep_their_own_reserve() {
                 qlc wear.static=4 medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=6 \
                 capacity.logical=1KiB write:0 requests:1";
     let error = Shape::new(text).unwrap().explore(&Registry::standard(), LIMITS).unwrap_err();
-    let expected = "a pool of 2 blocks a plane keeps 2 erased, one for each region that collects within it, and 1 for \
-                    wear.enforce and wear.static, and has none to write; it wants 3, so it lacks 1";
+    let expected = "a pool of 2 blocks per plane keeps 2 erased for GC, one for each region, and 1 for \
+                    wear.enforce and wear.static, so none is left for data; it needs 3, 1";
     assert!(error.contains(expected), "{error}");
 }

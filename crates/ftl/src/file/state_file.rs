@@ -77,24 +77,24 @@ pub struct About {
 #[derive(Debug, Error)]
 pub enum StateError {
     /// Something else, or a file that was not written to its end.
-    #[error("this is not a state file, or it was not written to its end")]
+    #[error("not a state file, or the file is incomplete")]
     NotAState,
     /// Written in another format.
     #[error(
-        "this state file is of format {found}, and this version of Wordline reads format {FORMAT}; \
-         save it again with this version"
+        "state file has format {found}; this version of Wordline reads format {FORMAT}; save it again with \
+         this version"
     )]
     OtherFormat {
         /// Its format.
         found: u32,
     },
     /// Written by a machine with another order of bytes.
-    #[error("this state was saved on a machine with another order of bytes; save it again on this one")]
+    #[error("state was saved on a machine with a different byte order; save it again on this machine")]
     OtherOrder,
     /// Written by a Wordline whose drives have other fields.
     #[error(
-        "this state was saved by another build of Wordline, version {version}: its {part} is not as here; \
-         save it again with this one"
+        "state was saved by a different build of Wordline, version {version}: its {part} differs; save it \
+         again with this build"
     )]
     OtherVersion {
         /// What differs first.
@@ -103,17 +103,13 @@ pub enum StateError {
         version: String,
     },
     /// Its bytes are not those that were written.
-    #[error(
-        "this state file is damaged: {part} is not as it was written; take another copy, or save it again"
-    )]
+    #[error("state file is damaged: checksum of {part} does not match; use another copy, or save it again")]
     Damaged {
         /// Which of them.
         part: String,
     },
     /// Of another drive.
-    #[error(
-        "this is the state of device {saved}, and not of {given}: {differs}; name the device it was saved with"
-    )]
+    #[error("state belongs to device {saved}, not {given}: {differs}; use the device it was saved with")]
     OtherDevice {
         /// Whose it is.
         saved: String,
@@ -123,9 +119,7 @@ pub enum StateError {
         differs: String,
     },
     /// Of a drive under another scheme.
-    #[error(
-        "this is the state of a drive under scheme {saved}, and not under {given}; name the scheme it was saved with"
-    )]
+    #[error("state was saved under scheme {saved}, not {given}; use the scheme it was saved with")]
     OtherScheme {
         /// Whose it is.
         saved: String,
@@ -134,11 +128,12 @@ pub enum StateError {
     },
     /// Without what the flash holds, which was not given either.
     #[error(
-        "this state was saved without what its flash holds; give the media it was saved beside, or save it with them"
+        "state was saved without the contents of the flash; pass the media it was saved with, or save it \
+         with them"
     )]
     NoMedia,
     /// The system cannot read it.
-    #[error("the state file cannot be read: {0}")]
+    #[error("cannot read the state file: {0}")]
     Io(#[from] io::Error),
 }
 
@@ -352,7 +347,7 @@ fn first_difference(saved: &str, given: &str) -> Option<String> {
     let of =
         |list: &[(String, &str)], key: &str| list.iter().find(|(k, _)| k == key).map(|(_, v)| v.to_string());
     let all = saved.iter().chain(&given).map(|(k, _)| k);
-    let word = |v: Option<String>| v.unwrap_or("not there".into());
+    let word = |v: Option<String>| v.unwrap_or("missing".into());
     all.map(|key| (key, of(&saved, key), of(&given, key)))
         .find(|(_, a, b)| a != b)
         .map(|(key, a, b)| format!("{key} is {} in the state and {} here", word(a), word(b)))
@@ -371,6 +366,6 @@ mod tests {
         let said = first_difference(a, &b).unwrap();
         assert_eq!(said, "medium.f.page is \"4KiB\" in the state and \"8KiB\" here");
         let more = format!("{a}[ack]\nmode = \"buffer\"\n");
-        assert!(first_difference(a, &more).unwrap().contains("ack.mode is not there in the state"));
+        assert!(first_difference(a, &more).unwrap().contains("ack.mode is missing in the state"));
     }
 }

@@ -76,8 +76,8 @@ impl Initial {
 pub enum InitialError {
     /// The data need more blocks than the home region can give.
     #[error(
-        "the initial data need {needed} blocks in plane {plane} of region {region}, which has {available} besides those \
-         kept for collection; {}", fits(.would_do)
+        "the initial data need {needed} blocks in plane {plane} of region {region}, which has {available} \
+         after the GC reserve; {}", fits(.would_do)
     )]
     TooMuch {
         /// The plane.
@@ -94,7 +94,7 @@ pub enum InitialError {
         would_do: Option<Fraction>,
     },
     /// A page that is mapped lies beyond the drive.
-    #[error("the initial data reach logical page {last}, but the drive has {logical_pages}")]
+    #[error("the initial data extend to logical page {last}, but the drive has {logical_pages}")]
     BeyondDrive {
         /// The last page.
         last: u32,
@@ -102,7 +102,7 @@ pub enum InitialError {
         logical_pages: u32,
     },
     /// What is there at time 0 cannot be noted.
-    #[error("the initial state cannot be noted on the media: {0}")]
+    #[error("cannot write the initial state to the media: {0}")]
     Media(#[from] MediaError),
 }
 

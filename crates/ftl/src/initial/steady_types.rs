@@ -170,7 +170,7 @@ pub enum SteadyError {
     #[error(transparent)]
     Initial(#[from] InitialError),
     /// Data move between regions by rules of the scheme's own.
-    #[error("scheme {scheme} {why}, and what lies where in the long run is then for the scheme to say")]
+    #[error("a steady-state start does not support scheme {scheme}, which {why}")]
     Scheme {
         /// Its name.
         scheme: String,
@@ -178,19 +178,19 @@ pub enum SteadyError {
         why: &'static str,
     },
     /// Planes differ in their blocks.
-    #[error("one plane cannot stand for all where some of their blocks are bad from the beginning")]
+    #[error("a steady-state start does not support factory bad blocks")]
     BadBlocks,
     /// Pages of the map are written, too, at rates that follow from the cache.
-    #[error("what pages of a map on flash are written, and when, is not foretold")]
+    #[error("a steady-state start does not support a flash-resident mapping table")]
     MapCache,
     /// A plane's blocks hold pages of whichever plane.
-    #[error("one plane cannot stand for all where pages go to whichever plane of a superblock is behind")]
+    #[error("a steady-state start does not support superblocks")]
     Superblocks,
     /// The trigger asks for more than the data leave, so that collection never rests.
     #[error(
-        "gc.trigger asks for {asked} free blocks of {total} in each plane, and the data leave {reachable} at most, so \
-         collection never rests and write amplification depends on how much idle time the load leaves; lower \
-         gc.trigger or capacity.logical, or let less of it hold data (steady:SHARE)"
+        "gc.trigger asks for {asked} free blocks of {total} in each plane, but at most {reachable} can be \
+         free beside the data, so GC never stops and write amplification depends on the idle time of the \
+         load; lower gc.trigger or capacity.logical, or fill a smaller share (steady:SHARE)"
     )]
     Unreachable {
         /// Free blocks at which collection rests.
@@ -201,12 +201,12 @@ pub enum SteadyError {
         reachable: u32,
     },
     /// There is nothing to lie anywhere.
-    #[error("no logical page holds data; give a larger share (steady:SHARE)")]
+    #[error("no logical page holds data; use a larger share (steady:SHARE)")]
     Empty,
     /// No block would ever have a page to give back.
     #[error(
-        "plane {plane} holds {pages} pages in {blocks} blocks of {slots}, which leaves collection nothing to \
-         gain; lower capacity.logical, or let less of it hold data (steady:SHARE)"
+        "plane {plane} holds {pages} pages in {blocks} blocks of {slots}, so GC cannot free any space; \
+         lower capacity.logical, or fill a smaller share (steady:SHARE)"
     )]
     Full {
         /// The plane.

@@ -17,7 +17,7 @@ pub struct BoxedMedia {
 
 /// A drive has other media than those that were asked for.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("the drive has {has} and not {wanted}; ask for the media that it was made with")]
+#[error("the drive has {has}, not {wanted}; use the media it was created with")]
 pub struct OtherMedia {
     has: &'static str,
     wanted: &'static str,
@@ -88,7 +88,7 @@ impl BoxedMedia {
         self.as_deref().and_then(Media::metadata)
     }
 
-    /// The same once more: what either holds now both share, and what is written to one from now on the other never sees.
+    /// A copy: what either holds now both share, and what is written to one from now on the other never sees.
     ///
     /// # Errors
     /// When there is no place for another.
@@ -131,10 +131,10 @@ mod tests {
         assert!(media.get::<Bytes>().is_ok() && media.get_mut::<Bytes>().is_ok());
         let error = media.get::<Metadata>().unwrap_err().to_string();
         let [has, wanted] = ["bytes::Bytes", "seam::Metadata"].map(|n| format!("wordline_ftl::media::{n}"));
-        assert!(error.starts_with(&format!("the drive has {has} and not {wanted};")), "{error}");
+        assert!(error.starts_with(&format!("the drive has {has}, not {wanted};")), "{error}");
         let mut none = BoxedMedia::none();
         let error = none.get_mut::<Bytes>().unwrap_err().to_string();
-        assert!(error.starts_with("the drive has no media and not"), "{error}");
+        assert!(error.starts_with("the drive has no media, not"), "{error}");
         assert!(!none.keeps_metadata() && !none.keeps_bytes() && none.metadata().is_none());
     }
 

@@ -27,7 +27,7 @@ use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 pub trait Media: Any + Send + Sync {
     /// Whether pages carry bytes, always or never. Where not, none of their copies is made.
     fn keeps_bytes(&self) -> bool;
-    /// The same once more: what either holds now both share, and what is written to one from now on the other
+    /// A copy: what either holds now both share, and what is written to one from now on the other
     /// never sees.
     ///
     /// # Errors
@@ -110,10 +110,7 @@ pub trait Media: Any + Send + Sync {
     /// # Errors
     /// When that cannot be written, or what they hold has a place of its own.
     fn save(&self, _: &mut Saver) -> io::Result<()> {
-        Err(io::Error::other(format!(
-            "{} have a place of their own; save the drive apart from them",
-            self.name()
-        )))
+        Err(io::Error::other(format!("{} are stored separately; save the drive without them", self.name())))
     }
     /// Read it back.
     ///

@@ -176,7 +176,7 @@ pub struct DriveInfo<'a> {
 
 /// A scheme that cannot work on a device, and why.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("scheme {scheme} cannot run on device {device}: {reason}")]
+#[error("scheme {scheme} does not support device {device}: {reason}")]
 pub struct Refusal {
     /// The scheme.
     pub scheme: String,

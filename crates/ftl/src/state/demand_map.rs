@@ -226,13 +226,13 @@ impl DemandMap {
 /// Why a drive under a layout cannot have its map on flash, if it cannot.
 pub(crate) fn refusal(layout: &Layout) -> Option<String> {
     let why = if layout.map.knows_sectors() || layout.merges.is_some() {
-        "its map knows parts of pages, and has no entry of a fixed size for each page"
+        "its map tracks parts of pages and has no fixed-size entries"
     } else if layout.second_home.is_some() {
-        "its data lie on two media from the beginning, and where its map would lie is not defined"
+        "its data are on two media, so the location of the map is not defined"
     } else {
         return None;
     };
     Some(format!(
-        "{why}, so the map cannot be cached by pages; set dram.map_cache=off, or choose another scheme"
+        "{why}, so the map cannot be cached page by page; set dram.map_cache=off, or choose another scheme"
     ))
 }

@@ -17,8 +17,8 @@ pub enum LatencyPart {
     Admission = 0,
     /// For the page of the map with its entry, where the map is on flash.
     MapMiss,
-    /// In the drive's RAM: for the company of a one-shot group, for the missing sectors of a page, for
-    /// the writes that a flush waits for.
+    /// In the drive's RAM: for the other pages of a one-shot program, for the missing sectors of a page, for the
+    /// writes that a flush waits for.
     Staging,
     /// Its plane works for the host.
     BehindHost,

@@ -15,7 +15,7 @@ use wordline_units::{Bytes, CellMode};
 /// Why it cannot, and what would do.
 pub(crate) fn check(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     if layout.regions.is_empty() || layout.regions.len() > 15 {
-        return Err(format!("it lays out {} regions; 1 to 15 are possible", layout.regions.len()));
+        return Err(format!("its layout has {} regions; allowed: 1 to 15", layout.regions.len()));
     }
     if let Some(why) = superblocks::refusal(drive, layout) {
         return Err(why);
@@ -41,7 +41,7 @@ fn check_pools(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
         used[pool.medium] += pool.blocks_per_plane;
         if used[pool.medium] > medium.blocks_per_plane {
             return Err(format!(
-                "it wants {} blocks a plane of medium {:?}, which has {}",
+                "it needs {} blocks per plane of medium {:?}, which has {}",
                 used[pool.medium], medium.name, medium.blocks_per_plane
             ));
         }
@@ -64,8 +64,8 @@ pub(crate) fn check_reserves(pools: &[PoolState], wear: &Wear) -> Result<(), Str
         _ => format!(", and {further} for wear.enforce and wear.static"),
     };
     Err(format!(
-        "a pool of {has} blocks a plane keeps {reserve} erased, one for each region that collects within it{of_wear}, and \
-         has none to write; it wants {}, so it lacks {}",
+        "a pool of {has} blocks per plane keeps {reserve} erased for GC, one for each region{of_wear}, so \
+         none is left for data; it needs {}, {} more",
         reserve + 1,
         reserve + 1 - has
     ))
@@ -88,8 +88,8 @@ fn check_capacity(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     let fits = if fits >= 64 << 20 { fits >> 20 << 20 } else { fits } / unit * unit;
     let modes: Vec<String> = resting_modes(layout).iter().map(CellMode::to_string).collect();
     Err(format!(
-        "its layout holds {} of data in {} mode, less than the capacity of {}; set capacity.logical={}, or leave it a \
-         denser mode and more blocks",
+        "its layout stores {} in {} mode, less than the capacity of {}; set capacity.logical={}, or use a \
+         denser mode or more blocks",
         Bytes(holds),
         modes.join(" and "),
         Bytes(capacity),
@@ -110,7 +110,7 @@ fn resting_modes(layout: &Layout) -> Vec<CellMode> {
 fn check_modes(drive: &DriveInfo, region: &Region, medium: &Medium) -> Result<(), String> {
     if medium.mode(region.mode).is_none() {
         return Err(format!(
-            "region {} is {}, which medium {:?} does not offer",
+            "region {} uses {} mode, which medium {:?} does not support",
             region.name, region.mode, medium.name
         ));
     }
@@ -119,8 +119,8 @@ fn check_modes(drive: &DriveInfo, region: &Region, medium: &Medium) -> Result<()
         let unknown = |mode: &CellMode| errors.mode(*mode).is_none();
         if let Some(mode) = [Some(region.mode), as_slc].into_iter().flatten().find(unknown) {
             return Err(format!(
-                "region {} holds {mode} pages, of which error model {} says nothing; give \
-                 [errors.{}], choose another model, or set errors=off",
+                "region {} uses {mode} mode, for which error model {} has no parameters; add [errors.{}], \
+                 choose another model, or set errors=off",
                 region.name,
                 errors.name,
                 mode.key()
@@ -129,7 +129,7 @@ fn check_modes(drive: &DriveInfo, region: &Region, medium: &Medium) -> Result<()
     }
     if drive.spec.wear.enforce && medium.mode(region.mode).is_none_or(|t| t.endurance == 0) {
         return Err(format!(
-            "region {} holds {mode} pages, whose endurance is not known, and wear.enforce is on; give \
+            "region {} uses {mode} mode without an endurance, but wear.enforce is on; set \
              medium.{}.{}.endurance, or set wear.enforce=false",
             region.name,
             medium.name,
@@ -145,14 +145,14 @@ fn check_programs(region: &Region, medium: &Medium) -> Result<(), String> {
     region.rule.check(medium.shape(region.mode)).map_err(|e| format!("region {}: {e}", region.name))?;
     if region.rule.reprograms() && medium.mode(CellMode::Slc).is_none() {
         return Err(format!(
-            "the windows of region {} serve as SLC first, which medium {:?} does not offer",
+            "the windows of region {} start in SLC mode, which medium {:?} does not support",
             region.name, medium.name
         ));
     }
     let pages = region.rule.pages_per_program();
     if pages != 1 && pages != region.mode.bits() {
         return Err(format!(
-            "region {} programs {pages} pages at once, but a {} wordline has {}",
+            "region {} programs {pages} pages in one operation, but a {} wordline has {}",
             region.name,
             region.mode,
             region.mode.bits()
@@ -160,7 +160,7 @@ fn check_programs(region: &Region, medium: &Medium) -> Result<(), String> {
     }
     if region.pad_after.is_none() && pages > 1 && !region.protected {
         return Err(format!(
-            "region {} never pads its one-shot groups, which needs a protected program buffer",
+            "region {} never pads its wordlines, which requires a protected program buffer",
             region.name
         ));
     }

@@ -1,5 +1,5 @@
 //! A watch on work without progress: a drive that erases its blocks again and again, while nothing of the host's comes to
-//! flash and no request comes, goes round in circles.
+//! flash and no request comes, is in a livelock.
 
 /// How often a drive may erase all its blocks while nothing comes of it. What idle time, refresh and levelling do on their
 /// own takes each block a few times.

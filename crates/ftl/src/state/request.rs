@@ -69,7 +69,7 @@ pub enum Prefetch {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum RequestError {
     /// It reaches past the end.
-    #[error("request {number} covers bytes {from} to {to}, but the drive ends at {end}")]
+    #[error("request {number} covers bytes {from} to {to}, but the capacity is {end} bytes")]
     BeyondDrive {
         /// Its number.
         number: u64,
@@ -81,7 +81,7 @@ pub enum RequestError {
         end: u64,
     },
     /// It covers nothing.
-    #[error("request {number} has no length; a read, write or trim covers at least 512 bytes")]
+    #[error("request {number} has length 0; a read, write or trim covers at least 512 bytes")]
     Empty {
         /// Its number.
         number: u64,
@@ -92,7 +92,7 @@ pub enum RequestError {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Fault {
     /// A scheme decided something illegal.
-    #[error("scheme {scheme} made an illegal decision at {} ns: {decision} ({state})", time.0)]
+    #[error("scheme {scheme}: illegal decision at t = {} ns: {decision} ({state})", time.0)]
     IllegalDecision {
         /// The scheme.
         scheme: String,
@@ -103,8 +103,8 @@ pub enum Fault {
         /// What the drive looked like.
         state: String,
     },
-    /// A scheme could not decide.
-    #[error("scheme {scheme} could not decide at {} ns, asked to {hook}: {reason}", time.0)]
+    /// A hook of a scheme failed.
+    #[error("scheme {scheme}: {hook}() failed at t = {} ns: {reason}", time.0)]
     Undecided {
         /// The scheme.
         scheme: String,
@@ -116,7 +116,7 @@ pub enum Fault {
         reason: String,
     },
     /// What keeps the data has failed.
-    #[error("the media failed at {} ns: {error}; the drive has stopped", time.0)]
+    #[error("media error at t = {} ns: {error}; the drive has stopped", time.0)]
     Media {
         /// Where, what, and how it is mended.
         error: MediaError,
@@ -125,9 +125,8 @@ pub enum Fault {
     },
     /// The drive works and works, and nothing comes of it.
     #[error(
-        "the drive goes round in circles at {} ns: it has erased {erases} blocks since a request last came or data of the \
-         host reached flash; left are {left}; if the scheme is yours, see that its idle work ends, else please report it \
-         with the command that led here",
+        "livelock at t = {} ns: {erases} blocks erased since the last host progress; pending: {left}; if \
+         this is your scheme, make sure that its idle work ends; otherwise please report the command",
         time.0
     )]
     NoProgress {
@@ -139,7 +138,7 @@ pub enum Fault {
         left: String,
     },
     /// Wordline itself is at fault.
-    #[error("internal fault at {} ns: {what}; please report it with the command that led here", time.0)]
+    #[error("internal error at t = {} ns: {what}; please report the command", time.0)]
     Internal {
         /// What went wrong.
         what: String,

@@ -185,7 +185,7 @@ impl State {
             .collect();
         let regions = regions_of(drive, layout, &pools, &stripes);
         let superblocks = Superblocks::new(drive.spec.superblock, &geometry, &stripes);
-        let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
+        let unmapped = |e| refuse(format!("cannot allocate its tables: {e}"));
         let idles = layout.enabled_hooks.contains(Hooks::IDLE);
         let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };
         let trims = TrimLog::new(&geometry, layout.map, drive.logical_pages);

@@ -50,19 +50,20 @@ pub(crate) fn refusal(drive: &DriveInfo, layout: &Layout) -> Option<String> {
     let copies = |m: &Medium| m.modes.iter().flatten().any(|mode| mode.copy_back.is_some());
     let in_parts = |r: &Region| r.rule.by_bit() || r.rule.reprograms() || r.partial_victims;
     let why = if layout.map.knows_sectors() || layout.merges.is_some() {
-        "its map knows parts of pages"
+        "its map tracks parts of pages"
     } else if layout.enabled_hooks.contains(Hooks::IDLE) {
-        "it collects in idle time, a page at a time, and superblocks are collected as a whole"
+        "its idle GC works page by page, but superblocks are collected as a whole"
     } else if layout.enabled_hooks.contains(Hooks::COLLECT) {
-        "it chooses victims by itself, block by block"
+        "it chooses its own victims, block by block"
     } else if layout.regions.iter().any(in_parts) {
         "it programs the pages of a block in parts"
     } else if layout.second_home.is_some() {
-        "its data lie on two media from the beginning"
+        "its data are on two media"
     } else if wears {
-        "blocks retire (wear.enforce, wear.bad_blocks), and how a superblock goes on without one is not modelled"
+        "blocks retire (wear.enforce, wear.bad_blocks), and superblocks with a missing block are not \
+         modelled"
     } else if drive.spec.media.iter().any(copies) {
-        "its flash copies pages within a plane (copy_back), and superblocks are filled across planes"
+        "its flash uses copy-back within a plane, but superblocks are filled across planes"
     } else {
         return None;
     };

@@ -116,5 +116,10 @@ fn a_drive_is_not_recovered_under_a_layout_that_has_not_written_it() {
     let image = b.ftl.power_cut(&[]);
     let other = Box::new(bench::Told::new(bench::one(CellMode::Slc)));
     let refusal = wordline_ftl::Ftl::recover(&drive.info(), other, image, b.now).map(|_| ()).unwrap_err();
-    assert!(refusal.reason.contains("which is not how this layout would write it"), "{refusal}");
+    assert!(
+        refusal.reason.contains(
+            "which this layout does not use; power on with the same device, scheme and parameters as before"
+        ),
+        "{refusal}"
+    );
 }

@@ -87,14 +87,14 @@ fn each_illegal_decision_is_refused_with_its_reason() {
     assert_eq!(
         said,
         [
-            "place logical page 1 as it is (sectors 0b1100 of it lie elsewhere, and a page map knows one place a page)",
-            "route to Lsb slots (a block under Sequential has none)",
-            "place into a merge buffer (its layout has none)",
-            "SetQuota(RegionId(9), 1) (there is no such region)",
-            "SetSlotQuota(RegionId(9), 1) (there is no such region)",
-            "move to region 9 (there is no such region)",
-            "collect region 9 in plane 0 (the region has no blocks there)",
-            "collect block 7 of region 0 (block 7 is Free in region 0)",
+            "place logical page 1 as it is (its sectors 0b1100 are stored elsewhere, and a page-level map has one entry per page)",
+            "route to Lsb slots (blocks with program rule Sequential have no such slots)",
+            "place into a merge buffer (the layout has no merge buffer)",
+            "SetQuota(RegionId(9), 1) (unknown region)",
+            "SetSlotQuota(RegionId(9), 1) (unknown region)",
+            "move to region 9 (unknown region)",
+            "collect region 9 in plane 0 (the region has no blocks in that plane)",
+            "collect block 7 from region 0 (block 7 is Free in region 0)",
         ]
     );
 }
@@ -110,7 +110,7 @@ fn collected_and_sealed_data_are_held_to_the_same_rules() {
             while b.ftl.fault().is_none() && b.step() {}
         }
     }
-    assert_eq!(fault(&mut b), "place in region 9 (there is no such region)");
+    assert_eq!(fault(&mut b), "place in region 9 (unknown region)");
 
     let mut b = Bench::new(bench::overlay(), &[]);
     b.orders().sealed = Some(along(Route::into_buffer(0)));
@@ -118,7 +118,7 @@ fn collected_and_sealed_data_are_held_to_the_same_rules() {
     b.write(1, 0, 2);
     assert_eq!(
         fault(&mut b),
-        "place a sealed page in the merge buffer (only data that the host writes wait there, and the page is sealed)"
+        "place a sealed page in the merge buffer (the merge buffer takes host data only, and the page is sealed)"
     );
 }
 
@@ -130,13 +130,13 @@ fn a_group_may_not_fall_back_on_a_region_of_single_pages() {
     (0..3).for_each(|page| _ = b.write(page, 0, 4));
     assert_eq!(
         fault(&mut b),
-        "a group of 3 pages falls back on region S (the group was formed for region 1)"
+        "a wordline of 3 pages falls back to region S (the wordline was assembled for region 1)"
     );
 }
 
 #[test]
 fn host_data_may_not_be_placed_in_a_region_that_is_not_there() {
-    assert_eq!(told_to_place(to(NOWHERE)), "place in region 9 (there is no such region)");
+    assert_eq!(told_to_place(to(NOWHERE)), "place in region 9 (unknown region)");
 }
 
 #[test]
@@ -158,14 +158,18 @@ fn a_layout_that_does_not_fit_its_drive_is_refused_with_its_reason() {
         plan
     };
     let table: [(Plan, Keys, &str); 10] = [
-        (none, &[], "it lays out 0 regions"),
-        (bench::plan(&[6, 5], one().layout.regions, MapKind::Page), &[], "it wants 11 blocks a plane"),
+        (none, &[], "its layout has 0 regions"),
+        (bench::plan(&[6, 5], one().layout.regions, MapKind::Page), &[], "it needs 11 blocks per plane"),
         (changed(|r| r.mode = CellMode::Qlc), &[], "region D is QLC"),
         (changed(|r| r.rule = ProgramRule::OneShot(3)), &[], "region D programs 3 pages at once"),
         (bench::one_shot().with(|r| r.pad_after = None), &[], "region D never pads"),
-        (one().asking(Hooks::IDLE), &[("parallel.superblock", "die")], "it collects in idle time"),
-        (one().asking(Hooks::COLLECT), &[("parallel.superblock", "die")], "it chooses victims by itself"),
-        (bench::sectors(), &[("dram.map_cache", "2KiB")], "its map knows parts of pages"),
+        (
+            one().asking(Hooks::IDLE),
+            &[("parallel.superblock", "die")],
+            "its idle GC works page by page, but superblocks are collected as a whole",
+        ),
+        (one().asking(Hooks::COLLECT), &[("parallel.superblock", "die")], "it chooses its own victims"),
+        (bench::sectors(), &[("dram.map_cache", "2KiB")], "its map tracks parts of pages"),
         (
             bench::sectors(),
             &[("ack.mode", "buffer"), ("ack.pages", "4"), ("ack.flush", "when-full")],
@@ -197,11 +201,11 @@ fn a_request_that_covers_nothing_or_too_much_is_not_taken() {
     assert_eq!(said(63, 1, HostOp::Read), None);
     assert_eq!(
         said(0, 0, HostOp::Trim).unwrap(),
-        "request 3 has no length; a read, write or trim covers at least 512 bytes"
+        "request 3 has length 0; a read, write or trim covers at least 512 bytes"
     );
     assert_eq!(
         said(63, 2, HostOp::Write).unwrap(),
-        "request 3 covers bytes 32256 to 33280, but the drive ends at 32768"
+        "request 3 covers bytes 32256 to 33280, but the capacity is 32768"
     );
     assert!(said(u64::MAX, 2, HostOp::Read).is_some());
 }

@@ -94,8 +94,10 @@ impl Log {
     /// All that was committed is on the disk: in the log, or from there where it belongs.
     pub(crate) fn sync(&self) -> Result<(), NotWritten> {
         self.file.sync_data().map_err(|e| {
-            let why =
-                format!("{}: it cannot be written: {e}; mend that, and serve it again", self.path.display());
+            let why = format!(
+                "{}: cannot be written: {e}; fix the cause and start the server again",
+                self.path.display()
+            );
             NotWritten { why, is_full: e.kind() == io::ErrorKind::StorageFull }
         })
     }
@@ -110,29 +112,32 @@ impl Folder {
     pub(crate) fn open(path: &Path) -> Result<Folder, ServeError> {
         let wrong = |what: String| ServeError::Input(format!("--data {}: {what}", path.display()));
         let io = |what: &str, e: io::Error| wrong(format!("{what}: {e}"));
-        std::fs::create_dir_all(path).map_err(|e| io("the folder cannot be made", e))?;
+        std::fs::create_dir_all(path).map_err(|e| io("cannot create the folder", e))?;
         let is_ours = |name: &str| name == LOCK || name.starts_with(DATABASE);
-        for entry in std::fs::read_dir(path).map_err(|e| io("it cannot be read", e))? {
-            let name = entry.map_err(|e| io("it cannot be read", e))?.file_name();
+        for entry in std::fs::read_dir(path).map_err(|e| io("cannot be read", e))? {
+            let name = entry.map_err(|e| io("cannot be read", e))?.file_name();
             if !is_ours(&name.to_string_lossy()) {
-                let what = format!("there are other files in it, as {}", name.to_string_lossy());
-                return Err(wrong(format!("{what}\n  allowed: a new or an empty folder, or one of a drive")));
+                let what = format!("contains other files, such as {}", name.to_string_lossy());
+                return Err(wrong(format!(
+                    "{what}\n  allowed: a new or empty folder, or the folder of a \
+                                          drive"
+                )));
             }
         }
         let options = File::options().create(true).truncate(false).write(true).open(path.join(LOCK));
-        let lock = options.map_err(|e| io("no lock can be made in it", e))?;
+        let lock = options.map_err(|e| io("cannot create a lock file", e))?;
         rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-            wrong("another server has it\n  allowed: a folder that no server has".to_string())
+            wrong("in use by another server\n  allowed: a folder that no server uses".to_string())
         })?;
         let database = path.join(DATABASE);
         let no_drive = |what: String| {
-            wrong(format!("{DATABASE} {what}\n  allowed: what `wordline serve --data` has made"))
+            wrong(format!("{DATABASE} {what}\n  allowed: a folder that `wordline serve --data` created"))
         };
         let open = |e: rusqlite::Error| match e.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-                no_drive(format!("is no drive: {e}"))
+                no_drive(format!("is not a drive: {e}"))
             }
-            _ => sql(path, "it cannot be opened", &e),
+            _ => sql(path, "cannot be opened", &e),
         };
         let database = Connection::open(database).map_err(open)?;
         let number =
@@ -144,7 +149,7 @@ impl Folder {
         }
         if !is_new && format != FORMAT {
             return Err(no_drive(format!(
-                "has format {format}, and this version of Wordline knows {FORMAT}"
+                "has format {format}; this version of Wordline reads format {FORMAT}"
             )));
         }
         let set =
@@ -173,7 +178,7 @@ impl Folder {
             look_at: FEWEST_ROWS,
             wear_written: Instant::now(),
             tidier: Tidier::new(path)
-                .map_err(|e| ServeError::Machine(format!("no thread can be begun: {e}")))?,
+                .map_err(|e| ServeError::Machine(format!("cannot start a thread: {e}")))?,
             log: 0,
             commits: 0,
         })
@@ -183,7 +188,7 @@ impl Folder {
     pub(crate) fn log(&self) -> Result<Log, ServeError> {
         let path = self.path.join(format!("{DATABASE}-wal"));
         let file = File::open(&path)
-            .map_err(|e| ServeError::Machine(format!("{}: it cannot be opened: {e}", path.display())))?;
+            .map_err(|e| ServeError::Machine(format!("{}: cannot be opened: {e}", path.display())))?;
         Ok(Log { path, file })
     }
 
@@ -215,12 +220,12 @@ impl Folder {
                 DETACH copy;",
             )
         };
-        copied().map_err(|e| sql(to, "it cannot be written", &e))
+        copied().map_err(|e| sql(to, "cannot be written", &e))
     }
 
     /// Its pages, as they are whenever they are asked for.
     pub(crate) fn pages(&self) -> Result<Pages, ServeError> {
-        Pages::open(&self.path).map_err(|e| sql(&self.path, "it cannot be read", &e))
+        Pages::open(&self.path).map_err(|e| sql(&self.path, "cannot be read", &e))
     }
 
     /// What was noted under a key.
@@ -273,9 +278,12 @@ impl Folder {
 
     fn not_written(&self, e: &rusqlite::Error) -> NotWritten {
         let is_full = e.sqlite_error_code() == Some(ErrorCode::DiskFull);
-        let mend = if is_full { "make room, and serve it again" } else { "mend that, and serve it again" };
+        let fix = if is_full { "free some space" } else { "fix the cause" };
         let place = self.path.join(DATABASE);
-        NotWritten { why: format!("{}: it cannot be written: {e}; {mend}", place.display()), is_full }
+        NotWritten {
+            why: format!("{}: cannot be written: {e}; {fix} and start the server again", place.display()),
+            is_full,
+        }
     }
 
     /// What protected RAM no longer holds, where there may be much of it: it is on flash, or not needed any more.

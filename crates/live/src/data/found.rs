@@ -98,7 +98,7 @@ impl Folder {
         })?;
         let wear: Option<Vec<u8>> = self.noted("wear").map_err(broken)?;
         let wear = wear.map(|bytes| postcard::from_bytes(&bytes)).transpose();
-        let wear = wear.map_err(|e| self.unread(&format!("how worn it is: {e}")))?;
+        let wear = wear.map_err(|e| self.unread(&format!("wear of the blocks: {e}")))?;
         let now = self.noted("now_ns").map_err(broken)?.unwrap_or(0);
         let sectors = writes.iter().flat_map(|w| w.mask.iter().map(|s| row_id(w.lpn.0, s as usize)));
         self.note_rows(sectors.collect(), trims.iter().map(|(entry, _)| *entry).collect());
@@ -162,17 +162,14 @@ impl Folder {
         };
         match all() {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(what)) => Err(self.unread(&format!("{what}: this is not what a drive writes"))),
+            Ok(Err(what)) => Err(self.unread(&format!("{what}: malformed"))),
             Err(e) => Err(self.unread(&e.to_string())),
         }
     }
 
     fn unread(&self, what: &str) -> ServeError {
-        let mend = "take the folder from a copy, or begin a new one";
-        ServeError::Input(format!(
-            "--data {}: it cannot be read: {what}\n  hint: {mend}",
-            self.path().display()
-        ))
+        let fix = "restore the folder from a copy, or start a new one";
+        ServeError::Input(format!("--data {}: cannot be read: {what}\n  hint: {fix}", self.path().display()))
     }
 }
 

@@ -31,14 +31,14 @@ impl Pages {
             lock(&pages.database).execute_batch("BEGIN; SELECT count(*) FROM drive;")?;
             Ok(pages)
         };
-        begun().map_err(|e| self.failed(e.to_string(), "mend that, and ask once more"))
+        begun().map_err(|e| self.failed(e.to_string(), "fix the cause and retry"))
     }
 
     /// The bytes of a page's part.
     pub(crate) fn read(&self, ppn: Ppn, part: usize) -> Result<PageData, MediaError> {
         let id = row_id(ppn.0, part);
         let place = || format!("physical page {}", ppn.0);
-        let mend = "take the folder from a copy, or write the page anew";
+        let mend = "restore the folder from a copy, or rewrite the page";
         let database = lock(&self.database);
         let found = database
             .prepare_cached("SELECT checksum, data FROM page WHERE id = ?1 AND data IS NOT NULL")
@@ -47,8 +47,8 @@ impl Pages {
             });
         match found.map_err(|e| self.failed(format!("{} cannot be read: {e}", place()), mend))? {
             Some((checksum, data)) if crc32fast::hash(&data) == checksum => Ok(data.into()),
-            Some(_) => Err(self.failed(format!("{}: its data do not fit their checksum", place()), mend)),
-            None => Err(self.failed(format!("{} is not there", place()), mend)),
+            Some(_) => Err(self.failed(format!("{}: checksum mismatch", place()), mend)),
+            None => Err(self.failed(format!("{} is missing", place()), mend)),
         }
     }
 

@@ -139,12 +139,12 @@ impl Engine {
             return true;
         }
         if matches!(verb, Verb::Write | Verb::WriteZeroes) && self.faults.no_space.meet() {
-            let reply = Reply::error(agreed, request.cookie, NbdError::NoSpace, "no space, as was planted");
+            let reply = Reply::error(agreed, request.cookie, NbdError::NoSpace, "injected: no space");
             self.answer_at_once(outbox, &request, arrived, reply, true);
             return true;
         }
         let error = (verb == Verb::Read && self.faults.fails(&range))
-            .then(|| (NbdError::Io, "a planted read error".to_string()));
+            .then(|| (NbdError::Io, "injected read error".to_string()));
         let arrival = self.clock.drive_time(arrived).unwrap_or(self.drive.now());
         let rest = Rest::new(verb, range, request.has(flag::NO_HOLE), request.has(flag::FUA));
         let id = self.next_command;
@@ -269,9 +269,9 @@ impl Engine {
         let Some((id, role)) = self.asked.remove(&completion.number) else { return };
         let failed = match completion.outcome {
             Outcome::Done => None,
-            Outcome::Uncorrectable => Some((NbdError::Io, "more errors than can be corrected".to_string())),
+            Outcome::Uncorrectable => Some((NbdError::Io, "uncorrectable read error".to_string())),
             Outcome::OutOfSpace => Some((NbdError::NoSpace, "the drive is full".to_string())),
-            Outcome::WornOut => Some((NbdError::NoSpace, "too many blocks have worn out".to_string())),
+            Outcome::WornOut => Some((NbdError::NoSpace, "too many blocks are worn out".to_string())),
         };
         let Some(command) = self.commands.get_mut(&id) else { return };
         if let Some(failed) = failed {
@@ -302,7 +302,7 @@ impl Engine {
             if let Some((_, why)) = command.error {
                 self.failed_behind += 1;
                 self.notes.push(format!(
-                    "a write of {} bytes at {} failed after it had been answered from the write cache: {why}",
+                    "a write of {} bytes at {} failed after it was acknowledged from the write cache: {why}",
                     command.request.length, command.request.offset
                 ));
             }
@@ -361,7 +361,7 @@ impl Engine {
 
     /// The drive has stopped: everybody is told, now and from now on.
     pub(crate) fn stop(&mut self, why: Stopped) {
-        self.notes.push(format!("the drive has stopped, and answers nothing but errors: {why}"));
+        self.notes.push(format!("the drive has stopped and fails every request: {why}"));
         let mut ids: Vec<u64> = self.commands.keys().copied().collect();
         ids.sort_unstable();
         self.stopped = Some(why);

@@ -51,7 +51,7 @@ impl Engine {
                 self.drive.volatile_mut().cut(seed, number);
                 let left = self.drive.volatile().cuts().last().map_or(String::new(), told);
                 self.notes.push(format!(
-                    "power cut {} at {} ns: {} requests of the drive lost, {} pages torn{left}; it takes requests again after {} ns",
+                    "power cut {} at {} ns: {} requests lost, {} pages torn{left}; ready again after {} ns",
                     self.cuts.len() + 1,
                     cut.at.0,
                     cut.lost,

@@ -82,9 +82,9 @@ pub(crate) fn handshake<S: Read + Write>(stream: &mut S, export: &Export) -> Res
                 agreed.structured = true;
                 say.add(answer::ACK, &[]);
             }
-            option::LIST | option::STRUCTURED_REPLY => say.invalid("this option has no data"),
+            option::LIST | option::STRUCTURED_REPLY => say.invalid("this option takes no data"),
             option::INFO | option::GO => match options::info(&data) {
-                None => say.invalid("the lengths in this option do not add up"),
+                None => say.invalid("the lengths in this option are inconsistent"),
                 Some(asked) if !export.is_called(Some(&asked.name)) => say.unknown(export),
                 Some(asked) => {
                     export.tell(&asked.infos, agreed, &mut say);
@@ -99,8 +99,8 @@ pub(crate) fn handshake<S: Read + Write>(stream: &mut S, export: &Export) -> Res
                 // "Issuing this command replaces all previously-set metadata contexts (including when this command fails)".
                 agreed.allocation &= lists;
                 match options::contexts(&data, lists) {
-                    None => say.invalid("the lengths in this option do not add up"),
-                    Some(_) if !agreed.structured => say.invalid("ask for structured replies first"),
+                    None => say.invalid("the lengths in this option are inconsistent"),
+                    Some(_) if !agreed.structured => say.invalid("negotiate structured replies first"),
                     Some(asked) if !export.is_called(Some(&asked.name)) => say.unknown(export),
                     Some(asked) => {
                         if asked.allocation {
@@ -115,7 +115,7 @@ pub(crate) fn handshake<S: Read + Write>(stream: &mut S, export: &Export) -> Res
                     }
                 }
             }
-            _ => say.add(answer::ERR_UNSUP, b"this server does not have the option"),
+            _ => say.add(answer::ERR_UNSUP, b"unsupported option"),
         }
         stream.write_all(&say.bytes)?;
     }
@@ -162,7 +162,7 @@ impl Answers {
     }
 
     fn unknown(&mut self, export: &Export) {
-        let why = format!("there is no such export; allowed are {:?} and the empty name", export.name);
+        let why = format!("unknown export; allowed: {:?} or the empty name", export.name);
         self.add(answer::ERR_UNKNOWN, why.as_bytes());
     }
 }

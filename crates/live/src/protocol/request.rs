@@ -57,7 +57,7 @@ pub(crate) fn request(head: &[u8; HEAD]) -> Result<Request, Broken> {
     let request =
         Request { verb, flags: u16_at(4), cookie: u64_at(8), offset: u64_at(16), length: u32_at(24) };
     if verb == Some(Verb::Write) && request.length > MAX_PAYLOAD {
-        let what = format!("a write of {} bytes, more than {MAX_PAYLOAD}", request.length);
+        let what = format!("a write of {} bytes exceeds {MAX_PAYLOAD}", request.length);
         return Err(Broken::protocol(what, "Block size constraints"));
     }
     Ok(request)
@@ -79,7 +79,7 @@ impl Request {
     /// The error for the client, and why.
     pub(crate) fn check(&self, size: u64, read_only: bool, agreed: Agreed) -> Result<Verb, Refused> {
         let Some(verb) = self.verb else {
-            return Err((NbdError::Invalid, "there is no such request".into()));
+            return Err((NbdError::Invalid, "unknown request type".into()));
         };
         let allowed = match verb {
             Verb::Read if agreed.structured => flag::DF | flag::FUA,
@@ -88,20 +88,20 @@ impl Request {
             _ => flag::FUA,
         };
         if self.flags & !allowed != 0 {
-            let what = format!("flags {:#x} of a request that may have {allowed:#x}", self.flags);
+            let what = format!("invalid flags {:#x}; allowed: {allowed:#x}", self.flags);
             return Err((NbdError::Invalid, what));
         }
         if matches!(verb, Verb::Flush | Verb::Disconnect) {
             return Ok(verb);
         }
         if verb == Verb::BlockStatus && !agreed.allocation {
-            return Err((NbdError::Invalid, "block status without base:allocation agreed on".into()));
+            return Err((NbdError::Invalid, "block status without negotiated base:allocation".into()));
         }
         if read_only && matches!(verb, Verb::Write | Verb::WriteZeroes | Verb::Trim) {
             return Err((NbdError::NotPermitted, "the drive is served read-only".into()));
         }
         if self.length == 0 {
-            return Err((NbdError::Invalid, "a request without a length".into()));
+            return Err((NbdError::Invalid, "a request with length 0".into()));
         }
         if verb == Verb::Read && self.length > MAX_PAYLOAD {
             let what = format!("a read of {} bytes; at most {MAX_PAYLOAD} are allowed", self.length);
@@ -112,7 +112,7 @@ impl Request {
             let writes = matches!(verb, Verb::Write | Verb::WriteZeroes);
             let error = if writes { NbdError::NoSpace } else { NbdError::Invalid };
             let what =
-                format!("{} bytes at {} reach past the end of the drive at {size}", self.length, self.offset);
+                format!("{} bytes at {} exceed the size of the drive, {size}", self.length, self.offset);
             return Err((error, what));
         }
         Ok(verb)

@@ -145,20 +145,26 @@ fn a_folder_that_is_not_this_drives_is_refused_and_stays_as_it_is() {
     let path = folder.path();
     let new = drive(0, &path.join("new"), "0");
     let drive_there = Served::new(new.clone());
-    assert!(refused(new.clone()).contains("another server has it\n  allowed: a folder that no server has"));
+    assert!(refused(new.clone()).contains(
+        "in use by another server\n  allowed: a folder that no server \
+                                           uses"
+    ));
     drive_there.stop();
     let mut other = new.clone();
     other.run.seed = 7;
-    assert!(refused(other).contains("it holds another drive: seed is "));
+    assert!(refused(other).contains("contains a different drive: seed is "));
     let mut other = new.clone();
     other.run.set.push(("capacity.logical".to_string(), "32MiB".to_string()));
     let said = refused(other);
-    assert!(said.contains("it holds another drive: device.") && said.contains("another folder"), "{said}");
+    assert!(
+        said.contains("contains a different drive: device.") && said.contains("another folder"),
+        "{said}"
+    );
 
     std::fs::create_dir(path.join("mine")).unwrap();
     std::fs::write(path.join("mine/letter.txt"), "dear").unwrap();
     let said = refused(drive(0, &path.join("mine"), "0"));
-    assert!(said.contains("other files in it, as letter.txt\n  allowed: a new or an empty folder"), "{said}");
+    assert!(said.contains("other files, such as letter.txt\n  allowed: a new or empty folder"), "{said}");
     let only = |at: &str| std::fs::read_dir(path.join(at)).unwrap().count();
     assert_eq!(only("mine"), 1, "nothing was written into it");
 
@@ -166,7 +172,11 @@ fn a_folder_that_is_not_this_drives_is_refused_and_stays_as_it_is() {
     std::fs::write(path.join("text/drive.sqlite"), "no database, though it has the name of one".repeat(99))
         .unwrap();
     let said = refused(drive(0, &path.join("text"), "0"));
-    assert!(said.contains("is no drive") && said.contains("what `wordline serve --data` has made"), "{said}");
+    assert!(
+        said.contains("is not a drive")
+            && said.contains("allowed: a folder that `wordline serve --data` created"),
+        "{said}"
+    );
 
     std::fs::create_dir(path.join("books")).unwrap();
     let books = rusqlite::Connection::open(path.join("books/drive.sqlite")).unwrap();
@@ -179,11 +189,14 @@ fn a_folder_that_is_not_this_drives_is_refused_and_stays_as_it_is() {
     database.execute("UPDATE block SET slots = '1x' WHERE block = 3", []).unwrap();
     drop(database);
     let said = refused(new.clone());
-    assert!(said.contains("block 3: this is not what a drive writes\n  hint: take the folder"), "{said}");
+    assert!(
+        said.contains("block 3: malformed\n  hint: restore the folder from a copy, or start a new one"),
+        "{said}"
+    );
     let database = rusqlite::Connection::open(path.join("new/drive.sqlite")).unwrap();
     database.pragma_update(None, "user_version", 2).unwrap();
     drop(database);
-    assert!(refused(new).contains("has format 2, and this version of Wordline knows 1"));
+    assert!(refused(new).contains("has format 2; this version of Wordline reads format 1"));
 }
 
 /// A file system of a few MiB, where this user may make one.
@@ -228,7 +241,11 @@ fn a_full_disk_is_told_and_nothing_that_was_answered_is_lost() {
     assert_eq!(client.ask(FLUSH, 0, 0, 0, &[]).0, 5);
     let log = drive_there.log().join("\n");
     assert!(
-        log.contains("drive.sqlite: it cannot be written: ") && log.contains("make room, and serve it again"),
+        log.contains("drive.sqlite: cannot be written: ")
+            && log.contains(
+                "free some space and start \
+                                                                              the server again"
+            ),
         "{log}"
     );
     drive_there.stop();

@@ -66,11 +66,11 @@ fn what_cannot_be_forked_is_told() {
     let control = served.folder.path().join("d.ctl");
     let wrong = |order: &str| wordline_live::ask(&control, order).unwrap_err().to_string();
     assert!(wrong("fork nbd=unix:/tmp/f speed=2").contains("allowed: fork [NAME] nbd=unix:PATH"));
-    assert!(wrong("fork one nbd=unix:/tmp/f").contains("snapshot NAME keeps one"));
+    assert!(wrong("fork one nbd=unix:/tmp/f").contains("none; create one with snapshot NAME"));
     served.ctl("snapshot two");
     assert!(wrong("fork one nbd=unix:/tmp/f").contains("allowed: two"));
     let taken = format!("fork two nbd=unix:{}", served.socket().display());
-    assert!(wrong(&taken).contains("somebody listens there already"));
+    assert!(wrong(&taken).contains("address already in use"));
     served.ctl("drop two");
-    assert!(wrong("drop two").contains("there is no such snapshot"));
+    assert!(wrong("drop two").contains("unknown snapshot"));
 }

@@ -55,7 +55,7 @@ fn a_session_run_again_has_the_result_of_the_live_run() {
         std::fs::write(&file, text.lines().take(400).map(|line| format!("{line}\n")).collect::<String>())
             .unwrap();
         let said = rerun_session(&kept, over()).unwrap_err().to_string();
-        assert!(said.contains("session.txt: it ends at line 400, in the midst of the session"), "{said}");
+        assert!(said.contains("session.txt: truncated at line 400"), "{said}");
     }
 }
 
@@ -105,5 +105,5 @@ fn what_is_no_session_is_named_with_what_is_allowed() {
     let error = |folder: &std::path::Path| rerun_session(folder, over()).unwrap_err().to_string();
     assert!(error(folder.path()).contains("cannot be read"));
     std::fs::write(folder.path().join("session.txt"), "hello\n").unwrap();
-    assert!(error(folder.path()).contains("line 1: this is no session"));
+    assert!(error(folder.path()).contains("line 1: not a session"));
 }

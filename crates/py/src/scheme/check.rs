@@ -40,11 +40,12 @@ pub(crate) fn check(
         refused += u64::from(judged(py, &failed, outcome, replay)?.refused);
     }
     for (done, case) in seeds(power_cuts).enumerate() {
-        progress.call1(("drives whose power is cut", done, power_cuts))?;
+        progress.call1(("drives with power cuts", done, power_cuts))?;
         py.check_signals()?;
         let tally = apart(py, || swarm.power_cuts(case, Swarm::length_of_cuts(case)))?;
         let replay = format!(
-            "on the drive of seed {case} whose power is cut: wordline.check(..., seed={case}, cases=0, power_cuts=1, states=0)"
+            "on the drive with power cuts of seed {case}: wordline.check(..., seed={case}, cases=0, \
+             power_cuts=1, states=0)"
         );
         cuts += judged(py, &failed, tally, replay)?.cuts;
     }

@@ -1,7 +1,7 @@
 //! A decision that numba has compiled, with the numbers that it learns. Where numba is not there, Python decides.
 
 use crate::error::{UserError, wrong};
-use crate::scheme::asked::bytes_of;
+use crate::scheme::hook_input::bytes_of;
 use pyo3::prelude::*;
 use wordline_ftl::{Origin, Parcel, Place};
 
@@ -33,7 +33,7 @@ impl Compiled {
         let (memory, export, address, length, entry): (Py<PyAny>, Py<PyAny>, usize, i64, Option<usize>) =
             rule.call_method0("_parts")?.extract()?;
         if places.is_empty() {
-            return Err(wrong("a wl.Compiled has no places"));
+            return Err(wrong("a wl.Compiled needs at least one place"));
         }
         // SAFETY: the address is that of a function which numba has compiled with this signature, and which its module
         // keeps for as long as the process lives.
@@ -64,11 +64,12 @@ impl Compiled {
             let most = self.places.len() - 1;
             UserError::new_err(match number {
                 i64::MIN => format!(
-                    "the compiled decision about page {lpn} raised an exception\n  hint: wordline.check runs it in \
-                     Python, which says which"
+                    "the compiled decision about page {lpn} raised an exception\n  hint: wordline.check \
+                     runs it in Python and shows the exception"
                 ),
                 _ => format!(
-                    "the decision about page {lpn} is {number}\n  allowed: 0 to {most}, one for each of its places"
+                    "the decision for page {lpn} is {number}\n  allowed: 0 to {most}, one for each of its \
+                     places"
                 ),
             })
         })

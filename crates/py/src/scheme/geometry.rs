@@ -36,7 +36,7 @@ impl Named {
         let at = self.regions.iter().position(|own| own == name);
         at.map(|i| RegionId(i as u8)).ok_or_else(|| {
             let all = self.regions.join(", ");
-            UserError::new_err(format!("there is no region {name:?}\n  allowed: {all}"))
+            UserError::new_err(format!("unknown region {name:?}\n  allowed: {all}"))
         })
     }
 
@@ -51,7 +51,7 @@ pub(crate) fn below(what: &str, number: u32, end: u32) -> PyResult<u32> {
     if number < end {
         return Ok(number);
     }
-    Err(UserError::new_err(format!("there is no {what} {number}\n  allowed: 0 to {}", end.saturating_sub(1))))
+    Err(UserError::new_err(format!("unknown {what} {number}\n  allowed: 0 to {}", end.saturating_sub(1))))
 }
 
 /// The drive's numbering: planes, dies, channels, blocks and places on flash.

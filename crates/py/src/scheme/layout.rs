@@ -136,8 +136,8 @@ impl AskedRegion {
         let units = drive.geometry.units_per_page(pool.medium);
         if moved_in == MovedIn::Rewritten && units != 2 {
             return Err(UserError::new_err(format!(
-                "region {:?} has moved_in=\"rewritten\", and a page of its flash holds {units} of the map\n  allowed: \
-                 where it holds 2",
+                "region {:?} has moved_in=\"rewritten\", but its pages hold {units} mapping units\n  \
+                 allowed: flash with 2 mapping units per page",
                 self.name
             )));
         }
@@ -174,7 +174,7 @@ impl AskedLayout {
         let names = &named.regions;
         if let Some(name) = names.iter().enumerate().find_map(|(i, n)| names[..i].contains(n).then_some(n)) {
             return Err(UserError::new_err(format!(
-                "two regions are called {name:?}\n  allowed: each name once"
+                "duplicate region name {name:?}\n  allowed: unique names"
             )));
         }
         if !(1..=15).contains(&names.len()) {
@@ -194,7 +194,8 @@ impl AskedLayout {
         let second_home = match &self.second_home {
             Some((name, pages)) if named.region_of(name)? == home => {
                 return Err(UserError::new_err(format!(
-                    "second_home=({name:?}, {pages})\n  allowed: another region than {name:?}, which is the home"
+                    "second_home=({name:?}, {pages})\n  allowed: a region other than {name:?}, the home \
+                     region"
                 )));
             }
             Some((name, pages)) => Some((named.region_of(name)?, *pages)),

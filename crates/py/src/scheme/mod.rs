@@ -2,22 +2,22 @@
 //! any other; what it answers is read here, and its exceptions are kept for the caller.
 
 pub(crate) mod answers;
-mod asked;
 pub(crate) mod check;
 mod compiled;
 mod entry;
 mod failed;
 mod geometry;
+mod hook_input;
 mod layout;
-mod lent;
 mod python;
 mod routes;
 mod thread;
+mod view_handle;
 
 pub(crate) use answers::Decision;
-pub(crate) use asked::Parcel;
 pub(crate) use entry::with_classes;
 pub(crate) use failed::Failed;
 pub(crate) use geometry::Numbering;
-pub(crate) use lent::Lent;
+pub(crate) use hook_input::Parcel;
 pub(crate) use thread::attached;
+pub(crate) use view_handle::ViewHandle;

@@ -2,13 +2,13 @@
 
 use crate::error::UserError;
 use crate::scheme::answers::{AskedCollect, AskedCommand, AskedIdle, AskedMove, Decision};
-use crate::scheme::asked::{Parcel, named_tuple, request, span};
 use crate::scheme::failed::Failed;
 use crate::scheme::geometry::{Named, Numbering};
+use crate::scheme::hook_input::{Parcel, named_tuple, request, span};
 use crate::scheme::layout::AskedLayout;
-use crate::scheme::lent::{Lent, Spare, lend};
 use crate::scheme::routes::Routes;
 use crate::scheme::thread::attached;
+use crate::scheme::view_handle::{Spare, ViewHandle, with_view};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -83,13 +83,13 @@ impl PyScheme {
         &self,
         hook: &'static str,
         view: &View<'_>,
-        call: impl FnOnce(Python<'_>, &Bound<'_, Lent>) -> PyResult<T>,
+        call: impl FnOnce(Python<'_>, &Bound<'_, ViewHandle>) -> PyResult<T>,
     ) -> T {
         self.failed.note(hook);
         let asked = self.asked.get() + 1;
         self.asked.set(asked);
         view.answer(attached(|py| {
-            let answered = lend(py, view, (&self.named, &self.spare), |lent| call(py, lent));
+            let answered = with_view(py, view, (&self.named, &self.spare), |handle| call(py, handle));
             // What a list or a dictionary of a State takes is looked at when hooks were asked once, 16 times, 256 times ...
             let is_looked_at = asked.is_power_of_two() && asked.trailing_zeros().is_multiple_of(4);
             let kept = || if is_looked_at { self.check_learnt(py) } else { Ok(()) };
@@ -222,7 +222,7 @@ fn answered<'py, T: FromPyObjectOwned<'py>>(
 /// What is said of an answer of `split_write` that is none.
 fn not_a_mask(answer: &Bound<'_, PyAny>, whole: &Span) -> PyErr {
     UserError::new_err(format!(
-        "split_write() returned {answer}\n  allowed: the bits of some of the sectors that are written, {:#b}",
+        "split_write() returned {answer}\n  allowed: a subset of the written sectors, {:#b}",
         whole.mask.0
     ))
 }
@@ -264,24 +264,24 @@ impl Scheme for PyScheme {
             Ok(Some(place)) => return place,
             Err(e) => return self.ask("routes", view, |_, _| Err(e)),
         }
-        self.ask("place", view, |py, lent| {
+        self.ask("place", view, |py, handle| {
             let asked = Parcel::of(py, parcel, &self.named, self.sector);
-            self.placed(self.place.call1(py, (asked, lent))?.bind(py))
+            self.placed(self.place.call1(py, (asked, handle))?.bind(py))
         })
     }
 
     fn admit(&mut self, request: &HostRequest, view: &View) -> Tag {
-        self.ask("admit", view, |py, lent| {
+        self.ask("admit", view, |py, handle| {
             let asked = self::request(py, request)?;
-            let answer = self.object.bind(py).call_method1(intern!(py, "admit"), (asked, lent))?;
+            let answer = self.object.bind(py).call_method1(intern!(py, "admit"), (asked, handle))?;
             answered("admit", "a whole number from 0 to 255", &answer).map(Tag)
         })
     }
 
     fn make_room(&mut self, parcel: &wordline_ftl::Parcel, view: &View, out: &mut Vec<Move>) {
-        self.ask("make_room", view, |py, lent| {
+        self.ask("make_room", view, |py, handle| {
             let asked = Parcel::of(py, parcel, &self.named, self.sector);
-            let answer = self.object.bind(py).call_method1(intern!(py, "make_room"), (asked, lent))?;
+            let answer = self.object.bind(py).call_method1(intern!(py, "make_room"), (asked, handle))?;
             let moves: Vec<AskedMove> = answered("make_room", "a list of wordline.Move", &answer)?;
             for m in moves {
                 out.push(m.read(&self.named)?);
@@ -291,9 +291,9 @@ impl Scheme for PyScheme {
     }
 
     fn split_write(&mut self, whole: &Span, view: &View) -> SectorMask {
-        self.ask("split_write", view, |py, lent| {
+        self.ask("split_write", view, |py, handle| {
             let answer =
-                self.object.bind(py).call_method1(intern!(py, "split_write"), (span(py, whole)?, lent))?;
+                self.object.bind(py).call_method1(intern!(py, "split_write"), (span(py, whole)?, handle))?;
             let mask: u32 = answer.extract().map_err(|_| not_a_mask(&answer, whole))?;
             let within = mask != 0 && whole.mask.covers(SectorMask(mask));
             if within { Ok(SectorMask(mask)) } else { Err(not_a_mask(&answer, whole)) }
@@ -301,28 +301,28 @@ impl Scheme for PyScheme {
     }
 
     fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
-        self.ask("read", view, |py, lent| {
+        self.ask("read", view, |py, handle| {
             let facts = (seen.lpn.0, seen.ppn.0, PyString::intern(py, seen.mode.key()), seen.retries);
             let asked = named_tuple(READ_SEEN.import(py, FACE, "ReadSeen")?, facts)?;
-            let answer = self.object.bind(py).call_method1(intern!(py, "read"), (asked, lent))?;
+            let answer = self.object.bind(py).call_method1(intern!(py, "read"), (asked, handle))?;
             let moved: Option<AskedMove> = answered("read", "a wordline.Move, or None", &answer)?;
             moved.map(|m| m.read(&self.named)).transpose()
         })
     }
 
     fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
-        self.ask("collect", view, |py, lent| {
+        self.ask("collect", view, |py, handle| {
             let region = self.named.name_in(py, need.region);
             let answer =
-                self.object.bind(py).call_method1(intern!(py, "collect"), (region, need.plane.0, lent))?;
+                self.object.bind(py).call_method1(intern!(py, "collect"), (region, need.plane.0, handle))?;
             let collect: Option<AskedCollect> = answered("collect", "a wordline.Collect, or None", &answer)?;
             collect.map(|c| c.read(&self.named)).transpose()
         })
     }
 
     fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
-        self.ask("idle", view, |py, lent| {
-            let answer = self.object.bind(py).call_method1(intern!(py, "idle"), (plane.0, lent))?;
+        self.ask("idle", view, |py, handle| {
+            let answer = self.object.bind(py).call_method1(intern!(py, "idle"), (plane.0, handle))?;
             let allowed = "a wordline.Move, a wordline.Collect, or None";
             let work: Option<AskedIdle> = match names_a_region(&answer) {
                 true => Some(AskedIdle::Collect(answered("idle", allowed, &answer)?)),
@@ -333,11 +333,11 @@ impl Scheme for PyScheme {
     }
 
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
-        let renewed: Option<Routes> = self.ask("tick", view, |py, lent| {
+        let renewed: Option<Routes> = self.ask("tick", view, |py, handle| {
             let object = self.object.bind(py);
             // A ready-made layout may ask for ticks that the class has no use for.
             if object.hasattr("tick")? {
-                let answer = object.call_method1(intern!(py, "tick"), (lent,))?;
+                let answer = object.call_method1(intern!(py, "tick"), (handle,))?;
                 let allowed = "a list of wordline.SetQuota and wordline.Move, which may be empty";
                 let commands: Vec<AskedCommand> = answered("tick", allowed, &answer)?;
                 commands.iter().try_for_each(|c| c.read(&self.named, out))?;

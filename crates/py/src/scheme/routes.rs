@@ -3,9 +3,9 @@
 
 use crate::error::{UserError, wrong};
 use crate::scheme::answers::Decision;
-use crate::scheme::asked::bytes_of;
 use crate::scheme::compiled::Compiled;
 use crate::scheme::geometry::Named;
+use crate::scheme::hook_input::bytes_of;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -36,7 +36,10 @@ impl Routes {
     /// What `routes` of an object has answered.
     pub(crate) fn read(answer: &Bound<'_, PyAny>, named: &Named, logical_pages: u32) -> PyResult<Routes> {
         let answer = answer.cast::<PyDict>().map_err(|_| {
-            wrong("routes() returned no dictionary\n  allowed: places by origin, as in {\"host\": wl.to(\"slc\")}")
+            wrong(
+                "routes() did not return a dictionary\n  allowed: places by origin, as in {\"host\": \
+                   wl.to(\"slc\")}",
+            )
         })?;
         let mut rules = [const { None }; ORIGINS.len()];
         for (origin, rule) in answer.iter() {
@@ -44,7 +47,7 @@ impl Routes {
             let Some(at) = ORIGINS.iter().position(|known| *known == origin) else {
                 let all = ORIGINS.join(", ");
                 return Err(UserError::new_err(format!(
-                    "routes() has the origin {origin:?}\n  allowed: {all}"
+                    "routes() has unknown origin {origin:?}\n  allowed: {all}"
                 )));
             };
             rules[at] = Some(Rule::read(&rule, named, logical_pages)?);
@@ -91,7 +94,7 @@ impl Rule {
         let place = |given: &Bound<'_, PyAny>| -> PyResult<Place> {
             let decision = given.cast::<Decision>().map_err(|_| {
                 wrong(
-                    "routes() has a rule that is no place\n  allowed: wl.to(...), wl.BySize, wl.ByPage, \
+                    "routes() has an invalid rule\n  allowed: wl.to(...), wl.BySize, wl.ByPage, \
                        wl.Compiled",
                 )
             })?;
@@ -102,7 +105,7 @@ impl Rule {
             let steps: Vec<(u64, Place)> =
                 steps.iter().map(|(most, to)| Ok((*most, place(to)?))).collect::<PyResult<_>>()?;
             if !steps.is_sorted_by(|a, b| a.0 < b.0) {
-                return Err(wrong("the sizes of a wl.BySize do not rise"));
+                return Err(wrong("the sizes of wl.BySize must ascend"));
             }
             return Ok(Rule::BySize(steps, place(&rule.getattr("above")?)?));
         }
@@ -118,14 +121,14 @@ impl Rule {
             let places = places()?;
             if classes.len() != logical_pages as usize {
                 return Err(UserError::new_err(format!(
-                    "the classes of a wl.ByPage are {}\n  allowed: one of a byte for each of the {logical_pages} \
+                    "the classes of wl.ByPage are {}\n  allowed: one byte for each of the {logical_pages} \
                      logical pages",
                     classes.len()
                 )));
             }
             if let Some(class) = classes.iter().find(|class| **class as usize >= places.len()) {
                 return Err(UserError::new_err(format!(
-                    "a wl.ByPage has the class {class}\n  allowed: 0 to {}, one for each of its places",
+                    "wl.ByPage has class {class}\n  allowed: 0 to {}, one per place",
                     places.len().saturating_sub(1)
                 )));
             }

@@ -137,7 +137,7 @@ impl Page {
             "<section id=\"not-modelled\">\n<h2>What is not modelled</h2>\n<details class=\"card\">\n",
         );
         self.text.push_str(
-            "<summary>What a real drive does and this one does not</summary>\n<div class=\"prose\">\n",
+            "<summary>What a real drive does and this model does not</summary>\n<div class=\"prose\">\n",
         );
         pulldown_cmark::html::push_html(&mut self.text, pulldown_cmark::Parser::new(NOT_MODELLED));
         self.text.push_str("</div>\n</details>\n</section>\n");
@@ -154,7 +154,7 @@ fn footer(comparison: &Comparison, cast: &Cast) -> Vec<String> {
             escape(&number::Quantity::Iops.show(r.speed.requests_per_s)),
         )
     };
-    let link = "Read with care: <a href=\"#not-modelled\">what is not modelled</a>".to_string();
+    let link = "Limits: <a href=\"#not-modelled\">what is not modelled</a>".to_string();
     std::iter::once(link).chain(comparison.reports.iter().zip(&cast.labels).map(line)).collect()
 }
 

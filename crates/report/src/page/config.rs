@@ -29,7 +29,7 @@ pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
     let alike = |values: &[String]| values.windows(2).all(|w| w[0] == w[1]);
     let differing = keys.iter().filter(|(_, v)| !alike(v));
     if differing.clone().next().is_some() {
-        out.push_str("<p class=\"caption\">Where the runs differ:</p>\n");
+        out.push_str("<p class=\"caption\">Differences between the runs:</p>\n");
         table(out, "config", "Differences of configuration", |out| {
             out.push_str("<thead><tr><th scope=\"col\">key</th>");
             for label in &cast.labels {
@@ -56,7 +56,7 @@ pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
         out.push_str("</details>\n");
     }
     if keys.len() > KEYS_MAX {
-        out.push_str("<p class=\"caption\">There are more keys than are shown; the JSON has them all.</p>\n");
+        out.push_str("<p class=\"caption\">The JSON has further keys.</p>\n");
     }
     out.push_str("</section>\n");
 }

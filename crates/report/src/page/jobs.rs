@@ -79,7 +79,7 @@ fn table(
             out.push_str("</tbody>\n");
         });
         if askers.len() > ROWS_MAX {
-            let _ = writeln!(out, "<p class=\"caption\">There are more {id}; the JSON has them all.</p>");
+            let _ = writeln!(out, "<p class=\"caption\">The JSON has further {id}.</p>");
         }
     }
     out.push_str("</section>\n");

@@ -25,7 +25,7 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
     let figures = lifetime_figures(lifetimes);
     let (first, others) = figures.split_at(1.min(figures.len()));
     page.text.push_str("</section>\n");
-    for (title, figures) in [("How long it lasts", first), ("As it ages", others)] {
+    for (title, figures) in [("Lifetime", first), ("Aging", others)] {
         page.section(title, None);
         page.figures(figures);
         page.text.push_str("</section>\n");

@@ -32,7 +32,7 @@ pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
     }
     explained(out, &groups);
     if !comparison.refused.is_empty() {
-        out.push_str("<p class=\"caption\">Not on this device:</p>\n<dl class=\"refused\">\n");
+        out.push_str("<p class=\"caption\">Not supported on this device:</p>\n<dl class=\"refused\">\n");
         for refused in &comparison.refused {
             let (scheme, reason) = (soft(&refused.scheme), escape(&refused.reason));
             let _ = writeln!(out, "<dt>{scheme}</dt><dd>{reason}</dd>");
@@ -63,10 +63,10 @@ fn caption(out: &mut String, comparison: &Comparison, cast: &Cast) {
         let _ = writeln!(
             out,
             "<p class=\"caption\">The best of each measure is green and marked; {} is against {}. \
-             Runs that differ by less than half a per cent{} are alike.</p>",
+             Differences below 0.5 %{} are not marked.</p>",
             if explained.is_some() { "%" } else { "×" },
             escape(&cast.labels[comparison.baseline_index()]),
-            if explained.is_some() { ", or by less than the interval of their difference," } else { "" }
+            if explained.is_some() { ", or within the confidence interval," } else { "" }
         );
     }
     if let Some(text) = explained {

@@ -87,7 +87,7 @@ impl Page {
             self.text.push_str("</dl>\n");
         }
         if let Some(command) = &heading.command {
-            self.command("To make it again:", command);
+            self.command("Command:", command);
             if let Some(says) = class_without_file(command) {
                 self.push(format_args!("<p class=\"caption\">{}</p>\n", escape(says)));
             }

@@ -15,8 +15,7 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
     let (title, lead) = (name.to_string(), verdict(inspection, profile));
     page.open_heading(&Heading { title, lead, facts, ..Heading::default() });
     page.text.push_str("</header>\n<main>\n");
-    let refused =
-        |text: &String| ("warn", Said { who: vec![], text: format!("A run would refuse it: {text}") });
+    let refused = |text: &String| ("warn", Said { who: vec![], text: format!("A run rejects it: {text}") });
     page.notes("Faults", "", &inspection.refusals.iter().map(refused).collect::<Vec<_>>());
     let figures = trace_figures(inspection, profile);
     for (title, names) in SECTIONS {
@@ -37,10 +36,10 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
 
 /// The pictures, under their headings.
 const SECTIONS: [(&str, &[&str]); 4] = [
-    ("What is touched", &["footprint-over-time", "hot-spots-over-time"]),
-    ("When requests come", &["arrivals-over-time", "interarrival-cdf"]),
-    ("How soon data are used again", &["lru-hit-curve", "reuse-distances"]),
-    ("How long requests are", &["request-sizes"]),
+    ("Footprint", &["footprint-over-time", "hot-spots-over-time"]),
+    ("Arrivals", &["arrivals-over-time", "interarrival-cdf"]),
+    ("Reuse", &["lru-hit-curve", "reuse-distances"]),
+    ("Request sizes", &["request-sizes"]),
 ];
 
 fn verdict(i: &Inspection, p: &Profile) -> String {
@@ -53,7 +52,7 @@ fn verdict(i: &Inspection, p: &Profile) -> String {
     let tenth = p.reuse.pages / 10;
     if let Some(hits) = p.reuse.hits_at(tenth.max(1) * 4096).all {
         text += &format!(
-            " A cache of a tenth of the footprint ({}) would answer {} % of the page touches.",
+            " A cache of 10 % of the footprint ({}) has a hit rate of {} %.",
             number::bytes(tenth.max(1) * 4096),
             number::significant(hits * 100.0)
         );

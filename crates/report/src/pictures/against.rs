@@ -157,8 +157,8 @@ pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
         name: "differences".into(),
         title,
         caption:
-            "Means of the differences, seed by seed, with their 95 % confidence intervals; an interval that \
-                  touches the line is no proof of a difference."
+            "Mean differences, paired by seed, with 95 % confidence intervals; a difference whose interval \
+                  touches the line is not significant."
                 .to_string(),
         svg,
         csv: csv.0,

@@ -91,8 +91,8 @@ pub(crate) fn by_cause(cast: &Cast) -> Option<Figure> {
         Chart {
             name: "programs-by-cause",
             title: "Bytes programmed, by cause",
-            caption: "In units of what the host wrote, in whole mapping pages: the length of a bar is its WAF.",
-            axis: "bytes programmed / bytes the host wrote",
+            caption: "Relative to host writes in whole mapping pages: the length of a bar is the WAF.",
+            axis: "media writes / host writes",
             column: "cause,waf",
             quantity: Quantity::Waf,
             reference: Some(1.0),
@@ -164,8 +164,8 @@ pub(crate) fn by_region(cast: &Cast) -> Option<Figure> {
         Chart {
             name: "programs-by-region",
             title: "Bytes programmed, by region",
-            caption: "The same bytes by where they went; the colour is the region's cell mode.",
-            axis: "bytes programmed / bytes the host wrote",
+            caption: "The same bytes by region; the color shows the cell mode of the region.",
+            axis: "media writes / host writes",
             column: "region,waf",
             quantity: Quantity::Waf,
             reference: Some(1.0),
@@ -213,7 +213,7 @@ pub(crate) fn erases(cast: &Cast) -> Option<Figure> {
         Chart {
             name: "erases-by-mode",
             title: "Blocks erased, by cell mode",
-            caption: "An erase wears a block by one cycle of the mode that it is in.",
+            caption: "Each erase counts as one P/E cycle in the current cell mode of the block.",
             axis: "blocks erased",
             column: "mode,erases",
             quantity: Quantity::Count,
@@ -225,12 +225,12 @@ pub(crate) fn erases(cast: &Cast) -> Option<Figure> {
 }
 
 pub(crate) fn write_parts(cast: &Cast) -> Option<Figure> {
-    let (name, title) = ("write-latency-parts", "Where the time of a write goes");
+    let (name, title) = ("write-latency-parts", "Write latency breakdown");
     latency_parts(cast, name, title, |r| &r.latency_parts_us.write)
 }
 
 pub(crate) fn read_parts(cast: &Cast) -> Option<Figure> {
-    let (name, title) = ("read-latency-parts", "Where the time of a read goes");
+    let (name, title) = ("read-latency-parts", "Read latency breakdown");
     latency_parts(cast, name, title, |r| &r.latency_parts_us.read)
 }
 
@@ -260,7 +260,7 @@ fn latency_parts(
         Chart {
             name,
             title,
-            caption: "The mean latency by what its last page waited for or was worked on by.",
+            caption: "Mean latency by what the last page of a request waited for or was processed by.",
             axis: "mean latency",
             column: "part,mean_us",
             quantity: Quantity::Latency,

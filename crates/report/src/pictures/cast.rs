@@ -55,7 +55,8 @@ impl Cast<'_> {
 
     /// The seed of the first replica, where there are any that differ.
     pub(crate) fn first_seed(&self) -> Option<u64> {
-        let first = |r: &Report| r.replicas.as_ref().filter(|r| !r.are_alike())?.runs.first().map(|r| r.seed);
+        let first =
+            |r: &Report| r.replicas.as_ref().filter(|r| !r.are_identical())?.runs.first().map(|r| r.seed);
         self.reports.iter().find_map(first)
     }
 

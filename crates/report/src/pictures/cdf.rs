@@ -81,13 +81,14 @@ pub(crate) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
         .collect();
     let timeless = match timeless.as_slice() {
         [] => String::new(),
-        names => format!(" Under {} a {} takes no time, and has no curve.", names.join(", "), requests.one),
+        names => format!(" Under {} each {} takes no time and has no curve.", names.join(", "), requests.one),
     };
     let grey = if many { format!(" Grey is {}.", cast.labels[cast.baseline]) } else { String::new() };
     Some(Figure {
         name: requests.name.into(),
         caption: format!(
-            "Further left is faster. The scale is even up to 90%; above, each line is ten times rarer.{grey}{timeless}"
+            "Further left is faster. The scale is linear up to 90%; above, each line is ten times \
+             rarer.{grey}{timeless}"
         ),
         svg: c.finish(&title, &facts),
         title,
@@ -134,7 +135,7 @@ fn together(cast: &Cast, requests: &Requests, curves: &[Curve]) -> (Canvas, Stri
         "note",
         (0.0, top - 11.0),
         Anchor::Start,
-        &format!("share of {} answered within", requests.plural),
+        &format!("share of {} completed within", requests.plural),
     );
     for tick in x.ticks(4) {
         c.line(if tick.major { "grid" } else { "minor" }, (tick.at, top), (tick.at, bottom));
@@ -158,7 +159,7 @@ fn apart(cast: &Cast, requests: &Requests, curves: &[Curve]) -> (Canvas, String)
     let panels = Panels::new(&cast.labels, &shown, &[], (20.0, LEFT));
     let (_, bottom) = panels.span();
     let mut c = Canvas::new(WIDTH, bottom + 42.0);
-    c.text("note", (0.0, 12.0), Anchor::Start, &format!("share of {} answered within", requests.plural));
+    c.text("note", (0.0, 12.0), Anchor::Start, &format!("share of {} completed within", requests.plural));
     let baseline = curves.iter().find(|(run, _)| *run == cast.baseline);
     for (k, curve) in curves.iter().enumerate() {
         let (run, panel) = (curve.0, panels.at(k));

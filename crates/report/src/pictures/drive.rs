@@ -58,7 +58,7 @@ pub(crate) fn busy(cast: &Cast) -> Option<Figure> {
             for (i, share) in all.iter().enumerate() {
                 let at = y.at(share * 100.0);
                 let label = &cast.labels[*run];
-                let says = format!("{label}: {what} {i} was busy {:.1} % of the time", share * 100.0);
+                let says = format!("{label}: {what} {i} busy {:.1} % of the time", share * 100.0);
                 c.bar(&ink.class, &ink.colour, (x, at), (size, y.from - at), &says);
                 csv.row(&[label, what, &i.to_string()], &[Some(*share)]);
                 x += step;
@@ -72,12 +72,12 @@ pub(crate) fn busy(cast: &Cast) -> Option<Figure> {
             c.text("tick", (panel.right, panel.bottom + 17.0), Anchor::End, "buses");
         }
     }
-    let title = format!("How busy {arrays}s and buses were");
+    let title = format!("Utilization of {arrays}s and buses");
     Some(Figure {
         name: "busy-dies-and-buses".into(),
         caption: format!(
-            "From time 0 until the last request had ended: the {arrays}s in the order of their numbers, then \
-             the channels' buses. Beside each name, the means."
+            "From time 0 to the last completion: {arrays}s by number, then channel buses. The means follow \
+             each name."
         ),
         svg: c.finish(&title, &data("bars", &[])),
         title,
@@ -157,7 +157,7 @@ fn wear_of(cast: &Cast, mode: &str, name: &'static str) -> Option<Figure> {
     c.text("note", (RIGHT, bottom + 35.0), Anchor::End, "program/erase cycles at the end");
     Some(Figure {
         name: name.into(),
-        caption: "How many blocks have been erased how often; the narrower, the more even.".to_string(),
+        caption: "Blocks by number of P/E cycles; the narrower, the more even the wear.".to_string(),
         svg: c.finish(&title, &data("bars", &[])),
         title,
         csv: csv.0,
@@ -241,15 +241,15 @@ pub(crate) fn blocks(cast: &Cast) -> Option<Figure> {
         x += 15.0 + crate::pictures::svg::text_width(title) + 16.0;
     }
     let samples = shown.iter().any(|(_, map)| map.rows.iter().any(|r| r.every > 1));
-    let sampled = if samples { " Each cell is one block, which stands for its neighbours." } else { "" };
+    let sampled = if samples { " Each cell is one block, sampled from its neighbors." } else { "" };
     Some(Figure {
         name: "block-map".into(),
-        title: "The blocks over time".to_string(),
+        title: "Blocks over time".to_string(),
         caption: format!(
-            "Each row is a plane, in the order of its blocks; the fainter a block, the less of it is live.{sampled} \
-             At the end of the run, unless moved."
+            "Each row is a plane, in block order; the fainter a block, the fewer valid pages it \
+             has.{sampled} The slider selects the time; it starts at the end of the run."
         ),
-        svg: c.finish("The blocks over time", &data("blocks", &[])),
+        svg: c.finish("Blocks over time", &data("blocks", &[])),
         csv: csv.0,
     })
 }

@@ -16,7 +16,7 @@ const LINE: f64 = 15.0;
 /// The longest part of a file's name that a series gives it.
 const LONGEST: usize = 60;
 
-/// A run, and what it has followed under the name: host page writes with the value from then on.
+/// A run, and its metric of that name: host page writes with the value from then on.
 type Track = (usize, Vec<[f64; 2]>);
 
 /// A picture for each name.
@@ -38,7 +38,7 @@ fn files(names: &[&str]) -> Vec<String> {
         if short.is_empty() { "series".to_string() } else { short }
     };
     let free = |name: &&str| {
-        let base = format!("followed-{}", plain(name));
+        let base = format!("metrics-{}", plain(name));
         let numbered = (2..).map(|n| format!("{base}-{n}"));
         std::iter::once(base.clone()).chain(numbered).find(|file| taken.insert(file.clone())).unwrap_or(base)
     };
@@ -47,7 +47,7 @@ fn files(names: &[&str]) -> Vec<String> {
 
 fn picture(cast: &Cast, name: &str, file: String) -> Option<Figure> {
     let series = |run: usize| {
-        let pairs = cast.reports[run].followed.get(name)?.iter().copied();
+        let pairs = cast.reports[run].metrics.get(name)?.iter().copied();
         let finite: Vec<_> = pairs.filter(|p| p.iter().all(|n| n.is_finite())).collect();
         (!finite.is_empty()).then(|| (run, thin(finite, cast.points)))
     };
@@ -68,7 +68,7 @@ fn picture(cast: &Cast, name: &str, file: String) -> Option<Figure> {
     Some(Figure {
         name: file.into(),
         title: name.to_string(),
-        caption: format!("As the scheme has followed it: each value holds until the next.{grey}"),
+        caption: format!("As recorded by the scheme: each value holds until the next.{grey}"),
         svg: c.finish(name, &facts),
         csv: csv.0,
     })
@@ -233,13 +233,13 @@ mod tests {
         assert_eq!(
             files[..7],
             [
-                "followed-hit-rate",
-                "followed-hit-rate-2",
-                "followed-x",
-                "followed-t",
-                "followed-series",
-                "followed-b",
-                "followed-b-2"
+                "metrics-hit-rate",
+                "metrics-hit-rate-2",
+                "metrics-x",
+                "metrics-t",
+                "metrics-series",
+                "metrics-b",
+                "metrics-b-2"
             ]
         );
         assert!(files[7].len() < 80);

@@ -42,7 +42,7 @@ const AGING: [Aging; 9] = [
     Aging {
         name: "lifetime-usable-capacity",
         title: "Usable capacity as the drive ages",
-        axis: "bytes that the blocks left can hold",
+        axis: "remaining physical capacity",
         column: "usable_bytes",
         quantity: Quantity::Bytes,
         kind: ScaleKind::Linear,
@@ -51,7 +51,7 @@ const AGING: [Aging; 9] = [
     Aging {
         name: "lifetime-waf",
         title: "Write amplification as the drive ages",
-        axis: "bytes programmed / bytes written, of each phase",
+        axis: "media writes / host writes, per phase",
         column: "waf",
         quantity: Quantity::Waf,
         kind: ScaleKind::Linear,
@@ -68,8 +68,8 @@ const AGING: [Aging; 9] = [
     },
     Aging {
         name: "lifetime-write-p99",
-        title: "Write latency, p99, as the drive ages",
-        axis: "p99 of write latency, log scale",
+        title: "p99 write latency as the drive ages",
+        axis: "p99 write latency, log scale",
         column: "write_p99_us",
         quantity: Quantity::Latency,
         kind: ScaleKind::Log,
@@ -86,8 +86,8 @@ const AGING: [Aging; 9] = [
     },
     Aging {
         name: "lifetime-read-p99",
-        title: "Read latency, p99, as the drive ages",
-        axis: "p99 of read latency, log scale",
+        title: "p99 read latency as the drive ages",
+        axis: "p99 read latency, log scale",
         column: "read_p99_us",
         quantity: Quantity::Latency,
         kind: ScaleKind::Log,
@@ -96,7 +96,7 @@ const AGING: [Aging; 9] = [
     Aging {
         name: "lifetime-retries",
         title: "Read retries as the drive ages",
-        axis: "retries of a page that the host reads",
+        axis: "retries per page read",
         column: "retries_per_page",
         quantity: Quantity::Waf,
         kind: ScaleKind::Linear,
@@ -105,7 +105,7 @@ const AGING: [Aging; 9] = [
     Aging {
         name: "lifetime-life-used",
         title: "Wear as the drive ages",
-        axis: "share of their lives that blocks have used up, mean",
+        axis: "mean share of endurance used",
         column: "life_used",
         quantity: Quantity::Share,
         kind: ScaleKind::Linear,
@@ -118,7 +118,7 @@ pub fn lifetime_figures(lifetimes: &Lifetimes) -> Vec<Figure> {
     let mut figures = vec![totals(lifetimes)];
     figures.extend(AGING.iter().filter_map(|aging| over_life(lifetimes, aging)));
     let doubts = lifetimes.schemes.iter().filter(|s| s.agrees() == Some(false)).count();
-    let mut says = format!("an erase stands for {} cycles", lifetimes.acceleration);
+    let mut says = format!("one erase counts as {} cycles", lifetimes.acceleration);
     if doubts > 0 {
         let _ =
             write!(says, "; at half of that {doubts} of {} are more than 5 % off", lifetimes.schemes.len());
@@ -145,7 +145,7 @@ fn inks(lifetimes: &Lifetimes) -> Vec<Ink> {
 
 /// What the host can write, a bar a scheme.
 fn totals(lifetimes: &Lifetimes) -> Figure {
-    let title = "Written until the drive wears out";
+    let title = "Host writes until the drive wears out";
     let estimates: Vec<Estimate> = lifetimes
         .schemes
         .iter()
@@ -204,7 +204,8 @@ fn totals(lifetimes: &Lifetimes) -> Figure {
     Figure {
         name: "lifetime-written".into(),
         title: title.to_string(),
-        caption: "Means over the seeds with their 95 % intervals; a ring is the first seed at half the acceleration."
+        caption: "Mean and 95 % confidence interval over seeds; a ring is the first seed at half the \
+                  acceleration."
             .to_string(),
         svg: c.finish(title, &data("bars", &[])),
         csv: csv.0,
@@ -280,7 +281,7 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
         name: aging.name.into(),
         title: aging.title.to_string(),
         caption: if lifetimes.schemes.iter().any(|s| s.lives.len() > 1) {
-            "A line is the mean over the seeds as long as all of them live, the band its 95 % interval."
+            "Mean over seeds while all drives are alive, with the 95 % confidence interval as a band."
                 .to_string()
         } else {
             format!(

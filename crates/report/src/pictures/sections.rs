@@ -38,7 +38,7 @@ impl Section {
         match self {
             Section::Differences => "Differences",
             Section::Latency => "Latency",
-            Section::Programs => "What the programs were for",
+            Section::Programs => "Media writes by cause",
             Section::Time => "Over time",
             Section::Followed => TITLE,
             Section::Drive => "Dies, buses and blocks",

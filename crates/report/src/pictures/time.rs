@@ -105,25 +105,25 @@ pub(crate) const FREE_BLOCKS: Slow = Slow {
     title: "Free blocks over time",
     axis: "erased blocks / all blocks",
     column: "free_blocks_fraction",
-    caption: "What is erased and ready, as a share of all blocks.",
+    caption: "Erased blocks as a share of all blocks.",
     series: |t| t.free_blocks.clone(),
 };
 
 pub(crate) const BUSY_DIES: Slow = Slow {
     name: "busy-dies-over-time",
     title: "Busy dies over time",
-    axis: "time that dies were busy / time",
+    axis: "die busy time / time",
     column: "busy_fraction",
-    caption: "The mean over all dies, whatever they worked for.",
+    caption: "Mean over all dies, for any operation.",
     series: |t| t.die_utilisation.clone(),
 };
 
 pub(crate) const BUSY_BUSES: Slow = Slow {
     name: "busy-buses-over-time",
     title: "Busy buses over time",
-    axis: "time that buses were busy / time",
+    axis: "bus busy time / time",
     column: "busy_fraction",
-    caption: "The mean over the channels' buses.",
+    caption: "Mean over all channel buses.",
     series: |t| t.bus_utilisation.clone(),
 };
 
@@ -313,7 +313,7 @@ pub(crate) fn throughput(cast: &Cast, rate: &Rate) -> Option<Figure> {
     Some(Figure {
         name: rate.name.into(),
         title: rate.title.to_string(),
-        caption: "All have one scale.".to_string(),
+        caption: "All panels share one scale.".to_string(),
         svg: c.finish(rate.title, &facts),
         csv: csv.0,
     })
@@ -355,7 +355,7 @@ pub(crate) fn latency(cast: &Cast, series: &LatencySeries) -> Option<Figure> {
     Some(Figure {
         name: series.name.into(),
         title: series.title.to_string(),
-        caption: "The line is the mean of each bin of time, the dots its longest request.".to_string(),
+        caption: "The line is the mean of each time bin, the dots are the maximum.".to_string(),
         svg: c.finish(series.title, &facts),
         csv: csv.0,
     })

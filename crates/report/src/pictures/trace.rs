@@ -57,7 +57,9 @@ fn footprint(p: &Profile) -> Option<Figure> {
     Some(Figure {
         name: "footprint-over-time".into(),
         title: title.to_string(),
-        caption: "Pages of 4 KiB, each counted when it is first touched. Where the curve is flat, the trace stays in what it knows.".to_string(),
+        caption: "Pages of 4 KiB, each counted at its first access. Where the curve is flat, the trace \
+                  accesses no new pages."
+            .to_string(),
         svg: c.finish(title, &data("bars", &[])),
         csv: csv.0,
     })
@@ -123,7 +125,7 @@ fn arrivals(p: &Profile) -> Option<Figure> {
     let mut caption = format!("Bins of {}.", Quantity::Time.show(p.bin_s));
     if !said.is_empty() {
         caption += &format!(
-            " Variance over mean of the arrivals is {}; independent arrivals would have 1.",
+            " The index of dispersion (variance over mean of arrivals) is {}; independent arrivals have 1.",
             said.join(" and ")
         );
     }
@@ -206,7 +208,9 @@ fn heat(p: &Profile) -> Option<Figure> {
     Some(Figure {
         name: "hot-spots-over-time".into(),
         title: title.to_string(),
-        caption: "Addresses that are never touched take no room. Dark bands are pages that are used again and again, diagonals are scans.".to_string(),
+        caption: "Addresses that are never accessed are left out. Dark bands are pages that are accessed \
+                  repeatedly, diagonals are scans."
+            .to_string(),
         svg: c.finish(title, &data("bars", &[])),
         csv: csv.0,
     })
@@ -247,7 +251,7 @@ fn hit_curve(p: &Profile) -> Option<Figure> {
     // With one kind alone, both are the same curve.
     let lines = if lines.len() < 3 { &lines[..lines.len().min(1)] } else { &lines[..] };
     let mut c = Canvas::new(WIDTH, BOTTOM + 42.0);
-    c.text("note", (0.0, 12.0), Anchor::Start, "page touches that hit (%)");
+    c.text("note", (0.0, 12.0), Anchor::Start, "hit rate (% of page accesses)");
     left_axis(&mut c, &y, right, |v| tick_text(v * 100.0));
     for (at, value) in binary_ticks(&x, 4) {
         c.line("grid", (at, TOP), (at, BOTTOM));
@@ -265,7 +269,7 @@ fn hit_curve(p: &Profile) -> Option<Figure> {
         name: "lru-hit-curve".into(),
         title: title.to_string(),
         caption: format!(
-            "No cache hits more than {}: the rest are first touches. {}",
+            "No cache has a higher hit rate than {}: the rest are first accesses. {}",
             percent(last),
             sampled(p)
         ),
@@ -316,7 +320,7 @@ fn distances(p: &Profile) -> Option<Figure> {
     let end = bars.last()?.1;
     let x = size_scale(PAGE / 2.0, end);
     let title = "Reuse distances";
-    let c = stacked("page touches", "data used since the page was used before, log scale", &x, &bars);
+    let c = stacked("page touches", "reuse distance, log scale", &x, &bars);
     let mut csv = Csv::new("distance_below_bytes,reads,writes");
     for (below, hits) in &p.reuse.again {
         csv.row(&[], &[Some(*below as f64 * PAGE), Some(hits.reads as f64), Some(hits.writes as f64)]);
@@ -326,7 +330,7 @@ fn distances(p: &Profile) -> Option<Figure> {
         name: "reuse-distances".into(),
         title: title.to_string(),
         caption: format!(
-            "Distinct pages between two touches of one page. {} of the touches are first ones and not shown. {}",
+            "Distinct pages between two accesses to a page. First accesses ({}) are not shown. {}",
             percent(first),
             sampled(p)
         ),
@@ -355,7 +359,7 @@ fn sizes(inspection: &Inspection) -> Option<Figure> {
         name: "request-sizes".into(),
         title: title.to_string(),
         caption: format!(
-            "A read has {} KiB on average, a write {} KiB.",
+            "Mean size: reads {} KiB, writes {} KiB.",
             mean(inspection.mean_read_kib),
             mean(inspection.mean_write_kib)
         ),
@@ -383,7 +387,7 @@ fn gaps(p: &Profile, inspection: &Inspection) -> Option<Figure> {
     let x = Scale::log(first, last, LEFT, RIGHT);
     let y = Scale { kind: ScaleKind::Linear, min: 0.0, max: 1.0, from: BOTTOM, to: TOP };
     let mut c = Canvas::new(WIDTH, BOTTOM + 42.0);
-    c.text("note", (0.0, 12.0), Anchor::Start, "requests that follow within (%)");
+    c.text("note", (0.0, 12.0), Anchor::Start, "requests that arrive within (%)");
     for tick in x.ticks(4) {
         c.line(if tick.major { "grid" } else { "minor" }, (tick.at, TOP), (tick.at, BOTTOM));
         if tick.major {
@@ -398,19 +402,19 @@ fn gaps(p: &Profile, inspection: &Inspection) -> Option<Figure> {
     left_axis(&mut c, &y, RIGHT, |v| tick_text(v * 100.0));
     let d = path(points.iter().map(|(us, share)| Some((x.at(*us), y.at(*share)))));
     c.raw(&stroke(ALL, "2", &d));
-    c.text("note", (RIGHT, BOTTOM + 35.0), Anchor::End, "time since the request before, log scale");
+    c.text("note", (RIGHT, BOTTOM + 35.0), Anchor::End, "time since the previous request, log scale");
     let mut csv = Csv::new("gap_us,fraction");
     csv.row(&[], &[Some(0.0), Some(at_once as f64 / count as f64)]);
     for (us, share) in &points {
         csv.row(&[], &[Some(*us), Some(*share)]);
     }
-    let title = "Times between arrivals";
+    let title = "Interarrival times";
     let together = at_once as f64 / count as f64;
     Some(Figure {
         name: "interarrival-cdf".into(),
         title: title.to_string(),
         caption: format!(
-            "{} come at the same instant as the one before; the longest pause is {}.",
+            "{} arrive at the same instant as the previous request; the longest gap is {}.",
             percent(together),
             Quantity::Time.show(inspection.largest_gap_s)
         ),

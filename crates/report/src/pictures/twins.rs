@@ -142,7 +142,7 @@ fn sizes(panels: &[TwinPanel]) -> Figure {
             line(&mut c, class, colour, steps.into_iter());
         }
     }
-    let title = "Sizes of the twins' requests";
+    let title = "Request sizes of the twins";
     Figure {
         name: "twins-sizes".into(),
         title: title.to_string(),
@@ -186,7 +186,7 @@ fn hits(panels: &[TwinPanel]) -> Figure {
             }
         }
     }
-    let title = "Write-hit rate of an LRU cache under the twins";
+    let title = "LRU write hit rate of the twins";
     Figure {
         name: "twins-hits".into(),
         title: title.to_string(),
@@ -199,7 +199,7 @@ fn hits(panels: &[TwinPanel]) -> Figure {
 fn arrivals(panels: &[TwinPanel]) -> Figure {
     let mut c = canvas(
         panels,
-        &[("s1", WRITES, "requests a second over its mean")],
+        &[("s1", WRITES, "arrival rate / mean arrival rate")],
         "synthetic twins: arrivals in all but the last of 128 to 256 equal parts of their time",
     );
     let mut csv = Csv::new("twin,begin_s,requests_per_s");

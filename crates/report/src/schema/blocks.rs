@@ -82,7 +82,7 @@ pub struct WearHistogram {
 pub struct Utilisation {
     /// The mean over the dies, or over the planes where each works by itself; a fraction.
     pub dies_mean: f64,
-    /// The mean over the channels' buses.
+    /// Mean over all channel buses.
     pub buses_mean: f64,
     /// Each of the dies, or planes; empty where there are more than 1024.
     pub dies: Vec<f64>,

@@ -167,9 +167,9 @@ impl Lifetimes {
     /// A text for people, where it is no such JSON, or of another schema.
     pub fn from_json(text: &str) -> Result<Lifetimes, String> {
         let found: Lifetimes =
-            serde_json::from_str(text).map_err(|e| format!("this is no JSON of lifetimes: {e}"))?;
+            serde_json::from_str(text).map_err(|e| format!("not the JSON of a lifetime run: {e}"))?;
         if found.schema != LIFETIME_SCHEMA {
-            return Err(format!("its schema is {:?}; {LIFETIME_SCHEMA:?} is read", found.schema));
+            return Err(format!("unsupported schema {:?}; allowed: {LIFETIME_SCHEMA:?}", found.schema));
         }
         Ok(found)
     }

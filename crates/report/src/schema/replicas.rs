@@ -14,7 +14,7 @@ impl Replicas {
     /// From the reports of the replicas, in the order of their seeds.
     pub fn new(runs: Vec<Report>) -> Replicas {
         let mut replicas = Replicas { runs, figures: BTreeMap::new() };
-        if replicas.are_alike() {
+        if replicas.are_identical() {
             return replicas;
         }
         let each: Vec<BTreeMap<String, f64>> = replicas.runs.iter().map(figures).collect();
@@ -27,8 +27,8 @@ impl Replicas {
         replicas
     }
 
-    /// Whether chance had no part: all replicas have the same result.
-    pub fn are_alike(&self) -> bool {
+    /// Whether all replicas have the same result, so that it does not depend on the seed.
+    pub fn are_identical(&self) -> bool {
         self.runs.windows(2).all(|w| w[0].result_hash == w[1].result_hash)
     }
 }
@@ -51,14 +51,14 @@ impl Report {
 /// A value of each replica with its seed; empty without replicas that differ, or where one has no
 /// such value.
 pub(crate) fn samples(report: &Report, value: &dyn Fn(&Report) -> Option<f64>) -> Vec<(u64, f64)> {
-    let Some(replicas) = report.replicas.as_ref().filter(|r| !r.are_alike()) else { return vec![] };
+    let Some(replicas) = report.replicas.as_ref().filter(|r| !r.are_identical()) else { return vec![] };
     let values = replicas.runs.iter().map(|r| Some((r.seed, value(r).filter(|v| v.is_finite())?)));
     values.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// A value of a report: the mean of its replicas, if it has any.
 pub(crate) fn mean(report: &Report, value: &dyn Fn(&Report) -> Option<f64>) -> Option<f64> {
-    if report.replicas.as_ref().is_none_or(Replicas::are_alike) {
+    if report.replicas.as_ref().is_none_or(Replicas::are_identical) {
         return value(report);
     }
     let values = samples(report, value);

@@ -106,9 +106,10 @@ pub struct Report {
     /// How much longer it lasts; absent where the device file gives no endurance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<Lifetime>,
-    /// What the scheme has followed through the run: names, and host page writes with the value from then on.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub followed: BTreeMap<String, Vec<[f64; 2]>>,
+    /// Metrics that the scheme records: by name, pairs of host page writes and the value from then on; `followed` in
+    /// reports of older versions.
+    #[serde(default, alias = "followed", skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, Vec<[f64; 2]>>,
     /// Moves and collections that the scheme asked for and that were not done, by why; absent where there were none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub without_effect: BTreeMap<String, u64>,

@@ -49,20 +49,21 @@ pub fn lifetime_table(lifetimes: &Lifetimes, style: TerminalStyle) -> String {
         page.blank();
         page.wrap(
             "",
-            "Means of the lives with 95 % intervals by Student's t; without one, chance had no part.",
+            "Mean and 95 % confidence interval (Student's t) over replicas; without an interval, the \
+             result does not depend on the seed.",
             Look::Dim,
         );
     }
     for s in &lifetimes.schemes {
         let Some(life) = s.lives.first() else { continue };
         page.blank();
-        page.wrap("", &format!("As it ages under {} (seed {})", s.scheme.name, life.seed), Look::Bold);
+        page.wrap("", &format!("Aging under {} (seed {})", s.scheme.name, life.seed), Look::Bold);
         ages(&mut page, life);
     }
     page.blank();
     let checks = lifetimes.checks();
     if checks.is_empty() && !lifetimes.stopped {
-        page.wrap("check ", "an erase stands for one cycle: there is nothing to check.", Look::Plain);
+        page.wrap("check ", "one erase counts as one cycle: nothing to check.", Look::Plain);
     }
     for text in checks {
         page.wrap("check ", &text.whole(), Look::Plain);

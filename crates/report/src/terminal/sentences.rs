@@ -25,7 +25,7 @@ pub(crate) fn again(page: &mut Page, command: Option<Vec<String>>) {
 pub(crate) fn refusals(page: &mut Page, refused: &[RefusedScheme]) {
     if !refused.is_empty() {
         page.blank();
-        page.wrap("", "Not on this device:", Look::Dim);
+        page.wrap("", "Not supported on this device:", Look::Dim);
     }
     let width = refused.iter().map(|r| r.scheme.width() + 2).max().unwrap_or(0);
     for RefusedScheme { scheme, reason } in refused {
@@ -55,7 +55,7 @@ pub(crate) fn steadiness(page: &mut Page, reports: &[Report], labels: &[String])
         page.blank();
     }
     for text in began {
-        page.wrap("begun ", text.whole().trim_start_matches("begun "), Look::Plain);
+        page.wrap("started ", text.whole().trim_start_matches("started "), Look::Plain);
     }
     for text in said {
         page.wrap("state ", &text.whole(), Look::Plain);

@@ -59,13 +59,16 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
         }
     }
     if let Some(text) = begun::sentence(r) {
-        out.insert(0, ("begun steady", text.trim_start_matches("begun ").trim_end_matches('.').to_string()));
+        out.insert(
+            0,
+            ("steady start", text.trim_start_matches("started ").trim_end_matches('.').to_string()),
+        );
     }
     let c = &r.capacity;
     out.push((
         "capacity",
         format!(
-            "{} logical of {} ({}% over-provisioning), {} live{}",
+            "{} logical of {} ({}% over-provisioning), {} valid{}",
             number::bytes(c.logical_bytes),
             number::bytes(c.physical_bytes),
             number::significant(c.over_provisioning * 100.0),
@@ -103,7 +106,7 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     }
     if let Some(l) = &r.lost_blocks {
         let mut what = format!(
-            "{} of {} blocks bad, {} retired, an erase standing for {} cycles",
+            "{} of {} factory bad blocks, {} retired; one erase counts as {} cycles",
             number::count(l.counts.bad),
             number::count(l.blocks),
             number::count(l.counts.retired),
@@ -127,7 +130,7 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
         number::bytes(r.memory.engine_bytes)
     );
     if let Some(b) = r.memory.bytes_per_mapped_page {
-        engine.push_str(&format!(", {} B a mapped page", number::significant(b)));
+        engine.push_str(&format!(", {} B per mapped page", number::significant(b)));
     }
     out.push(("engine", engine));
     out.push(("result hash", r.result_hash.clone()));
@@ -143,11 +146,11 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
 fn extrapolated(r: &Report, l: &Lifetime) -> Option<String> {
     let (bytes, years, daily) = (l.total_bytes_written?, l.years?, l.drive_writes_per_day?);
     if !settled::stands(std::slice::from_ref(r)) {
-        return Some("bytes until wear-out not known: the run is not steady, run longer".to_string());
+        return Some("TBW unknown: the run is not steady; run longer".to_string());
     }
     let drive_writes = bytes / r.capacity.logical_bytes.max(1) as f64;
     Some(format!(
-        "{} TB until wear-out by the wear of this run: {} DWPD over 5 years, or {} years at its pace of {} DWPD",
+        "{} TB by the wear of this run: {} DWPD over 5 years, or {} years at the pace of {} DWPD",
         number::significant(bytes / 1e12),
         number::significant(daily),
         number::significant(years),

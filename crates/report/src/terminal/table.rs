@@ -67,7 +67,7 @@ pub fn table(comparison: &Comparison, shown: &Rows, style: TerminalStyle) -> Str
     let reports = comparison.reports.as_slice();
     let mut page = Page::new(style);
     if reports.is_empty() {
-        page.wrap("", "There is nothing to compare.", Look::Plain);
+        page.wrap("", "Nothing to compare.", Look::Plain);
         return page.finish();
     }
     let labels = labels(reports);

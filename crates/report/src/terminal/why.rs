@@ -60,14 +60,14 @@ fn tell(out: &mut String, s: &Story) {
     if !short.is_empty() {
         let _ = writeln!(
             out,
-            "  {:>9}  in {} shorter stretches",
+            "  {:>9}  in {} shorter intervals",
             time(short.iter().sum()),
             number::count(short.len() as u64)
         );
     }
     let parts: Vec<String> =
         s.parts_ns.iter().map(|(part, ns)| format!("{} {}", latency_part(part), time(*ns))).collect();
-    let parts = if parts.is_empty() { "no part of the drive took time".into() } else { parts.join(", ") };
+    let parts = if parts.is_empty() { "no part of the drive took any time".into() } else { parts.join(", ") };
     let _ = writeln!(out, "  {took:>9}  total: {parts}");
 }
 
@@ -86,7 +86,7 @@ fn longest(stretches: &[Stretch]) -> u64 {
 fn piece(out: &mut String, s: &Story, op: Option<u64>) {
     let is = |piece: &&LastPiece| Some(piece.work.op) == op;
     let (what, found) = match s.brought.as_ref().filter(is) {
-        Some(read) => ("a page lacked something:", Some(read)),
+        Some(read) => ("missing data of a page:", Some(read)),
         None => ("its last operation:", s.last.as_ref().filter(is)),
     };
     let Some(LastPiece { work: w, queued_ns, pages, .. }) = found else { return };
@@ -120,30 +120,30 @@ fn spent(s: &Story, stretch: &Stretch) -> String {
     let read = pieces.clone().find(|piece| Some(piece.work.op) == stretch.op && piece.work.kind == "read");
     match stretch.spent {
         Spent::QueueFull => match &s.let_in_beside {
-            Some(beside) => format!("before the drive, whose queue was full: {}", beside.words()),
-            None => "before the drive: as many requests as it admits were outstanding".into(),
+            Some(beside) => format!("waiting for the drive, whose queue was full: {}", beside.words()),
+            None => "waiting for the drive, which had its maximum of outstanding requests".into(),
         },
         Spent::BufferFull => buffer_full(s.op == "write").into(),
-        Spent::MapMiss => "its page of the map was not in RAM, and was read".into(),
-        Spent::InRam if s.last.is_none() => "in the drive's RAM, which sufficed".into(),
+        Spent::MapMiss => "mapping table miss: its page of the map was read from flash".into(),
+        Spent::InRam if s.last.is_none() => "served from the drive's RAM".into(),
         Spent::InRam if s.last.as_ref().is_some_and(|last| !last.own) => {
-            "in the drive's RAM, until the operation of another request ended".into()
+            "in the drive's RAM, until an operation of another request completed".into()
         }
         Spent::InRam if !stretch.behind.is_empty() => {
-            "in the drive's RAM, until what it lacked was read".into()
+            "in the drive's RAM, until its missing data were read".into()
         }
-        Spent::InRam => "in the drive's RAM, for the company of other pages".into(),
-        Spent::PlaneBusy => "its plane worked for others".into(),
-        Spent::ArrayBusy => "its plane was free, and the array of its die was not".into(),
-        Spent::BusBusy => "its plane was free, and the channel's bus was not".into(),
-        Spent::NoSpace => "no page was free where it had to go".into(),
+        Spent::InRam => "in the drive's RAM, waiting for the other pages of a one-shot program".into(),
+        Spent::PlaneBusy => "its plane was busy".into(),
+        Spent::ArrayBusy => "its plane was free, but the array of its die was busy".into(),
+        Spent::BusBusy => "its plane was free, but the channel bus was busy".into(),
+        Spent::NoSpace => "no free page in its region".into(),
         Spent::Array if let Some(read) = read => match read.work.retries {
-            0 => "it was sensed".into(),
-            1 => "it was sensed, and once again".into(),
-            n => format!("it was sensed, and {n} times again"),
+            0 => "array read".into(),
+            1 => "array read with 1 retry".into(),
+            n => format!("array read with {n} retries"),
         },
-        Spent::Array => "it was programmed".into(),
-        Spent::Bus => "its data moved over the bus".into(),
+        Spent::Array => "array program".into(),
+        Spent::Bus => "data transfer over the bus".into(),
         Spent::Link => "on the host link".into(),
     }
 }
@@ -178,10 +178,10 @@ fn groups(stretch: &Stretch) -> Vec<String> {
         let mut text = format!("{} {}", time(shared), cause(works[0]));
         if let Some(e) = empties {
             let why = match e.reason.as_str() {
-                "shortage" => format!("as erased blocks ran short ({} left)", e.free_blocks),
-                "idleness" => "as the drive was idle".into(),
-                "levelling" => "to level wear".into(),
-                _ => "as its data were due to be written anew".into(),
+                "shortage" => format!("because erased blocks ran short ({} left)", e.free_blocks),
+                "idleness" => "because the drive was idle".into(),
+                "levelling" => "for wear leveling".into(),
+                _ => "for data refresh".into(),
             };
             let _ = write!(text, " of block {} since {}, {why}", e.block, instant(e.since_ns));
         }
@@ -227,7 +227,7 @@ fn meanwhile(stretch: &Stretch) -> Option<String> {
         format!("{}{region} {share:.0} %{victims}", cause_of(&b.cause))
     };
     let told: Vec<String> = stretch.meanwhile.iter().take(3).map(of).collect();
-    (!told.is_empty()).then(|| format!("meanwhile the planes worked for {}", told.join(", ")))
+    (!told.is_empty()).then(|| format!("meanwhile the planes were busy with {}", told.join(", ")))
 }
 
 impl Beside {
@@ -241,7 +241,7 @@ impl Beside {
         let kinds: Vec<String> = kinds.into_iter().filter_map(of).collect();
         let since = instant(self.oldest_since_ns);
         format!(
-            "{} were under way as it was let in, the oldest, request {}, since {since}",
+            "{} were outstanding when it was admitted; the oldest, request {}, since {since}",
             kinds.join(", "),
             self.oldest
         )

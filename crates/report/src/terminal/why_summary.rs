@@ -10,9 +10,9 @@ use std::fmt::Write;
 fn of(cause: &str) -> String {
     match cause {
         "host" => "of the host".into(),
-        "gc" => "of collection".into(),
+        "gc" => "of GC".into(),
         "migrate" => "of migration".into(),
-        "rmw" => "of missing parts of pages".into(),
+        "rmw" => "for read-modify-write".into(),
         other => format!("of {}", cause_title(other)),
     }
 }
@@ -81,18 +81,18 @@ pub(crate) fn shares_text(out: &mut String, s: &WhySummary) {
     let (slow, all) = means(s);
     let _ = writeln!(out, "  {:<50}{:>12}{:>12}", format!("slowest {ops}"), "slowest", format!("all {ops}"));
     let _ = writeln!(out, "  {:<50}{slow:>12}{all:>12}", "mean latency");
-    let _ = writeln!(out, "  what it was spent on");
+    let _ = writeln!(out, "  latency by cause");
     let row = |out: &mut String, what: &str, slowest: f64, all: f64| {
         if slowest >= LEAST || all >= LEAST {
             let _ = writeln!(out, "    {what:<48}{:>12}{:>12}", percent(slowest), percent(all));
         }
     };
     s.ways.iter().for_each(|way| row(out, &way.words(&s.op), way.slowest, way.all));
-    let _ = writeln!(out, "  by the parts of the latency");
+    let _ = writeln!(out, "  latency by part");
     s.parts.iter().for_each(|p| row(out, &latency_part(&p.part), p.slowest, p.all));
     if s.looked_at < s.of {
         let seen = number::count(s.looked_at);
-        let _ = writeln!(out, "  (what all {ops} were spent on: of {seen} of them, evenly spread)");
+        let _ = writeln!(out, "  (causes for all {ops} from a sample of {seen})");
     }
 }
 
@@ -124,32 +124,32 @@ impl RootCause {
             }
             "migrate" => format!("migration to region {}{mode}{plane}", self.region),
             "host" => format!("other host requests{}{mode}{plane}", region.replace(" of ", " in ")),
-            "rmw" => format!("reads of the missing parts of pages{region}{plane}"),
-            "metadata" => format!("the map on flash{plane}"),
+            "rmw" => format!("read-modify-write reads{region}{plane}"),
+            "metadata" => format!("mapping table on flash{plane}"),
             "refresh" => format!("data refresh{region}{plane}"),
             "levelling" => format!("wear leveling{region}{plane}"),
             "own" => {
-                let work = if op == "read" { "sensing and transfer" } else { "programming and transfer" };
+                let work =
+                    if op == "read" { "array read and transfer" } else { "array program and transfer" };
                 format!("their own {work}{}{mode}", region.replace(" of ", " in "))
             }
-            "group" => format!("the wait for other pages of a program{region}{mode}"),
+            "group" => format!("waiting for the other pages of a program{region}{mode}"),
             "link" => "the host link".into(),
             "pad" => format!("padding{region}{plane}"),
-            _ => "nothing that was seen".into(),
+            _ => "cause not observed".into(),
         }
     }
 }
 
 /// What is said of requests for which the drive takes no time.
-const IN_NO_TIME: &str =
-    "each completes on arrival: none waits, and the drive's RAM and host link take no time";
+const IN_NO_TIME: &str = "each completes on arrival: no waiting, and RAM and host link take no time";
 
 /// What waits for room in the write buffer: a write for its own, and others in the queue behind it.
 pub(crate) const fn buffer_full(is_write: bool) -> &'static str {
     if is_write {
-        "waiting for room in the write buffer"
+        "waiting for space in the write buffer"
     } else {
-        "in the queue behind writes that wait for room in the write buffer"
+        "queued behind writes that wait for space in the write buffer"
     }
 }
 
@@ -160,15 +160,15 @@ impl WayShare {
             "behind" => {
                 format!("behind {}s {}", self.kind.as_deref().unwrap_or("operation"), of(cause))
             }
-            "queue_full" => "before the drive, whose queue was full".into(),
+            "queue_full" => "waiting for the drive, whose queue was full".into(),
             "buffer_full" => buffer_full(op == "write").into(),
-            "map_miss" => "for a page of the map".into(),
-            "in_ram" => "in the drive's RAM, for other pages or requests".into(),
-            "no_space" => "as no page was free".into(),
-            "array" => "being sensed or programmed".into(),
-            "bus" => "on the channel's bus".into(),
+            "map_miss" => "mapping table miss".into(),
+            "in_ram" => "staging in RAM, for other pages or requests".into(),
+            "no_space" => "waiting for free space".into(),
+            "array" => "array read or program".into(),
+            "bus" => "on the channel bus".into(),
             "link" => "on the host link".into(),
-            _ => "waiting, with nothing seen in the way".into(),
+            _ => "waiting, cause not observed".into(),
         }
     }
 }
@@ -196,7 +196,7 @@ mod tests {
         let told = cache.words("write").replace(number::NO_BREAK, " ");
         assert_eq!(told, "SLC cache (region S) short of free blocks since 7.00 s, migration at 88.0 MB/s");
         let own = RootCause { mode: "qlc".into(), ..of("own", "D") };
-        assert_eq!(own.words("read"), "their own sensing and transfer in region D (QLC)");
+        assert_eq!(own.words("read"), "their own array read and transfer in region D (QLC)");
     }
 
     #[test]
@@ -219,9 +219,12 @@ mod tests {
     #[test]
     fn only_writes_wait_for_room_in_the_buffer() {
         let way = WayShare { way: "buffer_full".into(), ..Default::default() };
-        assert_eq!(way.words("write"), "waiting for room in the write buffer");
+        assert_eq!(way.words("write"), "waiting for space in the write buffer");
         for op in ["read", "trim", "flush"] {
-            assert!(way.words(op).starts_with("in the queue behind writes"), "{op}");
+            assert!(
+                way.words(op).starts_with("queued behind writes that wait for space in the write buffer"),
+                "{op}"
+            );
         }
     }
 

@@ -14,7 +14,7 @@ pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
 pub(crate) fn sentence(report: &Report) -> Option<String> {
     let b = report.begun_steady.as_ref()?;
     let figure = number::significant;
-    let still = if b.settled { "" } else { ", which still moved" };
+    let still = if b.settled { "" } else { ", still changing" };
     let timed = match b.timed_waf {
         Some(waf) => {
             format!(", then {} in simulated time: WAF {}", figure(b.timed_drive_writes), figure(waf))
@@ -28,9 +28,9 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
         _ => String::new(),
     };
     let text = format!(
-        "begun with {} untimed drive writes by the {} of the workload: WAF {}{still}{timed}{then}.",
+        "started with {} untimed drive writes from the {} of the workload: WAF {}{still}{timed}{then}.",
         figure(b.untimed_drive_writes),
-        b.by,
+        if b.by == "law" { "address distribution" } else { b.by.as_str() },
         figure(b.expected_waf)
     );
     Some(text.replace(" %", &format!("{}%", number::NO_BREAK)))
@@ -57,7 +57,7 @@ mod tests {
         assert!(said.contains("workload: WAF 2.50; first tenth of the run 2.55 (+2.0"), "{said}");
         let restless = BegunSteady { settled: false, first_waf: None, ..begun };
         let said = sentence(&Report { begun_steady: Some(restless), ..Report::default() });
-        assert!(said.is_some_and(|s| s.ends_with("which still moved.")));
+        assert!(said.is_some_and(|s| s.ends_with(", still changing.")));
         assert_eq!(sentence(&Report::default()), None);
     }
 }

@@ -55,8 +55,8 @@ pub fn quoted(text: &str) -> String {
 /// What is to be said of a command with a class of Python that no file has.
 pub fn class_without_file(command: &str) -> Option<&'static str> {
     command.contains("py:#").then_some(
-        "py:# stands for a class that no file has: it was typed into an interpreter or a notebook, or is defined in a \
-         function; put it at the top level of a file, and say py:FILE#CLASS",
+        "py:# is a class without a file: it was defined in an interpreter, a notebook or a function; \
+         define it at the top level of a file and use py:FILE#CLASS",
     )
 }
 

@@ -71,8 +71,8 @@ pub(crate) fn sentence(conditions: &[Condition], labels: &[String]) -> String {
     match (runs, differing.as_slice()) {
         (0, _) => String::new(),
         (1, _) => alike.join(", "),
-        (_, []) => format!("the same for all: {}", alike.join(", ")),
-        (_, names) => format!("not the same for all: {}", names.join(", ")),
+        (_, []) => format!("identical for all: {}", alike.join(", ")),
+        (_, names) => format!("not identical for all: {}", names.join(", ")),
     }
 }
 
@@ -92,7 +92,7 @@ fn values(texts: &[String], labels: &[String]) -> String {
     let most = of.iter().map(|(_, who)| who.len()).max().unwrap_or(0);
     let usual = of.iter().position(|(_, who)| who.len() == most && most > 1);
     let of = of.iter().enumerate().map(|(i, (text, who))| match Some(i) == usual {
-        true => format!("{text} for {most} of them"),
+        true => format!("{text} for {most} schemes"),
         false => format!("{text} for {}", who.join(", ")),
     });
     of.collect::<Vec<_>>().join("; ")

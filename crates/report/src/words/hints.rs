@@ -33,8 +33,8 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
         }
         if r.host.unplaced_bytes > 0 {
             let text = format!(
-                "{} of acknowledged writes are in the drive's buffer at the end: the drive is full, and has no \
-                 place for them on flash; a power cut would not lose them, and a trim makes room.",
+                "{} of acknowledged writes are still in the write buffer at the end, because the drive is \
+                 full. A power cut does not lose them; a trim frees space.",
                 number::bytes(r.host.unplaced_bytes)
             );
             add(text, run);
@@ -46,10 +46,10 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
         for hint in r.hints.iter().filter(|hint| all_begin_so || !begins(hint)) {
             add(hint.clone(), run);
         }
-        if let Some(replicas) = r.replicas.as_ref().filter(|r| r.are_alike()) {
+        if let Some(replicas) = r.replicas.as_ref().filter(|r| r.are_identical()) {
             let text = format!(
-                "all {} replicas have the same result, so no figure has an interval: no result of this run \
-                 depends on its seed.",
+                "all {} replicas have identical results, so there are no intervals: this run does not \
+                 depend on its seed.",
                 replicas.runs.len()
             );
             add(text, run);

@@ -22,13 +22,13 @@ pub(crate) fn labels(reports: &[Report]) -> Vec<String> {
 
 /// What ± and % mean where there are replicas and differences are shown; `None` where none of them has an interval.
 pub(crate) fn replicas(reports: &[Report]) -> Option<String> {
-    Some(intervals(reports)? + if reports.len() > 1 { "; differences are taken seed by seed." } else { "." })
+    Some(intervals(reports)? + if reports.len() > 1 { "; differences are paired by seed." } else { "." })
 }
 
 /// What ± means where there are replicas, without its full stop.
 pub(crate) fn intervals(reports: &[Report]) -> Option<String> {
-    let count = reports.iter().filter_map(|r| r.replicas.as_ref()).find(|r| !r.are_alike())?.runs.len();
-    Some(format!("Means of {count} replicas, ± half the width of the 95 % confidence interval (Student's t)"))
+    let count = reports.iter().filter_map(|r| r.replicas.as_ref()).find(|r| !r.are_identical())?.runs.len();
+    Some(format!("Means of {count} replicas ± half-width of the 95 % confidence interval (Student's t)"))
 }
 
 /// Which runs may be called best: those that answered every request. A drive that refused work

@@ -14,7 +14,7 @@ pub(crate) type LifeFigure = (&'static str, Quantity, fn(&Life) -> Option<f64>);
 
 /// The figures of a life that are compared.
 pub(crate) const FIGURES: [LifeFigure; 12] = [
-    ("written in all", Quantity::Bytes, |l| Some(l.total_bytes_written)),
+    ("host writes", Quantity::Bytes, |l| Some(l.total_bytes_written)),
     ("drive writes", Quantity::Waf, |l| Some(l.drive_writes)),
     ("DWPD over 5 years", Quantity::Waf, |l| Some(l.drive_writes_per_day)),
     ("years at this pace", Quantity::Waf, |l| Some(l.years)),
@@ -24,7 +24,7 @@ pub(crate) const FIGURES: [LifeFigure; 12] = [
     ("write p99", Quantity::Latency, |l| Some(l.write?.p99)),
     ("read mean", Quantity::Latency, |l| Some(l.read?.mean)),
     ("read p99", Quantity::Latency, |l| Some(l.read?.p99)),
-    ("retries a page", Quantity::Waf, |l| l.retries),
+    ("retries per page read", Quantity::Waf, |l| l.retries),
     ("blocks retired", Quantity::Count, |l| Some(l.retired_blocks as f64)),
 ];
 
@@ -32,7 +32,7 @@ pub(crate) const FIGURES: [LifeFigure; 12] = [
 const DAYS_A_YEAR: f64 = 365.25;
 
 /// The figures by which two accelerations are held against each other.
-const CHECKED: [&str; 5] = ["written in all", "WAF", "write mean", "read mean", "retries a page"];
+const CHECKED: [&str; 5] = ["host writes", "WAF", "write mean", "read mean", "retries per page read"];
 
 impl Life {
     /// Drive writes a day at the pace of the workload: with [`Life::years`] they give the same drive writes as
@@ -45,12 +45,12 @@ impl Life {
     fn ending(&self) -> String {
         match self.ended_by.split_once(':') {
             _ if self.is_stopped() => format!("stopped at {} wear", Quantity::Share.show(self.life_used)),
-            Some(("usable", share)) => format!("less than {share} of its capacity left"),
-            Some(("spare", share)) => format!("{share} of its spare left"),
+            Some(("usable", share)) => format!("usable capacity below {share}"),
+            Some(("spare", share)) => format!("{share} of the spare blocks left"),
             _ => match self.ended_by.as_str() {
-                "capacity" => "holds less than its capacity".to_string(),
-                "uncorrectable" => "a page could not be read".to_string(),
-                "out-of-space" => "a write found no place".to_string(),
+                "capacity" => "blocks hold less than the capacity".to_string(),
+                "uncorrectable" => "uncorrectable host read".to_string(),
+                "out-of-space" => "out of space".to_string(),
                 other => other.to_string(),
             },
         }
@@ -63,7 +63,7 @@ impl SchemeLife {
         let mut ways: Vec<String> = self.lives.iter().map(Life::ending).collect();
         ways.sort();
         ways.dedup();
-        if ways.is_empty() { "not begun".to_string() } else { ways.join("; ") }
+        if ways.is_empty() { "not started".to_string() } else { ways.join("; ") }
     }
 
     /// A figure over all lives: its mean, with the interval where chance had a part.
@@ -76,7 +76,7 @@ impl SchemeLife {
         }
     }
 
-    /// By how much each figure of the first life moves when an erase stands for half as many, as a share.
+    /// By how much each figure of the first life moves when one erase counts as half as many, as a share.
     pub fn deviations(&self) -> BTreeMap<&'static str, f64> {
         let (Some(life), Some(half)) = (self.lives.first(), &self.check) else { return BTreeMap::new() };
         let moves = |(name, _, of): &LifeFigure| {
@@ -109,7 +109,7 @@ impl Lifetimes {
             ("device", device_label(&self.device)),
             ("capacity", number::bytes(self.logical_bytes)),
             ("workload", workload_label(&self.workload)),
-            ("an erase stands for", format!("{} cycles", number::count(self.acceleration as u64))),
+            ("one erase counts as", format!("{} cycles", number::count(self.acceleration as u64))),
             ("ends at", self.end.clone()),
             ("seeds", seeds),
         ];
@@ -139,8 +139,8 @@ impl Lifetimes {
         let names: Vec<&str> = differ.map(|s| s.scheme.name.as_str()).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "Not known how long the drive lasts: half the acceleration does not give the same within 5 % under \
-                 {}. Give a smaller --acceleration than {}.",
+                "Lifetime unknown: under {}, half the acceleration changes the result by more than 5 %. \
+                 Use --acceleration below {}.",
                 names.join(", "),
                 self.acceleration
             )
@@ -160,14 +160,14 @@ impl Lifetimes {
                 .collect();
             let text = if agrees {
                 format!(
-                    "an erase that stands for {half} instead of {} gives the same within 5 % ({})",
+                    "counting one erase as {half} instead of {} cycles agrees within 5 % ({})",
                     self.acceleration,
                     moves.join(", ")
                 )
             } else {
                 format!(
-                    "an erase that stands for {half} instead of {} does NOT give the same within 5 %: {}; \
-                     choose a smaller --acceleration",
+                    "counting one erase as {half} instead of {} cycles does NOT agree within 5 %: {}; use \
+                     a smaller --acceleration",
                     self.acceleration,
                     moves.join(", ")
                 )
@@ -200,7 +200,8 @@ impl Lifetimes {
         };
         let takes = |s: &SchemeLife| Quantity::Bytes.show(written(s));
         if self.stopped {
-            return "Stopped before the end: the figures are those until then, and tell nothing of who lasts longer."
+            return "Stopped before the end: the figures cover the run so far and do not tell which scheme \
+                    lasts longer."
                 .to_string();
         }
         if self.schemes.len() == 1 {
@@ -209,7 +210,7 @@ impl Lifetimes {
         if std::ptr::eq(base, best) || !lasts_longer(best, base) {
             let significantly = if base.lives.len() > 1 { "significantly " } else { "" };
             return format!(
-                "The drive lasts {significantly}longer under no scheme than under {}, which takes {}.",
+                "No scheme makes the drive last {significantly}longer than {}, under which it takes {}.",
                 base.scheme.name,
                 takes(base)
             );
@@ -303,16 +304,14 @@ mod tests {
                 .verdict()
         };
         let overlapping = said([120.0, 80.0, 115.0]);
-        assert!(
-            overlapping.starts_with("The drive lasts significantly longer under no scheme than under a,")
-        );
+        assert!(overlapping.starts_with("No scheme makes the drive last significantly longer than a,"));
         let paired = said([100.0, 111.0, 122.0]);
         assert!(paired.starts_with("Under b the drive takes"), "{paired}");
         let alike = lifetimes(vec![
             under("a", vec![life(100.0, 1.0)], None),
             under("b", vec![life(100.2, 1.0)], None),
         ]);
-        assert!(alike.verdict().starts_with("The drive lasts longer under no scheme than under a,"));
+        assert!(alike.verdict().starts_with("No scheme makes the drive last longer than a,"));
     }
 
     #[test]
@@ -322,7 +321,12 @@ mod tests {
             under("b", vec![life(200.0, 2.0)], Some(life(150.0, 2.0))),
         ])
         .verdict();
-        assert!(said.starts_with("Not known how long the drive lasts: half the acceleration"), "{said}");
-        assert!(said.contains("under b. Give a smaller --acceleration than 20."), "{said}");
+        assert!(
+            said.starts_with(
+                "half the acceleration changes the result by more than 5 %. Use --acceleration below"
+            ),
+            "{said}"
+        );
+        assert!(said.contains("Use --acceleration below 20."), "{said}");
     }
 }

@@ -8,7 +8,7 @@ pub(crate) const TITLE: &str = "Scheme metrics";
 
 /// All names under which schemes record something, in alphabetical order.
 pub(crate) fn names(reports: &[Report]) -> Vec<&str> {
-    let all = reports.iter().flat_map(|r| &r.followed).filter(|(_, series)| !series.is_empty());
+    let all = reports.iter().flat_map(|r| &r.metrics).filter(|(_, series)| !series.is_empty());
     all.map(|(name, _)| name.as_str()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 

@@ -115,7 +115,7 @@ pub(crate) enum Quantity {
     Bytes,
     /// An integer, shown exactly while it is short.
     Count,
-    /// Whatever a scheme has followed: integers exactly while they are short.
+    /// A metric of a scheme: integers exactly while they are short.
     Number,
     /// A part of a whole, 1 for all of it.
     Share,

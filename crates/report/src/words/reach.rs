@@ -17,12 +17,12 @@ fn sentence(limit: &OutOfReach) -> String {
     let set = if limit.setting.is_empty() { "its trigger".to_string() } else { limit.setting.clone() };
     let what = if limit.value.starts_with("free_slots") { "slots" } else { "blocks" };
     let instead = match &limit.within_reach {
-        Some(value) => format!("; --set {}={value} can be met", limit.setting),
+        Some(value) => format!("; --set {}={value} is reachable", limit.setting),
         None => String::new(),
     };
     format!(
-        "GC of region {} never reaches its trigger: {set} asks for \"{}\", but beside {} of data at most {:.1} % of its {what} can be \
-         free{instead}.",
+        "GC of region {} never reaches its trigger: {set} is \"{}\", but with {} of data at most {:.1} % \
+         of its {what} can be free{instead}.",
         limit.region,
         limit.value,
         number::bytes(limit.data_bytes),

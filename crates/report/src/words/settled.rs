@@ -78,13 +78,13 @@ pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
     if stands(reports) || reports.iter().all(|r| r.host.moved().write_bytes == 0) {
         return None;
     }
-    let all = if reports.len() > 1 { "of all runs " } else { "" };
+    let all = if reports.len() > 1 { "in all runs, " } else { "" };
     Some(match longer(reports).and(option(reports)) {
         Some((name, value)) => {
             // A first estimate: what a longer run needs only it can tell.
-            format!("for figures {all}that last, the command below with {name} {value} or more.")
+            format!("to reach a steady state {all}use the command below with {name} {value} or more.")
         }
-        None => format!("for figures {all}that last, {}.", way(reports)),
+        None => format!("to reach a steady state {all}{}.", way(reports)),
     })
 }
 
@@ -245,7 +245,10 @@ impl End {
         let more = number::count(times.ceil() as u64);
         match self {
             End::Requests => format!("give each run {more} times its requests"),
-            End::Trace => format!("repeat the trace {more} times: it ends before the drive is steady"),
+            End::Trace => format!(
+                "repeat the trace {more} times, because it ends before the drive is \
+                                   steady"
+            ),
             End::Jobs(end) => format!("raise {} of the jobs {more} times", end.keys()),
             End::Bound => format!("raise duration= or bytes= of the workload {more} times"),
         }
@@ -375,7 +378,7 @@ mod tests {
         assert_eq!(words[words.len() - 4..], ["--set", "gc.victim=fifo", "--set", "workload.loops=20"]);
         assert_eq!(
             short_advice(&[twice]).unwrap(),
-            "for figures that last, the command below with --set workload.loops=20 or more."
+            "to reach a steady state use the command below with --set workload.loops=20 or more."
         );
         // Each pass of a trace that is cut has so many requests.
         let cut = run(Reached::No, json!({ "kind": "trace", "requests": 617, "loops": 2 }));

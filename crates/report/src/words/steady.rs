@@ -15,7 +15,7 @@ pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
 /// One sentence about the steady state of a report, replicas and all; `None` where it was not judged.
 pub(crate) fn sentence(report: &Report) -> Option<String> {
     let runs: Vec<&Report> = match &report.replicas {
-        Some(r) if !r.are_alike() => r.runs.iter().collect(),
+        Some(r) if !r.are_identical() => r.runs.iter().collect(),
         _ => vec![report],
     };
     let states: Option<Vec<&SteadyState>> = runs.iter().map(|r| r.steady_state.as_ref()).collect();

@@ -14,7 +14,7 @@ use crate::words::{command, number};
 /// What came out; as an error what is known where the runs are too short to say it.
 fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
     let Some(base) = reports.get(baseline) else {
-        return Ok("There is nothing to compare.".to_string());
+        return Ok("Nothing to compare.".to_string());
     };
     let labels = labels(reports);
     if reports.len() == 1 {
@@ -23,7 +23,7 @@ fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
     let ok = eligible(reports);
     if !ok[baseline] {
         return Ok(format!(
-            "{} failed {} of its {} requests, so nothing can be measured against it.",
+            "{} failed {} of its {} requests, so it cannot serve as the baseline.",
             labels[baseline],
             number::count(base.host.failures()),
             number::count(base.host.requests)
@@ -34,13 +34,13 @@ fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
         return Ok(under_overload(reports, &labels, baseline, &overloaded));
     }
     if (0..reports.len()).all(|i| i == baseline || !ok[i]) {
-        let text = "Every scheme but the baseline failed requests, so nothing can be said of speed.";
+        let text = "Every scheme except the baseline failed requests, so speeds cannot be compared.";
         return Ok(text.to_string());
     }
     let settled = Settled::of(reports);
     if !settled::stands(reports) {
         let of = reports.len();
-        return Err(format!("Not known which of {of} schemes is fastest: {}.", settled.words()));
+        return Err(format!("Which of {of} schemes is fastest is not known: {}.", settled.words()));
     }
     let mut text = fastest(reports, &labels, baseline, &ok);
     let failed: Vec<&str> = (0..reports.len()).filter(|i| !ok[*i]).map(|i| labels[i].as_str()).collect();
@@ -188,14 +188,14 @@ fn under_overload(reports: &[Report], labels: &[String], baseline: usize, overlo
         (n, all) => format!("{n} of {all} schemes"),
     };
     let mut text = format!(
-        "The drive is overloaded under {who}: requests come faster than it serves them, so the queue grows and \
-         latencies say how long the run was. Compare throughput:"
+        "The drive is overloaded under {who}: requests arrive faster than it completes them, so latency \
+         grows with the length of the run. Compare throughput:"
     );
     let served = |i: usize| mean(&reports[i], &|r| Some(r.throughput.iops)).unwrap_or(0.0);
     let ok = eligible(reports);
     let others = (0..reports.len()).filter(|i| *i != baseline && ok[*i]);
     let Some(rival) = others.max_by(|a, b| served(*a).total_cmp(&served(*b))) else {
-        return text + " every scheme but the baseline failed requests.";
+        return text + " every scheme except the baseline failed requests.";
     };
     let (a, b) = (served(rival), served(baseline));
     text.push_str(&format!(
@@ -228,8 +228,8 @@ fn alone(r: &Report, label: &str) -> Result<String, String> {
     let kinds: [(&str, Pick); 2] = [("writes", |r| r.latency_us.write), ("reads", |r| r.latency_us.read)];
     if let Some(overload) = r.overload() {
         parts.push(format!(
-            "requests came faster than the drive serves them ({} were under way on average, and it admits {} at \
-             once), so latencies measure the queue; it serves {} requests/s",
+            "overload: requests arrive faster than the drive completes them ({} outstanding on average, {} \
+             admitted), so latency grows with the length of the run; throughput is {} requests/s",
             number::significant(overload.under_way),
             number::count(overload.admitted),
             number::significant(r.throughput.iops)
@@ -257,7 +257,7 @@ fn alone(r: &Report, label: &str) -> Result<String, String> {
     if settled::stands(std::slice::from_ref(r)) {
         Ok(format!("{text} {}.", settled.words()))
     } else {
-        Err(format!("{text} Not known whether these figures last: {}.", settled.words()))
+        Err(format!("{text} Whether these figures are steady is not known: {}.", settled.words()))
     }
 }
 

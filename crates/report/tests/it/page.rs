@@ -98,11 +98,11 @@ fn a_page_of_sixteen_full_runs_stays_under_a_megabyte() {
 fn conditions_stand_beside_each_other_and_where_they_differ_the_page_says_so() {
     let mut two = sample::two();
     let differing = visible(&html(&two));
-    assert!(differing.contains("not the same for all: RAM (39.2 MiB against 42.0 MiB)"), "{differing}");
+    assert!(differing.contains("not identical for all: RAM (39.2 MiB against 42.0 MiB)"), "{differing}");
     assert_eq!(html(&two).matches("class=\"differs\"").count(), 1);
     two.reports[1].conditions = two.reports[0].conditions.clone();
     let alike = visible(&html(&two));
-    let all = "the same for all: capacity 39.2 GiB, flash 42.0 GiB TLC + 2.00 GiB SLC, over-provisioning 7.0 %, RAM 39.2 MiB";
+    let all = "identical for all: capacity 39.2 GiB, flash 42.0 GiB TLC + 2.00 GiB SLC, over-provisioning 7.0 %, RAM 39.2 MiB";
     assert!(alike.contains(all), "{alike}");
     assert_eq!(html(&two).matches("class=\"differs\"").count(), 0);
     let text = wordline_report::table(
@@ -110,7 +110,7 @@ fn conditions_stand_beside_each_other_and_where_they_differ_the_page_says_so() {
         &Rows::All,
         TerminalStyle { width: 200, ..TerminalStyle::default() },
     );
-    assert!(text.contains("drive not the same for all: RAM (39.2 MiB against 42.0 MiB)"), "{text}");
+    assert!(text.contains("drive not identical for all: RAM (39.2 MiB against 42.0 MiB)"), "{text}");
     two.reports[1].conditions = None;
     assert!(
         !visible(&html(&two)).contains("the same for all"),
@@ -208,7 +208,7 @@ fn names_cannot_become_markup() {
 #[test]
 fn the_page_shows_every_part() {
     let page = html(&sample::four());
-    for part in ["Measures", "Latency", "What the programs were for", "Over time", "Configuration"] {
+    for part in ["Measures", "Latency", "Media writes by cause", "Over time", "Configuration"] {
         assert!(page.contains(&format!("<h2>{part}</h2>")), "{part}");
     }
     for f in figures(&sample::four()) {
@@ -289,26 +289,26 @@ fn replicas_bring_whiskers_and_the_differences() {
 #[test]
 fn what_schemes_follow_has_a_picture_a_name() {
     for (count, curves) in [(3, 2), (9, 8)] {
-        let c = sample::followed(count);
+        let c = sample::metrics(count);
         let all = figures(&c);
-        let followed: Vec<_> = all.iter().filter(|f| f.name.starts_with("followed-")).collect();
-        let names: Vec<&str> = followed.iter().map(|f| &*f.name).collect();
+        let drawn_metrics: Vec<_> = all.iter().filter(|f| f.name.starts_with("metrics-")).collect();
+        let names: Vec<&str> = drawn_metrics.iter().map(|f| &*f.name).collect();
         assert_eq!(
             names,
-            ["followed-drift", "followed-hit-rate", "followed-once", "followed-quota-of-1"],
+            ["metrics-drift", "metrics-hit-rate", "metrics-once", "metrics-quota-of-1"],
             "of {count}"
         );
         let page = html(&c);
         assert!(page.contains("<h2>Scheme metrics</h2>"));
-        for f in &followed {
+        for f in &drawn_metrics {
             assert_eq!(unbalanced(&f.svg), Ok(()), "{}", f.name);
             assert!(page.contains(&format!("<figure id=\"{}\">", f.name)), "{}", f.name);
             assert!(f.csv.starts_with("scheme,host_page_writes,value\n"), "{}", f.csv);
-            let drawn = if f.name == "followed-once" { 1 } else { curves };
+            let drawn = if f.name == "metrics-once" { 1 } else { curves };
             assert_eq!(f.svg.matches("class=\"line ").count(), drawn, "{}", f.name);
         }
         assert!(visible(&page).contains("quota, of &lt;1&gt;"));
-        assert!(followed[1].csv.lines().count() > 900 * curves, "files have all points");
+        assert!(drawn_metrics[1].csv.lines().count() > 900 * curves, "files have all points");
     }
     assert!(!html(&sample::two()).contains("Scheme metrics"));
 }

@@ -24,7 +24,7 @@ pub struct Character {
 
 pub const CONVENTIONAL: Character = Character {
     name: "conventional",
-    title: "one cell mode, no cache",
+    title: "single cell mode, no SLC cache",
     write_us: 1650.0,
     read_us: 88.0,
     cliff: 0.0,
@@ -257,7 +257,7 @@ pub fn report(c: &Character) -> Report {
         waf,
         begun_steady: None,
         lifetime: None,
-        followed: BTreeMap::new(),
+        metrics: BTreeMap::new(),
         without_effect: BTreeMap::new(),
         after_last_request: None,
         balance: None,
@@ -370,16 +370,16 @@ pub fn four() -> Comparison {
     Comparison::new([CONVENTIONAL, SLC_CACHE, HIERARCHY, IPS].iter().map(report).collect())
 }
 
-/// So many schemes of which all but the first have followed something by themselves.
-pub fn followed(count: usize) -> Comparison {
+/// So many schemes of which all but the first record metrics.
+pub fn metrics(count: usize) -> Comparison {
     let mut c = Comparison::new((0..4).flat_map(|_| four().reports).take(count).collect());
     for (i, r) in c.reports.iter_mut().enumerate().skip(1) {
         let rate = (0..900).map(|n| [n as f64 * 10.0, 0.5 + 0.4 * (n as f64 / 90.0 + i as f64).sin()]);
-        r.followed.insert("hit rate".into(), rate.collect());
-        r.followed.insert("quota, of <1>".into(), vec![[0.0, 12.0], [6_000.0, 40_000.0], [9_000.0, 8.0]]);
-        r.followed.insert("drift".into(), vec![[0.0, -2e-5], [9_000.0, -1e-5]]);
+        r.metrics.insert("hit rate".into(), rate.collect());
+        r.metrics.insert("quota, of <1>".into(), vec![[0.0, 12.0], [6_000.0, 40_000.0], [9_000.0, 8.0]]);
+        r.metrics.insert("drift".into(), vec![[0.0, -2e-5], [9_000.0, -1e-5]]);
     }
-    c.reports[1].followed.insert("once".into(), vec![[4_096.0, 7.0]]);
+    c.reports[1].metrics.insert("once".into(), vec![[4_096.0, 7.0]]);
     c
 }
 
@@ -562,8 +562,8 @@ pub fn all() -> Vec<(&'static str, Comparison)> {
         ("empty", empty()),
         ("of nothing", Comparison::new(Vec::new())),
         ("not finite", not_finite()),
-        ("followed", followed(3)),
-        ("followed by many", followed(9)),
+        ("metrics", metrics(3)),
+        ("metrics of many", metrics(9)),
         ("hostile", hostile()),
     ]
 }
@@ -589,7 +589,7 @@ pub fn hostile() -> Comparison {
         r.host.failed.insert(evil.clone(), 0);
         r.waf = Waf::new(&r.flash.program_bytes, r.host.page_bytes());
         r.capacity.regions[0].name.clone_from(&evil);
-        r.followed.insert(evil.clone(), vec![[0.0, 1.0], [9.0, 2.0]]);
+        r.metrics.insert(evil.clone(), vec![[0.0, 1.0], [9.0, 2.0]]);
         for kind in &mut r.block_map.legend {
             (kind.region, kind.mode) = (format!("{evil};|"), format!("{evil};|"));
         }

@@ -58,6 +58,15 @@ fn a_report_read_back_is_the_report_that_was_written() {
 }
 
 #[test]
+fn a_report_with_the_old_key_of_metrics_is_read() {
+    let report = sample::metrics(2).reports.remove(1);
+    let text = serde_json::to_string(&report).unwrap();
+    assert!(!report.metrics.is_empty() && text.contains("\"metrics\":"));
+    let old: Report = serde_json::from_str(&text.replace("\"metrics\":", "\"followed\":")).unwrap();
+    assert_eq!(old.metrics, report.metrics);
+}
+
+#[test]
 fn the_figures_of_replicas_are_their_means_by_path() {
     let c = sample::replicated();
     let replicas = c.reports[1].replicas.as_ref().unwrap();

@@ -82,9 +82,13 @@ fn replicas_show_intervals_and_differences_of_many_schemes() {
             let text = table(&c, plain(width));
             let (figures, footer) = text.split_once("is the best of its").unwrap();
             let says = |words: &str| footer.split_whitespace().collect::<Vec<_>>().join(" ").contains(words);
-            assert!(figures.contains(" ± ") && says("± half the width"), "{count} at {width}:\n{text}");
+            assert!(
+                figures.contains(" ± ")
+                    && says("replicas ± half-width of the 95 % confidence interval (Student's t)"),
+                "{count} at {width}:\n{text}"
+            );
             let shown = figures.lines().any(|l| l.contains(" % ± ") && l.contains(['−', '+']));
-            assert_eq!(shown, says("differences are taken seed by seed"), "{count} at {width}:\n{text}");
+            assert_eq!(shown, says("differences are paired by seed."), "{count} at {width}:\n{text}");
             assert!(shown || says("differences need a wider terminal"), "{count} at {width}:\n{text}");
             assert!(shown || count < 5, "{count} at {width}:\n{text}");
         }
@@ -94,7 +98,7 @@ fn replicas_show_intervals_and_differences_of_many_schemes() {
 #[test]
 fn replicas_that_are_all_alike_get_no_interval_but_a_word() {
     let text = table(&sample::replicas_alike(), plain(100));
-    assert!(text.contains("all 3 replicas have the same result"), "{text}");
+    assert!(text.contains("all 3 replicas have identical results"), "{text}");
     assert!(!text.contains('±'), "{text}");
     assert_eq!(
         row(&text, "Write latency", "p50"),
@@ -131,21 +135,21 @@ fn lifetime_of_unsteady_run_is_not_known() {
     });
     let text = summary(&c.reports[0], plain(400));
     let line = text.lines().find(|l| l.starts_with("lifetime ")).unwrap();
-    assert!(line.contains(" TB until wear-out by the wear of this run: "), "{line}");
-    assert!(line.contains(" DWPD over 5 years, or ") && line.contains(" years at its pace of "), "{line}");
+    assert!(line.contains("TB by the wear of this run"), "{line}");
+    assert!(
+        line.contains(" DWPD over 5 years, or ") && line.contains("TB by the wear of this run"),
+        "{line}"
+    );
     assert!(!text.contains("run longer"), "{text}");
     c.reports[0].steady_state.as_mut().unwrap().reached = wordline_report::Reached::No;
     let text = summary(&c.reports[0], plain(400));
     let line = text.lines().find(|l| l.starts_with("lifetime ")).unwrap();
-    assert!(
-        line.trim_end().ends_with("bytes until wear-out not known: the run is not steady, run longer"),
-        "{line}"
-    );
-    let longer = "run longer     for figures that last, the command below with --requests ";
+    assert!(line.trim_end().ends_with("TBW unknown: the run is not steady; run longer"), "{line}");
+    let longer = "run longer     to reach a steady state use the command below with --requests ";
     assert!(text.contains(longer), "{text}");
     assert!(
         table(&c, plain(400))
-            .contains("\nlonger for figures of all runs that last, the command below with --req")
+            .contains("\nlonger to reach a steady state in all runs, use the command below with --req")
     );
 }
 
@@ -218,7 +222,7 @@ fn more_schemes_than_fit_become_rows() {
 
 #[test]
 fn what_schemes_follow_is_told_with_its_last_value_and_its_mean() {
-    let text = table(&sample::followed(3), plain(100));
+    let text = table(&sample::metrics(3), plain(100));
     let group = text.split_once("\nScheme metrics\n").unwrap().1;
     let cells = |label: &str| -> Vec<&str> {
         group.lines().find_map(|l| l.trim_start().strip_prefix(label)).unwrap().split_whitespace().collect()
@@ -228,7 +232,7 @@ fn what_schemes_follow_is_told_with_its_last_value_and_its_mean() {
     let mean = group.lines().skip_while(|l| !l.contains("quota, of <1>")).nth(1).unwrap();
     assert_eq!(mean.split_whitespace().collect::<Vec<_>>(), ["mean", "–", "13,300", "13,300"]);
     let metrics = Rows::Named(vec!["scheme metrics".to_string()]);
-    let many = wordline_report::table(&sample::followed(9), &metrics, plain(100));
+    let many = wordline_report::table(&sample::metrics(9), &metrics, plain(100));
     assert!(many.lines().any(|l| l.contains("drift") && l.contains("hit rate")), "{many}");
     assert!(!table(&sample::two(), plain(100)).contains("Followed"));
 }
@@ -264,7 +268,7 @@ fn nothing_that_is_no_number_is_printed() {
 fn the_summary_tells_what_the_table_leaves_out() {
     let text = summary(&sample::two().reports[1], plain(80));
     for part in [
-        "slc-cache: page-granular",
+        "slc-cache: page-mapped",
         "flash reads",
         "migration 812,331",
         "capacity",
@@ -320,7 +324,10 @@ fn nothing_is_concluded_from_latencies_under_overload() {
     let said = c.verdict();
     assert!(said.starts_with("The drive is overloaded under conventional:"), "{said}");
     let alone = Comparison::new(vec![c.reports[0].clone()]).verdict();
-    assert!(alone.contains("latencies measure the queue; it serves"), "{alone}");
+    assert!(
+        alone.contains("admitted), so latency grows with the length of the run; throughput is"),
+        "{alone}"
+    );
 }
 
 #[test]

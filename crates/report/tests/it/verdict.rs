@@ -48,7 +48,7 @@ fn headline_of_unsteady_runs_is_not_known() {
     let said = c.verdict();
     assert!(
         said.starts_with(
-            "Not known which of 2 schemes is fastest: 1 of 2 runs steady. Run longer: wordline compare --device \
+            "Which of 2 schemes is fastest is not known: 1 of 2 runs steady. Run longer: wordline compare --device \
              hierarchy-44gb "
         ),
         "{said}"
@@ -67,7 +67,10 @@ fn headline_of_unsteady_runs_is_not_known() {
     );
     assert!(said.ends_with(" 1 of 1 run steady."), "{said}");
     let said = alone(Reached::No);
-    assert!(said.contains("Not known whether these figures last: 0 of 1 run steady. Run longer: "), "{said}");
+    assert!(
+        said.contains("Whether these figures are steady is not known: 0 of 1 run steady. Run longer: "),
+        "{said}"
+    );
 }
 
 /// What chance may have made is no lead: schemes that differ by less than the interval share it.

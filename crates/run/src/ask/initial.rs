@@ -105,7 +105,7 @@ impl FromStr for InitialSpec {
                 name => name,
             };
             if seen.contains(&group) {
-                return Err(wrong(format!("{group} is given twice")));
+                return Err(wrong(format!("{group} appears twice")));
             }
             seen.push(group);
             spec.take(name, rest).map_err(wrong)?;
@@ -113,7 +113,7 @@ impl FromStr for InitialSpec {
         let aged = spec.aged_invalid > Fraction::ZERO || spec.aged_blocks > Fraction::ZERO;
         if aged && matches!(spec.filled, Filled::Steady(_) | Filled::Windows(_)) {
             let name = if matches!(spec.filled, Filled::Steady(_)) { "steady" } else { "aged_windows" };
-            let what = "says what every block holds; leave aged_invalid and aged_blocks out";
+            let what = "defines the contents of every block; omit aged_invalid and aged_blocks";
             return Err(Opt::Initial.of(text) + format!(": {name} {what}\n  allowed: {ALLOWED}"));
         }
         Ok(spec)
@@ -169,7 +169,7 @@ impl InitialSpec {
             "retention" => self.retention = retention(rest)?,
             other => {
                 let hint = closest(other, PARTS).map_or(String::new(), |c| format!("; did you mean {c:?}?"));
-                return Err(format!("{other:?} is no initial state{hint}"));
+                return Err(format!("{other:?} is not an initial state{hint}"));
             }
         }
         Ok(())
@@ -242,7 +242,7 @@ impl InitialSpec {
             let (least, most) = (whole(least)?, whole(most)?);
             self.cycles[mode.index()] = least;
             self.more_cycles[mode.index()] =
-                most.checked_sub(least).ok_or(format!("{count:?} is not from fewer to more cycles"))?;
+                most.checked_sub(least).ok_or(format!("{count:?} is not an ascending range of cycles"))?;
         }
         Ok(())
     }
@@ -256,7 +256,7 @@ fn retention(text: &str) -> Result<SimDuration, String> {
 fn valid(text: &str) -> Result<Fraction, String> {
     let valid = share(text)?;
     if valid == Fraction::ZERO {
-        Err("valid: a share of 0 leaves no place for data".into())
+        Err("valid: a share of 0 leaves no space for data".into())
     } else {
         Ok(valid)
     }
@@ -265,7 +265,7 @@ fn valid(text: &str) -> Result<Fraction, String> {
 fn share(text: &str) -> Result<Fraction, String> {
     let share: Fraction = text.parse().map_err(|e| format!("{e}"))?;
     if share > Fraction::ONE {
-        return Err(format!("{share} is more than all{}", share.without_percent()));
+        return Err(format!("{share} is more than 100%{}", share.without_percent()));
     }
     Ok(share)
 }
@@ -351,8 +351,11 @@ mod tests {
         for (text, says) in [
             ("prelaod", "did you mean \"preload\"?"),
             ("fill", "fraction"),
-            ("fill:120%", "more than all"),
-            ("fill:90", "9000% is more than all; 90 without % is 90 times all, and 90 in a hundred is 90%"),
+            ("fill:120%", "is more than 100%"),
+            (
+                "fill:90",
+                "9000% is more than 100%; 90 without % means 90 times the whole; write 90% for 90 percent",
+            ),
             ("fill:90%,order=up", "seq or random"),
             ("fill:90%,valid=0%", "no place"),
             ("fresh+preload", "twice"),
@@ -361,7 +364,7 @@ mod tests {
             ("aged_windows+aged_blocks:70%", "every block"),
             ("aged_windows:50%,60%", "once"),
             ("aged_windows:valid=0%", "no place"),
-            ("aged_windows:own=120%", "more than all"),
+            ("aged_windows:own=120%", "is more than 100%"),
             ("aged_windows:own=1%,own=2%", "once"),
             ("steady:x", "fraction"),
             ("preload:writes", "read-first"),
@@ -369,11 +372,11 @@ mod tests {
             ("aged_blocks:70%,data=away", "data=spread or data=apart"),
             ("pe:tlc=x", "whole number"),
             ("pe:tlc=5..x", "whole number"),
-            ("pe:tlc=5..4", "from fewer to more"),
+            ("pe:tlc=5..4", "is not an ascending range of cycles"),
             ("pe:plc=1", "slc, mlc, tlc or qlc"),
             ("retention:101y", "retention"),
             ("retention:40000d", "100 years"),
-            ("", "no initial state"),
+            ("", "is not an initial state"),
         ] {
             let e = text.parse::<InitialSpec>().unwrap_err().to_string();
             assert!(e.contains(says) && e.contains("allowed"), "{text}: {e}");

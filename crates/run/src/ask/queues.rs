@@ -55,8 +55,8 @@ pub(crate) fn check(
     }
     if names.len() > 1 && matches!(pacing, Some(Pacing::Closed { .. })) {
         return Err(RunError::Input(format!(
-            "host.arbitration: a closed loop over {} volumes has one queue, in the order of the trace\n  allowed: \
-             pacing=open, a fio job file, or host.arbitration = \"off\"",
+            "host.arbitration: a closed loop over {} volumes has a single queue, in trace order\n  \
+             allowed: pacing=open, a fio job file, or host.arbitration = \"off\"",
             names.len()
         )));
     }

@@ -34,7 +34,7 @@ impl FromState {
         let wrong = |e: &dyn std::fmt::Display| RunError::Option(given() + format!(": {e}"));
         let file = File::open(path).map_err(|e| wrong(&format!("the file cannot be read: {e}")))?;
         if !file.metadata().is_ok_and(|m| m.is_file()) {
-            return Err(wrong(&"this is not a file that can be read from any place, as a state must be"));
+            return Err(wrong(&"not a regular file; a state file must be seekable"));
         }
         let state = StateFile::open(file, Checked::Whole).map_err(|e| match e {
             StateError::NotAState => {
@@ -87,9 +87,7 @@ impl FromState {
             return Ok(());
         }
         let is = self.state.checksum();
-        Err(self.wrong(format!(
-            "this is not the state of the report: its checksum is {is}, and the report's {checksum}"
-        )))
+        Err(self.wrong(format!("not the state file of the report: checksum {is}, expected {checksum}")))
     }
 }
 
@@ -168,7 +166,7 @@ pub(crate) struct Moment {
 impl Moment {
     /// Of a drive as it is.
     pub(crate) fn of(device: &Plain, label: Label, seed: u64) -> Result<Moment, RunError> {
-        let wrong = |e: io::Error| RunError::Input(format!("a drive cannot be kept in memory: {e}"));
+        let wrong = |e: io::Error| RunError::Input(format!("cannot keep the drive in memory: {e}"));
         let mut file = unnamed().map_err(wrong)?;
         device.save(label, seed, &mut file).map_err(wrong)?;
         let state = StateFile::open(file, Checked::Body).map_err(|e| RunError::Input(e.to_string()))?;

@@ -56,11 +56,11 @@ pub fn device(name: &str, overrides: &[(String, String)]) -> Result<DeviceSpec, 
         Ok(text) => Ok(DeviceSpec::from_toml(&text, name, overrides)?),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             let hint = names_like(name).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-            let what = format!(": there is no built-in device and no file of that name{hint}\n  hint: ");
-            Err((Opt::Device.of(name) + what + Listed::Devices.by() + " names the built-in ones").into())
+            let what = format!(": no built-in device or file of this name{hint}\n  hint: ");
+            Err((Opt::Device.of(name) + what + Listed::Devices.by() + " lists the built-in devices").into())
         }
         Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
-            Err((Opt::Device.of(name) + ": this is not a device file: it is not UTF-8 text").into())
+            Err((Opt::Device.of(name) + ": not a device file: not valid UTF-8").into())
         }
         Err(e) => Err((Opt::Device.of(name) + format!(": the file cannot be read: {e}")).into()),
     }
@@ -196,7 +196,7 @@ impl Setup {
         scheme_set: Vec<(String, String)>,
     ) -> Result<Setup, RunError> {
         if spec.replicas == 0 || spec.replicas > REPLICAS_MAX {
-            let what = format!(": this is no number of replicas\n  allowed: 1 to {REPLICAS_MAX}");
+            let what = format!(": invalid number of replicas\n  allowed: 1 to {REPLICAS_MAX}");
             return Err((Opt::Replicas.of(spec.replicas) + what).into());
         }
         let geometry = device.geometry().map_err(|e| RunError::Input(e.to_string()))?;
@@ -224,7 +224,11 @@ impl Setup {
         check(&setup.device, &setup.workload, setup.pacing())?;
         if setup.from_state.is_some() && spec.initial != DEFAULT_INITIAL {
             let (initial, from) = (Opt::Initial.of(&spec.initial), Opt::FromState.name());
-            let saved = initial + ": a drive from " + from + " is as it was saved; give one or the other";
+            let saved = initial
+                + ": a drive from "
+                + from
+                + " is restored from the saved state; use one \
+                                                              of the two";
             return Err(saved.into());
         }
         Ok(setup)
@@ -295,7 +299,7 @@ impl Setup {
         self.workload.limit(self.shape)
     }
 
-    /// When requests come, as the driver takes it.
+    /// Arrival pacing, as the driver takes it.
     /// `None` where jobs ask by what has ended.
     pub fn pacing(&self) -> Option<Pacing> {
         Some(match self.workload.pacing() {
@@ -336,8 +340,8 @@ impl Setup {
         let limit = self.limit();
         let endless = limit == Limit::default() && self.workload.is_drawn();
         if endless && matches!(self.pacing(), Some(Pacing::Closed { .. })) {
-            let given = Opt::Workload.of(&self.spec.workload) + ": nothing ends it; give ";
-            let or = ", or the workload one of requests=, duration=, bytes=";
+            let given = Opt::Workload.of(&self.spec.workload) + ": the run would never end; set ";
+            let or = ", or requests=, duration= or bytes= of the workload";
             return Err((given + Opt::Requests.of("N") + or).into());
         }
         Ok(())

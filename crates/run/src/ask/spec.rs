@@ -54,8 +54,8 @@ pub struct RunSpec {
     pub check: bool,
     /// The schemes that there are: those of the literature, unless a caller adds some.
     pub registry: Registry,
-    /// What does runs elsewhere, where several are to go at once.
-    pub elsewhere: Option<Elsewhere>,
+    /// Executes runs in other processes, where several run in parallel.
+    pub executor: Option<Executor>,
 }
 
 impl RunSpec {
@@ -76,7 +76,7 @@ impl RunSpec {
             save_state: None,
             check: false,
             registry: Registry::standard(),
-            elsewhere: None,
+            executor: None,
         }
     }
 
@@ -147,7 +147,7 @@ pub struct LifetimeSpec {
     pub schemes: Vec<String>,
     /// Cycles that an erase stands for, in place of the device's.
     pub acceleration: Option<u32>,
-    /// Whether the first seed lives again at half of it, where an erase stands for several cycles.
+    /// Whether the first seed lives again at half of it, where one erase counts as several cycles.
     pub checks_acceleration: bool,
     /// Time on the shelf after each phase.
     pub shelf: SimDuration,
@@ -157,14 +157,14 @@ pub struct LifetimeSpec {
     pub threads: usize,
 }
 
-/// What is to be done.
+/// A unit of work for an [`Executor`].
 #[derive(Clone, Copy, Debug)]
-pub enum Errand<'a> {
+pub enum Job<'a> {
     /// A run of one seed, to its report.
     Run(&'a RunSpec),
     /// The run of a report of one seed, from its configuration, to the new report.
     Rerun {
-        /// What it comes to.
+        /// Its configuration.
         spec: &'a RunSpec,
         /// The report.
         report: &'a Report,
@@ -175,78 +175,76 @@ pub enum Errand<'a> {
     Life(&'a LifetimeSpec),
 }
 
-impl Errand<'_> {
+impl Job<'_> {
     /// The run that it is, or of which the life consists.
     pub fn spec(&self) -> &RunSpec {
         match self {
-            Errand::Run(spec) | Errand::Rerun { spec, .. } => spec,
-            Errand::Life(life) => &life.run,
+            Job::Run(spec) | Job::Rerun { spec, .. } => spec,
+            Job::Life(life) => &life.run,
         }
     }
 }
 
-/// How far it is.
+/// Progress of a [`Job`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Far {
-    /// So many requests are completed at that time.
+pub enum JobProgress {
+    /// Completed requests, and the simulated time.
     Run(u64, SimTime),
-    /// So many passes of the workload have ended, in which so many capacities were written, and the blocks have used up
-    /// that share of their lives.
+    /// Passes of the workload, drive writes, and the share of endurance used.
     Life(u64, f64, f64),
 }
 
-/// Told now and then how far it is; may break it off.
-pub type See<'a> = &'a mut dyn FnMut(Far) -> ControlFlow<()>;
+/// Called from time to time with the progress; may stop the job.
+pub type OnProgress<'a> = &'a mut dyn FnMut(JobProgress) -> ControlFlow<()>;
 
-/// What it comes to, as JSON; `None` for what this process shall do itself.
-pub type Done = Option<Result<String, RunError>>;
+/// The result as JSON; `None` if this process must execute the job itself.
+pub type JobResult = Option<Result<String, RunError>>;
 
-type Does = dyn Fn(Errand<'_>, See<'_>) -> Done + Send + Sync;
+type Work = dyn Fn(Job<'_>, OnProgress<'_>) -> JobResult + Send + Sync;
 
-/// Does a run or a life elsewhere, in a process of its own; or leaves it to this one, if it is none of those that gain
-/// by it.
+/// Executes jobs in other processes, or leaves them to this one if that is faster.
 #[derive(Clone)]
-pub struct Elsewhere(Arc<Does>);
+pub struct Executor(Arc<Work>);
 
-impl Elsewhere {
-    /// What does it, or answers `None`.
-    pub fn new(does: impl Fn(Errand<'_>, See<'_>) -> Done + Send + Sync + 'static) -> Elsewhere {
-        Elsewhere(Arc::new(does))
+impl Executor {
+    /// An executor that calls `does`, which returns `None` for jobs of this process.
+    pub fn new(does: impl Fn(Job<'_>, OnProgress<'_>) -> JobResult + Send + Sync + 'static) -> Executor {
+        Executor(Arc::new(does))
     }
 
     /// The same for the runs of a report that is done again, each with a seed of its own.
-    pub(crate) fn again(self, report: &Report, workload: Option<&str>) -> Elsewhere {
+    pub(crate) fn again(self, report: &Report, workload: Option<&str>) -> Executor {
         // What makes it again is in its configuration.
         let asked = Report { replicas: None, config: report.config.clone(), ..report.in_brief() };
         let workload = workload.map(str::to_string);
-        Elsewhere::new(move |errand, see| {
-            let Errand::Run(spec) = errand else { return (self.0)(errand, see) };
+        Executor::new(move |job, on_progress| {
+            let Job::Run(spec) = job else { return (self.0)(job, on_progress) };
             let mut asked = asked.clone();
             asked.seed = spec.seed;
             asked.config["seed"] = Value::from(spec.seed);
-            (self.0)(Errand::Rerun { spec, report: &asked, workload: workload.as_deref() }, see)
+            (self.0)(Job::Rerun { spec, report: &asked, workload: workload.as_deref() }, on_progress)
         })
     }
 
-    pub(crate) fn perform(&self, errand: Errand<'_>, see: See<'_>) -> Done {
-        (self.0)(errand, see)
+    pub(crate) fn perform(&self, job: Job<'_>, on_progress: OnProgress<'_>) -> JobResult {
+        (self.0)(job, on_progress)
     }
 }
 
-impl Debug for Elsewhere {
+impl Debug for Executor {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("Elsewhere")
+        f.write_str("Executor")
     }
 }
 
 /// Where a run is done decides nothing of what comes out.
-impl PartialEq for Elsewhere {
-    fn eq(&self, _: &Elsewhere) -> bool {
+impl PartialEq for Executor {
+    fn eq(&self, _: &Executor) -> bool {
         true
     }
 }
 
-impl Eq for Elsewhere {}
+impl Eq for Executor {}
 
 #[cfg(test)]
 mod tests {

@@ -25,7 +25,7 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     }
     if counters.flash.reads_from_ram * 5 > parts {
         hints.push(format!(
-            "{} % of the pages read were answered from RAM, so read latencies say little of the flash.",
+            "{} % of the pages read came from RAM, so read latencies say little about the flash.",
             percent(counters.flash.reads_from_ram, parts)
         ));
     }
@@ -33,23 +33,24 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     if full > 0 {
         let first = run.device.ftl.first_full().map_or(String::new(), |text| format!(", first {text}"));
         hints.push(format!(
-            "the drive ran out of space {full} times{first}: it needs more over-provisioning than {:.1} %, or a workload that \
-             touches less of it.",
+            "the drive ran out of space {full} times{first}: use more over-provisioning than {:.1} %, or a \
+             workload with a smaller footprint.",
             report.capacity.over_provisioning * 100.0
         ));
     }
     let lost = run.device.metrics.uncorrectable;
     if lost > 0 {
         hints.push(format!(
-            "{lost} reads had more errors than could be corrected: the drive is worn beyond what its error model \
-             allows, or its data have lain too long."
+            "{lost} reads were uncorrectable: the wear or the retention time exceeds what the error model \
+             can correct."
         ));
     }
     hints.extend(padded(run));
     let name = report.scheme.name.split(':').next().unwrap_or_default();
     if name == "raro" && run.setup.device.errors.is_none() {
         hints.push(
-            "no errors are modelled, so no read took a retry and raro moved nothing; --set errors.model=raro models them."
+            "no error model is set, so no read needed a retry and raro moved nothing; set one with --set \
+             errors.model=raro."
                 .to_string(),
         );
     }
@@ -73,7 +74,7 @@ fn no_collection(report: &Report, run: &Outcome) -> Vec<String> {
         return vec![];
     };
     // Apart, so that what is the same of several runs is said once.
-    let statement = format!("{} drive writes: no collection happened.", figure(drives));
+    let statement = format!("{} drive writes: no GC happened.", figure(drives));
     std::iter::once(statement).chain(to_collect(report, run)).collect()
 }
 
@@ -91,11 +92,11 @@ fn to_collect(report: &Report, run: &Outcome) -> Option<String> {
         ftl.fill_short_of_collection(share).filter(|_| !begins_filled && ftl.layout().is_at_rest(region));
     if let Some(fill) = fill {
         let state = filled_spelling(fill);
-        return Some(format!("--initial {state} begins with a drive that is short of free blocks."));
+        return Some(format!("--initial {state} starts with few free blocks."));
     }
     let left = ftl.bytes_to_collection(region).filter(|left| most.1 > 0 && *left > 0)?;
     let enough = enough(report, run, (most.1 + left) as f64 / most.1 as f64);
-    Some(format!("region {name} can take {} more before it is collected{enough}.", bytes(left)))
+    Some(format!("region {name} can take {} more before GC starts{enough}.", bytes(left)))
 }
 
 /// The number of requests that writes so many times as much, where one is given.
@@ -117,7 +118,7 @@ fn enough(report: &Report, run: &Outcome, times: f64) -> String {
 /// Reads of pages that hold no data.
 fn unmapped(run: &Outcome, share: String) -> String {
     let setup = run.setup;
-    let what = format!("{share} % of the pages read held no data and cost no flash time");
+    let what = format!("{share} % of the pages read were unmapped and took no flash time");
     let proposed = match setup.initial.filled {
         _ if setup.from_state.is_some() => None,
         Filled::Preload(Touched::AtAll) | Filled::Steady(_) | Filled::Windows(_) => None,
@@ -136,7 +137,7 @@ fn unmapped(run: &Outcome, share: String) -> String {
     };
     match proposed {
         Some(initial) => format!("{what}; --initial {initial} maps them."),
-        None => format!("{what}: they were trimmed or never written."),
+        None => format!("{what}, because they were trimmed or never written."),
     }
 }
 
@@ -150,24 +151,27 @@ fn padded(run: &Outcome) -> Option<String> {
     let spec = &run.setup.device;
     let wordlines: u64 = spec.media.iter().map(|m| u64::from(m.topology.planes() * m.densest().bits())).sum();
     let room = (2 * wordlines * spec.media[0].page.0).div_ceil(spec.unit.0);
-    let mend = match (spec.ack, spec.pad_after) {
+    let advice = match (spec.ack, spec.pad_after) {
         (Ack::Program | Ack::Merge, _) => format!(
-            "writes are answered when they are programmed, so a wordline is padded once one has waited {}; a \
-             protected buffer fills it (--set ack.mode=buffer --set ack.pages={room})",
+            "writes complete after programming, so a partly filled wordline is padded after {}; a \
+             protected write buffer avoids this (--set ack.mode=buffer --set ack.pages={room})",
             spec.pad_host_after
         ),
         (Ack::Buffer(_), Some(after)) => {
             let protected = spec.program_buffer == ProgramBuffer::Protected;
             let and = if protected { "" } else { " --set program.buffer=protected" };
-            format!("wordlines are padded after {after}; --set program.pad_after=never{and} fills them")
+            format!(
+                "partly filled wordlines are padded after {after}; avoid this with --set \
+                     program.pad_after=never{and}"
+            )
         }
         (Ack::Buffer(pages), None) if u64::from(pages) < room => format!(
-            "the write buffer of {pages} pages is too small for the wordlines that wait in it; give it more (--set \
+            "the write buffer of {pages} pages is too small for the open wordlines; enlarge it (--set \
              ack.pages={room})"
         ),
-        (Ack::Buffer(_), None) => "FLUSH, FUA and parts of pages complete wordlines early".to_string(),
+        (Ack::Buffer(_), None) => "FLUSH, FUA and partial-page writes close wordlines early".to_string(),
     };
-    Some(format!("{} % of what was programmed is padding: {mend}.", percent(padding, all)))
+    Some(format!("{} % of the programmed bytes are padding: {advice}.", percent(padding, all)))
 }
 
 /// An open loop that the drive cannot follow, and the pace that it can.
@@ -182,20 +186,21 @@ fn saturated(report: &Report, run: &Outcome) -> Vec<String> {
         .and_then(Value::as_f64)
         .filter(|rate| *rate > 0.0);
     let statement = format!(
-        "requests came faster than the drive serves them ({} a second): {} were outstanding on average, and it admits {} in \
-         parallel, so latencies measure a queue that grows, and none is called best.",
+        "overload: requests arrive faster than the drive completes them ({} per second); {} were \
+         outstanding on average, and the drive admits {}, so latency grows with the length of the run and \
+         no scheme is marked best.",
         figure(served),
         figure(overload.under_way),
         overload.admitted
     );
-    let mend = if asked.is_some_and(|rate| slower >= 1.0 && slower < rate) {
-        Some(format!("--set workload.rate={slower:.0} is slow enough for the drive."))
+    let advice = if asked.is_some_and(|rate| slower >= 1.0 && slower < rate) {
+        Some(format!("--set workload.rate={slower:.0} is a rate that the drive sustains."))
     } else if details.get("speedup").and_then(Value::as_str) == Some("1") && !run.setup.workload.is_drawn() {
         Some("--set workload.closed=32 replays the trace as a closed loop.".to_string())
     } else {
         None
     };
-    std::iter::once(statement).chain(mend).collect()
+    std::iter::once(statement).chain(advice).collect()
 }
 
 /// A number of bytes, to three digits.

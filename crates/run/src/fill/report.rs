@@ -62,7 +62,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         life_used: ftl.life_used().map(|(mean, max)| LifeUsed { mean, max }),
         lost_blocks: lost_blocks(run),
         lifetime: lifetime(run, counters, simulated_s),
-        followed: followed(run),
+        metrics: scheme_metrics(run),
         without_effect: counters.without_effect.all().map(|(why, n)| (why.to_string(), n)).collect(),
         memory: memory(run),
         speed: speed(run, counters),
@@ -113,14 +113,14 @@ fn conditions(run: &Outcome) -> Conditions {
             + ftl.buffer_bytes()
             + setup.device.dram.read_cache.0,
         initial: match &setup.from_state {
-            Some(from) => format!("the saved state {}", from.path()),
+            Some(from) => format!("saved state {}", from.path()),
             None => setup.initial.to_string(),
         },
     }
 }
 
-/// What the scheme has followed. Where both of a combination have a name, that of the dense one is numbered.
-fn followed(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
+/// Metrics that the scheme records. Where both of a combination have a name, that of the dense one is numbered.
+fn scheme_metrics(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
     let mut found = BTreeMap::new();
     for (name, series) in run.device.ftl.scheme().metrics() {
         let numbered = (2..).map(|n| format!("{name} ({n})"));

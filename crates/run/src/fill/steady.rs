@@ -2,7 +2,7 @@
 //! the report says it.
 //!
 //! Judged are write amplification, the latencies of writes and reads, the throughput where the loop
-//! is closed (an open one completes what comes, whatever the drive does), and the balance of blocks
+//! is closed (an open one completes what comes, whatever the drive does), and the block balance
 //! that are erased over those that are filled: before collection has begun everything is as even as
 //! can be, a WAF of 1 among it, and says nothing of what will be.
 //!
@@ -80,7 +80,7 @@ const WRITE_RATE: Measure = Measure {
 };
 
 const BLOCKS: Measure = Measure {
-    what: "the balance of blocks",
+    what: "the block balance",
     role: Role::Balance,
     of: |c, _| (c.erased as f64, c.programmed as f64),
 };
@@ -174,22 +174,21 @@ fn flat_from(measures: &[Measure], judgement: Steadiness) -> Result<usize, Again
             Err(moves(format!("{what} still {verb}, {size} from the third to the last quarter of the run")))
         }
         Steadiness::Unbalanced { at, .. } => Err(moves(format!(
-            "the drive still {}: {:.0} blocks are erased for every 100 that are filled in the second half of the run",
+            "the drive still {}: the second half of the run erases {:.0} blocks for every 100 that it fills",
             if at < 1.0 { "fills up" } else { "drains" },
             at * 100.0
         ))),
         Steadiness::Noisy { series, half_width } => Err(too_short(format!(
-            "the mean {} after the warm-up is known to ± {} only, and ± {} are allowed",
+            "the mean {} after the warm-up has a half-width of ± {}; at most ± {} is allowed",
             measures[series].what,
             percent(half_width),
             percent(NOISE_MAX)
         ))),
-        Steadiness::Gaps { series } => Err(too_short(format!(
-            "there is no {} in parts of the second half of the run",
-            measures[series].what
-        ))),
+        Steadiness::Gaps { series } => {
+            Err(too_short(format!("parts of the second half of the run have no {}", measures[series].what)))
+        }
         // Not with so many requests.
-        Steadiness::TooShort => Err(too_short("there is too little to judge".to_string())),
+        Steadiness::TooShort => Err(too_short("too few samples".to_string())),
     }
 }
 
@@ -242,7 +241,7 @@ fn follows_law(run: &Outcome, after: &AfterWarmUp) -> Result<(), Against> {
         return Ok(());
     }
     Err(moves(format!(
-        "the WAF is {}, and that of the steady state in which the drive began {}",
+        "the WAF is {}, but the initial steady state has {}",
         significant(waf.mean),
         significant(timed.unwrap_or(start.begun.waf))
     )))

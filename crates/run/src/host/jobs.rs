@@ -1,7 +1,7 @@
 //! The jobs of a job file at work: the workload's script as a host of the driver, and the figures of
 //! each job without its `ramp_time`. The report's other figures are those of the whole run.
 
-use crate::host::given::Given;
+use crate::host::tally::Tally;
 use wordline_report::JobActivity;
 use wordline_sim::{Completion, Host, HostTurn};
 use wordline_units::SimTime;
@@ -10,7 +10,7 @@ use wordline_workload::{JobScript, Turn};
 /// The script of a job file, measured.
 pub(crate) struct Jobs<I> {
     script: JobScript,
-    given: Vec<Given>,
+    given: Vec<Tally>,
     is_timed: bool,
     /// Asked before each turn; an error breaks the run off.
     go_on: I,

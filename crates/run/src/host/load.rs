@@ -111,7 +111,7 @@ pub(crate) fn failure(setup: &Setup, spelling: &str, e: DriveError<StreamError>)
         DriveError::Workload(StreamError::Interrupted) => RunError::Interrupted,
         DriveError::Device(DeviceError::Request(e)) => unfit(&setup.spec.workload, &e).into(),
         DriveError::NoTimePasses { .. } => {
-            let bound = format!("{e}; bound it by requests, or map the pages it reads with ");
+            let bound = format!("{e}; limit it by requests, or map the pages that it reads with ");
             (Message::from(bound) + Opt::Initial.of("preload")).into()
         }
         e => fault(setup, spelling, e.to_string()),

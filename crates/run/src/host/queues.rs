@@ -2,7 +2,7 @@
 
 use crate::ask::queues::{Asked, asked};
 use crate::ask::setup::Setup;
-use crate::host::given::Given;
+use crate::host::tally::Tally;
 use wordline_report::QueueActivity;
 use wordline_sim::{Completion, Host, HostTurn, Queues};
 use wordline_units::SimTime;
@@ -10,13 +10,13 @@ use wordline_units::SimTime;
 /// A host whose requests are measured by their queue.
 pub(crate) struct Measured<'a, H> {
     host: H,
-    given: &'a mut Vec<QueueGiven>,
+    given: &'a mut Vec<QueueTally>,
 }
 
 /// What a queue was given, from when to when.
 #[derive(Default)]
-pub(crate) struct QueueGiven {
-    given: Given,
+pub(crate) struct QueueTally {
+    given: Tally,
     span: Option<(SimTime, SimTime)>,
 }
 
@@ -31,7 +31,7 @@ impl<H: Host> Host for Measured<'_, H> {
         self.host.completed(completion);
         let number = completion.request.volume as usize;
         if self.given.len() <= number {
-            self.given.resize_with(number + 1, QueueGiven::default);
+            self.given.resize_with(number + 1, QueueTally::default);
         }
         let queue = &mut self.given[number];
         let (arrival, at) = (completion.request.arrival, completion.at);
@@ -50,7 +50,7 @@ impl<H: Host> Host for Measured<'_, H> {
 }
 
 /// A host with its queues measured.
-pub(crate) fn measured<H: Host>(host: H, given: &mut Vec<QueueGiven>) -> Measured<'_, H> {
+pub(crate) fn measured<H: Host>(host: H, given: &mut Vec<QueueTally>) -> Measured<'_, H> {
     Measured { host, given }
 }
 
@@ -63,10 +63,10 @@ pub(crate) fn of(setup: &Setup) -> Option<(Queues, u32)> {
 }
 
 /// The figures, after the run.
-pub(crate) fn activity(setup: &Setup, given: &[QueueGiven]) -> Vec<QueueActivity> {
+pub(crate) fn activity(setup: &Setup, given: &[QueueTally]) -> Vec<QueueActivity> {
     let Some(order) = setup.device.arbitration.as_ref().map(|a| a.order) else { return vec![] };
     let seconds = |t: SimTime| t.0 as f64 / 1e9;
-    let of = |(queue, asked): (&QueueGiven, Asked)| {
+    let of = |(queue, asked): (&QueueTally, Asked)| {
         let (from, until) = queue.span?;
         let [read, write, trim, flush] = queue.given.requests();
         let is_weighed = order != wordline_device::ArbitrationOrder::RoundRobin;

@@ -65,8 +65,9 @@ impl Completions {
             return Ok(Completions::Parquet(Box::new(parquet_file::Table::open(path)?)));
             #[cfg(not(feature = "parquet"))]
             return Err((wordline_units::Opt::Completions.of(path.display())
-                + ": this binary writes no Parquet\n  allowed: CSV, as in a name without .parquet\n  hint: the \
-                   Python package does, and so does `cargo install --path crates/cli --features parquet`")
+                + ": this binary cannot write Parquet\n  allowed: CSV (a name without .parquet)\n  hint: \
+                   the Python package can, and so can a binary built with `cargo install --path crates/cli \
+                   --features parquet`")
                 .into());
         }
         Ok(Completions::Csv(Box::new(Csv { out: Output::open(path)?, line: String::new() })))

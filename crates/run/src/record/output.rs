@@ -27,7 +27,7 @@ pub(crate) enum Target {
 
 fn refused(path: &Path, e: &io::Error) -> RunError {
     let hint = match e.kind() {
-        io::ErrorKind::NotFound => "; is there such a folder?",
+        io::ErrorKind::NotFound => "; does the folder exist?",
         io::ErrorKind::PermissionDenied => "; choose another place, or change its permissions",
         _ => "",
     };
@@ -44,7 +44,7 @@ impl Target {
     pub fn open(path: &Path) -> Result<Target, RunError> {
         let special = match fs::metadata(path) {
             Ok(m) if m.is_dir() => {
-                let what = format!("{}: this is a folder; give the name of a file in it", path.display());
+                let what = format!("{}: is a folder; name a file in it", path.display());
                 return Err(RunError::Input(what));
             }
             Ok(m) => !m.is_file(),

@@ -33,12 +33,12 @@ impl FromStr for Window {
     /// `1.2s..1300ms`, both of them simulated times.
     fn from_str(text: &str) -> Result<Window, String> {
         let wrong =
-            |why: &str| format!("{text:?} is no window: {why}\n  allowed: FROM..TO, as in 1.2s..1300ms");
-        let (from, to) = text.split_once("..").ok_or_else(|| wrong("there is no .. in it"))?;
+            |why: &str| format!("{text:?} is not a window: {why}\n  allowed: FROM..TO, as in 1.2s..1300ms");
+        let (from, to) = text.split_once("..").ok_or_else(|| wrong("\"..\" is missing"))?;
         let time = |t: &str| t.parse::<SimDuration>().map_err(|e| wrong(&e.to_string()));
         let (from, to) = (time(from)?, time(to)?);
         if from >= to {
-            return Err(wrong("it ends before it begins"));
+            return Err(wrong("the end is before the start"));
         }
         Ok(Window::Between(SimTime(from.0), SimTime(to.0)))
     }
@@ -301,7 +301,7 @@ impl Timeline {
     pub fn finish(mut self) -> Result<(), RunError> {
         if let (Window::Around(number), None) = (self.asked, self.from) {
             let what =
-                ": the run has no such request\n  allowed: a number from 0, below that of its requests";
+                ": no such request in this run\n  allowed: a number from 0, below that of its requests";
             return Err((Opt::Around.of(number) + what).into());
         }
         self.out.write("\n]}\n")?;

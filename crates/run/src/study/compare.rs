@@ -4,7 +4,7 @@
 //! report keeps remains, so that memory goes with the threads.
 
 use crate::ask::setup::Setup;
-use crate::ask::spec::{Elsewhere, Errand, Far, RunSpec};
+use crate::ask::spec::{Executor, Job, JobProgress, RunSpec};
 use crate::error::RunError;
 use crate::execute::{Progress, run_on};
 use crate::study::threads::join;
@@ -30,7 +30,7 @@ pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<Ref
     let (mut schemes, mut refused) = (named.to_vec(), vec![]);
     schemes.remove(at);
     if schemes.iter().any(|s| s == ALL_COMPATIBLE) {
-        return Err((Opt::Scheme.of(ALL_COMPATIBLE) + " is there twice; once is all of them").into());
+        return Err((Opt::Scheme.of(ALL_COMPATIBLE) + " appears twice; name it once").into());
     }
     let mut all = vec![];
     for entry in setup.spec.registry.all().iter().filter(|e| !schemes.iter().any(|s| *s == e.name)) {
@@ -43,7 +43,7 @@ pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<Ref
     schemes.splice(at..at, all);
     if schemes.is_empty() {
         let why: Vec<String> = refused.iter().map(|r| format!("{}: {}", r.scheme, r.reason)).collect();
-        return Err(RunError::Input(format!("the device admits no scheme\n  {}", why.join("\n  "))));
+        return Err(RunError::Input(format!("no scheme supports the device\n  {}", why.join("\n  "))));
     }
     Ok((schemes, refused))
 }
@@ -65,11 +65,11 @@ pub fn compare(
     if let Some(file) = &setup.spec.save_state {
         let refuse = |what| Err((Opt::SaveState.of(file) + ": " + what).into());
         if schemes.len() > 1 {
-            let what = format!("{} schemes would leave as many states; run one of them", schemes.len());
+            let what = format!("{} schemes would write one state each; run a single scheme", schemes.len());
             return refuse(Message::from(what));
         }
         if setup.spec.replicas > 1 {
-            let what = format!("{} replicas would leave as many states; leave ", setup.spec.replicas);
+            let what = format!("{} replicas would write one state each; omit ", setup.spec.replicas);
             return refuse(Message::from(what) + Opt::Replicas.name() + " out");
         }
     }
@@ -80,8 +80,8 @@ pub fn compare(
     let next = AtomicUsize::new(0);
     let replicas = setup.spec.replicas as usize;
     let runs = schemes.len() * replicas;
-    let elsewhere =
-        setup.spec.elsewhere.as_ref().filter(|_| runs > 1 && threads > 1 && setup.workload.is_in_files());
+    let executor =
+        setup.spec.executor.as_ref().filter(|_| runs > 1 && threads > 1 && setup.workload.is_in_files());
     let mut results: Vec<Option<Result<Report, RunError>>> = (0..runs).map(|_| None).collect();
     std::thread::scope(|scope| {
         enum Word {
@@ -108,7 +108,7 @@ pub fn compare(
                             ControlFlow::Continue(())
                         }
                     };
-                    let away = elsewhere.and_then(|e| away(setup, e, (scheme, replica), number, &mut said));
+                    let away = executor.and_then(|e| away(setup, e, (scheme, replica), number, &mut said));
                     let here = || setup.replica(replica).and_then(|s| run_on(&s, scheme, number, &mut said));
                     let result = away.unwrap_or_else(here);
                     // The first is the report of its scheme, and kept whole.
@@ -152,7 +152,7 @@ pub fn compare(
 /// A replica of a scheme elsewhere, if it is done there.
 fn away(
     setup: &Setup,
-    elsewhere: &Elsewhere,
+    executor: &Executor,
     (scheme, replica): (&str, u32),
     number: usize,
     said: &mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -162,9 +162,9 @@ fn away(
         Err(e) => return Some(Err(e)),
     };
     let spec = setup.spec.replica(replica).with_scheme(&spelling);
-    let done = elsewhere.perform(Errand::Run(&spec), &mut |at| match at {
-        Far::Run(completed, now) => said(Progress { run: number, completed, now }),
-        Far::Life(..) => ControlFlow::Continue(()),
+    let done = executor.perform(Job::Run(&spec), &mut |at| match at {
+        JobProgress::Run(completed, now) => said(Progress { run: number, completed, now }),
+        JobProgress::Life(..) => ControlFlow::Continue(()),
     })?;
     let read = |text: String| Report::from_json(&text).map_err(|e| RunError::Input(e.to_string()));
     Some(done.and_then(read))

@@ -3,7 +3,7 @@
 //! older. So a pass stands for as many passes, each followed by its share of the shelf.
 
 use crate::ask::setup::Setup;
-use crate::ask::spec::{Elsewhere, Errand, Far, LifetimeSpec, VERSION};
+use crate::ask::spec::{Executor, Job, JobProgress, LifetimeSpec, VERSION};
 use crate::error::RunError;
 use crate::execute::{Ready, perform, ready};
 use crate::fill::wear::{YEAR_S, drive_writes_per_day};
@@ -89,8 +89,8 @@ impl Lives {
         let each = setup.device.wear.acceleration;
         let checks = spec.checks_acceleration && each > 1;
         if checks && !each.is_multiple_of(2) {
-            let what = "results are checked at half of it, and that is no whole number\n  allowed: 1, or an even \
-                        number";
+            let what = "results are checked at half of it, which must be a whole number\n  allowed: 1, or \
+                        an even number";
             return Err((Opt::Acceleration.of(each) + ": " + what).into());
         }
         let half = checks.then(|| accelerated(spec, Some(each / 2))).transpose()?;
@@ -193,7 +193,7 @@ fn all(
     let results: Vec<Mutex<Option<Result<Life, RunError>>>> =
         plans.iter().map(|_| Mutex::new(None)).collect();
     let several = lives.spec.threads > 1 && plans.len() > 1 && lives.setup.workload.is_in_files();
-    let elsewhere = lives.setup.spec.elsewhere.as_ref().filter(|_| several);
+    let executor = lives.setup.spec.executor.as_ref().filter(|_| several);
     let whole: f64 = plans.iter().map(WhichLife::weight).sum();
     let shares = Mutex::new(vec![0.0; plans.len()]);
     std::thread::scope(|scope| {
@@ -219,7 +219,7 @@ fn all(
                     let life = if stop.load(Ordering::Relaxed) {
                         Err(RunError::Interrupted)
                     } else {
-                        let away = elsewhere.and_then(|e| away(&lives.spec, setup, e, plan, &told));
+                        let away = executor.and_then(|e| away(&lives.spec, setup, e, plan, &told));
                         away.unwrap_or_else(|| live(&lives.spec, setup, plan.scheme, plan.replica, &told))
                     };
                     if life.is_err() {
@@ -247,7 +247,7 @@ fn all(
 fn away(
     spec: &LifetimeSpec,
     setup: &Setup,
-    elsewhere: &Elsewhere,
+    executor: &Executor,
     plan: &WhichLife,
     told: &dyn Fn(LifeProgress) -> bool,
 ) -> Option<Result<Life, RunError>> {
@@ -274,8 +274,8 @@ fn away(
         ended,
     };
     let mut passed = 0;
-    let done = elsewhere.perform(Errand::Life(&alone), &mut |at| {
-        let Far::Life(passes, drive_writes, life_used) = at else { return ControlFlow::Continue(()) };
+    let done = executor.perform(Job::Life(&alone), &mut |at| {
+        let JobProgress::Life(passes, drive_writes, life_used) = at else { return ControlFlow::Continue(()) };
         passed = passes;
         match told(far(passes, drive_writes, life_used, None)) {
             true => ControlFlow::Break(()),
@@ -328,8 +328,8 @@ fn live(
     let (least, holds) = device.live_until(spec.end, logical);
     if holds < least {
         let what = format!(
-            ": under {spelling} the drive must hold {least} B and holds {holds} B from the beginning\n  allowed: a \
-             smaller capacity.logical, or another end, such as "
+            ": under {spelling} the drive must hold {least} B but holds {holds} B at the start\n  allowed: \
+             a smaller capacity.logical, or another end, such as "
         );
         return Err((Opt::End.of(spec.end) + what + Opt::End.of("out-of-space")).into());
     }
@@ -361,7 +361,7 @@ fn live(
         sums.add(&report, &device.metrics.latency);
         let ended = device.ended_by();
         if report.host.moved().write_bytes == 0 && ended.is_none() {
-            let what = ": a pass of it writes nothing, so that no drive wears out";
+            let what = ": one pass writes nothing, so the drive never wears out";
             return Err((Opt::Workload.of(&setup.spec.workload) + what).into());
         }
         life_used = report.life_used.map_or(0.0, |l| l.mean);
@@ -374,14 +374,14 @@ fn live(
             break ended;
         }
         if full {
-            let what = ": the drive is full before any block has worn out; lower capacity.logical, or let the \
-                        workload touch less of it";
+            let what = ": the drive is full before any block is worn out; lower capacity.logical, or use a \
+                        workload with a smaller footprint";
             return Err((Opt::Scheme.of(spelling) + what).into());
         }
         if phases.passed >= PHASES_MAX {
             let passed = Message::from(format!("after {PHASES_MAX} passes of "));
             let used =
-                format!(" the blocks have used up {:.2} % of their lives; give a larger ", life_used * 100.0);
+                format!(" the blocks have used {:.2} % of their endurance; use a larger ", life_used * 100.0);
             let wear = passed + Opt::Workload.of(&setup.spec.workload) + used + Opt::Acceleration.name();
             return Err((wear + ", or a longer workload").into());
         }

@@ -1,14 +1,14 @@
 //! What is made of runs: several side by side, one done again, a drive taken to wear-out, the story of a request.
 
 pub(crate) mod compare;
-pub(crate) mod divided;
+pub(crate) mod division;
+pub(crate) mod intervals;
 pub(crate) mod lifetime;
 pub(crate) mod model;
 pub(crate) mod requests;
 pub(crate) mod rerun;
 pub(crate) mod sensitivity;
 pub(crate) mod shortages;
-pub(crate) mod telling;
 pub(crate) mod threads;
 pub(crate) mod watcher;
 pub(crate) mod why;

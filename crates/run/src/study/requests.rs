@@ -116,7 +116,8 @@ impl Requests {
         for name in wanted {
             let place = all.iter().position(|known| known == name);
             let Some(place) = place.filter(|_| columns.iter().all(|(known, _)| known != name)) else {
-                let wrong = if place.is_some() { "is named twice" } else { "is no column of the requests" };
+                let wrong =
+                    if place.is_some() { "is named twice" } else { "is not a column of the requests" };
                 return Err(RunError::Input(format!("{name:?} {wrong}\n  allowed: {}", all.join(", "))));
             };
             let column = match place.checked_sub(words) {

@@ -1,7 +1,7 @@
 //! A report run again from its own configuration, to show that it tells the truth.
 
 use crate::ask::setup::Setup;
-use crate::ask::spec::{DEFAULT_INITIAL, Elsewhere, RunSpec};
+use crate::ask::spec::{DEFAULT_INITIAL, Executor, RunSpec};
 use crate::error::RunError;
 use crate::execute::Progress;
 use crate::study::compare::compare;
@@ -54,12 +54,12 @@ pub fn rerun(
 pub fn rerun_with(
     report: &Report,
     workload: Option<&str>,
-    (registry, elsewhere): (&Registry, Option<Elsewhere>),
+    (registry, executor): (&Registry, Option<Executor>),
     threads: usize,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Rerun, RunError> {
     let mut setup = setup_of(report, workload, registry)?;
-    setup.spec.elsewhere = elsewhere.map(|e| e.again(report, workload));
+    setup.spec.executor = executor.map(|e| e.again(report, workload));
     let again = compare(&setup, std::slice::from_ref(&setup.spec.scheme), threads, progress)?;
     let again = again.reports.into_iter().next().ok_or(RunError::Interrupted)?;
     let hashes = |r: &Report| -> Vec<(u64, String)> {
@@ -78,8 +78,8 @@ pub fn rerun_with(
 /// A run that was done again for a report is another one: nothing can be told of the report's by it.
 pub(crate) fn came_out_otherwise(report: &Report, again: &Report) -> RunError {
     RunError::Input(format!(
-        "the run came out otherwise than in the report: {} instead of {}; the report is of version {}, this is {}\n  \
-         hint: run it again, and ask about the new report",
+        "the rerun differs from the report: {} instead of {}; the report was written by version {}, this \
+         is version {}\n  hint: run it again and use the new report",
         again.result_hash,
         report.result_hash,
         report.version,
@@ -94,8 +94,7 @@ pub(crate) fn setup_of(
     registry: &Registry,
 ) -> Result<Setup, RunError> {
     let config = &report.config;
-    let lacks =
-        |what: &str| RunError::Input(format!("config.{what} is missing or not as Wordline writes it"));
+    let lacks = |what: &str| RunError::Input(format!("config.{what} is missing or malformed"));
     let text = |pointer: &str, what: &str| {
         config.pointer(pointer).and_then(Value::as_str).map(str::to_string).ok_or_else(|| lacks(what))
     };
@@ -117,7 +116,8 @@ pub(crate) fn setup_of(
         && let Err(e) = registry.layers(&scheme)
     {
         // Python has found its classes before it comes here.
-        let hint = "it is a class of Python, which --class py:FILE#CLASS gives (of the wordline command that pip installs)";
+        let hint = "it is a Python class; pass it with --class py:FILE#CLASS (needs the wordline command \
+                    that pip installs)";
         return Err(RunError::Input(format!("{e}\n  hint: {hint}")));
     }
     let spec = RunSpec {
@@ -140,13 +140,13 @@ pub(crate) fn setup_of(
         from_state,
         save_state: None,
         check: false,
-        elsewhere: None,
+        executor: None,
         registry: registry.clone(),
     };
     let setup = Setup::on(&spec, device, &[], vec![]).map_err(|e| match e {
         // The report may have come from another folder, or from another machine.
         RunError::Workload(e) if workload.is_none() && e.kind() == ErrorKind::Io => {
-            let hint = Opt::Workload.of("FILE") + " says where the workload of the report is now";
+            let hint = Opt::Workload.of("FILE") + " gives the current path of the workload";
             RunError::Option(Message::from(format!("{e}\n  hint: ")) + hint)
         }
         e => e,
@@ -155,9 +155,8 @@ pub(crate) fn setup_of(
     let (was, is) = (config.get("workload").and_then(hash), hash(&setup.workload.resolved()));
     if was != is {
         let (is, was) = (is.unwrap_or_default(), was.unwrap_or_default());
-        let what =
-            format!(": this is not the input of the report: its SHA-256 is {is}, and the report's {was}; ");
-        let where_is = Opt::Workload.of("FILE") + " says where that is now";
+        let what = format!(": not the input of the report: SHA-256 {is}, expected {was}; ");
+        let where_is = Opt::Workload.of("FILE") + " gives its current path";
         return Err((Opt::Workload.of(&spec.workload) + what + where_is).into());
     }
     if let Some(from) = &setup.from_state {

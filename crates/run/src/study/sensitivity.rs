@@ -13,7 +13,7 @@ use wordline_workload::with_options;
 /// By how many points of hit rate the twin is shifted, down and up.
 pub const SHIFT_POINTS: f64 = 3.0;
 
-/// Runs every scheme of a comparison again on the twin shifted down and up, and adds what came of it to
+/// Runs every scheme of a comparison again on the twin shifted down and up, and adds the results to
 /// the reports. `spec` is what the comparison was made of.
 ///
 /// # Errors

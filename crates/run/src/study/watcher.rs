@@ -6,8 +6,8 @@
 
 use crate::ask::setup::Setup;
 use crate::error::RunError;
+use crate::study::intervals::Intervals;
 use crate::study::shortages::Shortages;
-use crate::study::telling::Telling;
 use crate::study::why_causes::Meanwhile;
 use crate::study::why_sums::{Sums, WhyAsked};
 use std::cell::Cell;
@@ -225,7 +225,7 @@ impl Watcher {
         let mapped = after(admitted, LatencyPart::MapMiss);
         let launched = after(mapped, LatencyPart::Staging);
         let over = SimTime(c.at.0 - c.parts[LatencyPart::Link]);
-        let mut to = Telling { stretches: vec![], at: c.request.arrival, op: None };
+        let mut to = Intervals { stretches: vec![], at: c.request.arrival, op: None };
         let let_in = came.unwrap_or(admitted).min(admitted);
         to.beside(let_in, Spent::QueueFull, vec![], self.meanwhile(to.at, let_in));
         to.beside(admitted, Spent::BufferFull, vec![], self.meanwhile(to.at, admitted));
@@ -294,7 +294,7 @@ impl Watcher {
     }
 
     /// The way of an operation from its plane's queue to its end.
-    fn went(&self, to: &mut Telling, seen: &Seen) {
+    fn went(&self, to: &mut Intervals, seen: &Seen) {
         to.op = Some(seen.begin.op);
         self.waited(to, seen);
         self.worked(to, seen);
@@ -302,7 +302,7 @@ impl Watcher {
     }
 
     /// From when an operation was queued until it had its plane.
-    fn waited(&self, to: &mut Telling, last: &Seen) {
+    fn waited(&self, to: &mut Intervals, last: &Seen) {
         let plane = last.begin.plane.index();
         let looked = last.blocked.unwrap_or(last.began);
         let others = || self.planes[plane].iter().filter(|seen| seen.begin.op != last.begin.op);
@@ -332,7 +332,7 @@ impl Watcher {
     }
 
     /// From when an operation had its plane until it ended.
-    fn worked(&self, to: &mut Telling, last: &Seen) {
+    fn worked(&self, to: &mut Intervals, last: &Seen) {
         for u in &last.uses {
             self.resource(to, last, u.is_bus, u.start);
             to.until(u.end, if u.is_bus { Spent::Bus } else { Spent::Array }, vec![]);
@@ -340,7 +340,7 @@ impl Watcher {
     }
 
     /// An operation waits for its array or bus.
-    fn resource(&self, to: &mut Telling, last: &Seen, bus: bool, until: SimTime) {
+    fn resource(&self, to: &mut Intervals, last: &Seen, bus: bool, until: SimTime) {
         if until <= to.at {
             return;
         }

@@ -57,9 +57,9 @@ impl FromStr for Slowest {
         };
         match found? {
             Slowest::Requests(0) | Slowest::Share(Fraction::ZERO) => {
-                Err("none of the slowest is nothing to tell of; give a number such as 10, or a share such as 0.1%".into())
+                Err("must be above 0: a number such as 10, or a share such as 0.1%".into())
             }
-            Slowest::Share(share) if share > Fraction::ONE => Err(format!("{text} is more than all of them")),
+            Slowest::Share(share) if share > Fraction::ONE => Err(format!("{text} is more than 100%")),
             slowest => Ok(slowest),
         }
     }

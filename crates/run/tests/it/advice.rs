@@ -200,11 +200,11 @@ fn hints_of_every_drive_and_scheme_can_be_followed() {
     assert!(heard.wrong.is_empty(), "{} are wrong:\n{}", heard.wrong.len(), heard.wrong.join("\n"));
     // Each kind of advice was provoked.
     for kind in [
-        "begins with a drive that is short of free blocks",
-        "more before it is collected",
+        "starts with few free blocks.",
+        "more before GC starts",
         "held no data and cost no flash time; --initial",
         "trimmed or never written",
-        "is slow enough",
+        "is a rate that the drive sustains.",
         "is padding",
         "--set errors.model=raro",
         "--set gc.trigger=",

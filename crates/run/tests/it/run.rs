@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use wordline_report::{Reached, Report};
 use wordline_run::{
-    Blame, Elsewhere, Errand, Far, Progress, RunError, RunSpec, Setup, compare, rerun, rerun_with, run,
+    Blame, Executor, Job, JobProgress, Progress, RunError, RunSpec, Setup, compare, rerun, rerun_with, run,
 };
 use wordline_schemes::Registry;
 use wordline_units::{Face, SimTime};
@@ -74,25 +74,25 @@ fn replicas_are_the_runs_of_their_seeds_on_any_number_of_threads() {
 fn runs_that_are_done_elsewhere_come_to_the_same_and_are_asked_for_only_where_several_go_at_once() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
-    let elsewhere = Elsewhere::new(move |errand, see| {
+    let executor = Executor::new(move |job, on_progress| {
         count.fetch_add(1, Ordering::Relaxed);
-        assert!(see(Far::Run(7, SimTime(9))).is_continue());
-        let Errand::Run(spec) = errand else { panic!("{errand:?}") };
+        assert!(on_progress(JobProgress::Run(7, SimTime(9))).is_continue());
+        let Job::Run(spec) = job else { panic!("{job:?}") };
         // The other scheme is left to the process that asks.
         let here = spec.scheme.starts_with("slc-cache");
         here.then(|| run(spec, &mut |_| ControlFlow::Continue(())).map(|r| r.to_json().unwrap()))
     });
     let schemes = ["conventional", "slc-cache"].map(str::to_string);
     let set = vec![("scheme.when_full".to_string(), "wait".to_string())];
-    let spec = RunSpec { replicas: 2, set, elsewhere: Some(elsewhere), ..demo(&schemes[0], 2000) };
+    let spec = RunSpec { replicas: 2, set, executor: Some(executor), ..demo(&schemes[0], 2000) };
     let setup = Setup::resolve(&spec).unwrap();
     let mut seen = vec![];
     let mut on = |threads| {
-        let see = &mut |p: Progress| {
+        let on_progress = &mut |p: Progress| {
             seen.push((p.run, p.completed, p.now.0));
             ControlFlow::Continue(())
         };
-        compare(&setup, &schemes, threads, see).unwrap()
+        compare(&setup, &schemes, threads, on_progress).unwrap()
     };
     let alone = on(1);
     assert_eq!(asked.load(Ordering::Relaxed), 0);
@@ -106,14 +106,14 @@ fn a_report_is_done_again_elsewhere_one_seed_at_a_time() {
     let first = report(&RunSpec { replicas: 3, seed: 9, ..demo("slc-cache", 1000) });
     let seeds = Arc::new(Mutex::new(vec![]));
     let asked = Arc::clone(&seeds);
-    let elsewhere = Elsewhere::new(move |errand, _| {
-        let Errand::Rerun { spec, report, workload: None } = errand else { panic!("{errand:?}") };
+    let executor = Executor::new(move |job, _| {
+        let Job::Rerun { spec, report, workload: None } = job else { panic!("{job:?}") };
         asked.lock().unwrap().push(spec.seed);
         let again = rerun(report, None, 1, &mut |_| ControlFlow::Continue(())).unwrap();
         assert!(again.report.replicas.is_none());
         Some(Ok(again.report.to_json().unwrap()))
     });
-    let with = (&Registry::standard(), Some(elsewhere));
+    let with = (&Registry::standard(), Some(executor));
     let again = rerun_with(&first, None, with, 2, &mut |_| ControlFlow::Continue(())).unwrap();
     assert!(again.is_same());
     assert!(again.report.replicas == first.replicas);
@@ -124,10 +124,10 @@ fn a_report_is_done_again_elsewhere_one_seed_at_a_time() {
 #[test]
 fn what_goes_wrong_elsewhere_is_said_as_each_face_says_it() {
     let said = ["--fit".to_string(), "fit=".to_string()];
-    let wrong = Elsewhere::new(move |_, _| {
-        Some(Err(RunError::Elsewhere { blame: Blame::Refused, said: said.clone() }))
+    let wrong = Executor::new(move |_, _| {
+        Some(Err(RunError::Executor { blame: Blame::Refused, said: said.clone() }))
     });
-    let spec = RunSpec { replicas: 2, elsewhere: Some(wrong), ..demo("conventional", 100) };
+    let spec = RunSpec { replicas: 2, executor: Some(wrong), ..demo("conventional", 100) };
     let setup = Setup::resolve(&spec).unwrap();
     let schemes = ["conventional".to_string()];
     let e = compare(&setup, &schemes, 2, &mut |_| ControlFlow::Continue(())).unwrap_err();
@@ -153,7 +153,7 @@ fn a_run_without_chance_has_replicas_without_intervals() {
     let spec =
         RunSpec { replicas: 3, ..RunSpec::new("demo-8gb", "conventional", "sequential:read=0%,requests=2k") };
     let replicas = report(&spec).replicas.unwrap();
-    assert!(replicas.are_alike() && replicas.figures.is_empty());
+    assert!(replicas.are_identical() && replicas.figures.is_empty());
 }
 
 /// Overwriting a full small drive at random: collection begins at once, and evens out.
@@ -258,11 +258,19 @@ fn every_request_and_every_byte_is_in_the_report() {
 fn a_preloaded_drive_finds_every_page_that_is_read() {
     let mut spec = demo("conventional", 4000);
     let full = report(&spec);
-    assert!(!full.hints.iter().any(|h| h.contains("held no data")), "{:?}", full.hints);
+    assert!(
+        !full.hints.iter().any(|h| h.contains("% of the pages read were unmapped and took no flash time")),
+        "{:?}",
+        full.hints
+    );
     spec.initial = "fresh".into();
     spec.workload = "uniform:read=90%".into();
     let fresh = report(&spec);
-    assert!(fresh.hints.iter().any(|h| h.contains("held no data")), "{:?}", fresh.hints);
+    assert!(
+        fresh.hints.iter().any(|h| h.contains("% of the pages read were unmapped and took no flash time")),
+        "{:?}",
+        fresh.hints
+    );
 }
 
 #[test]
@@ -286,7 +294,10 @@ fn a_mistake_is_the_users_and_says_what_is_allowed() {
         (RunSpec { workload: "brusty".into(), ..good.clone() }, &["did you mean \"bursty\"?"]),
         (set("gc.victm", "fifo"), &["victm", "did you mean \"victim\"?"]),
         (set("medium.flash.tlc.read", "75"), &["75", "unit"]),
-        (set("capacity.logical", "1TiB"), &["capacity.logical", "more than the flash holds"]),
+        (
+            set("capacity.logical", "1TiB"),
+            &["capacity.logical", "exceeds the capacity of the flash in its densest mode"],
+        ),
         (set("workload.raed", "1%"), &["raed", "allowed"]),
         (set("scheme.static", "1"), &["scheme.static", "allowed"]),
         (RunSpec { initial: "full".into(), ..good.clone() }, &["initial", "allowed"]),

@@ -60,7 +60,7 @@ fn a_run_from_a_state_begins_at_zero_on_the_aged_drive_and_its_report_reproduces
         (try_run(&spec).unwrap(), file.clone())
     };
     let e = rerun(&first, None, 1, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
-    assert!(e.contains(&other) && e.contains("not the state of the report"), "{e}");
+    assert!(e.contains(&other) && e.contains("not the state file of the report: checksum"), "{e}");
     std::fs::remove_file(&file).unwrap();
     let e = rerun(&first, None, 1, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
     assert!(e.contains(&file) && e.contains("cannot be read"), "{e}");
@@ -129,7 +129,7 @@ fn what_does_not_suit_a_state_is_refused_with_what_would() {
     let setup = Setup::resolve(&RunSpec { save_state: Some(junk), ..good.clone() }).unwrap();
     let schemes = ["slc-cache", "slc-cache"].map(str::to_string);
     let e = compare(&setup, &schemes, 1, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
-    assert!(e.contains("run one of them"), "{e}");
+    assert!(e.contains("schemes would write one state each; run a single scheme"), "{e}");
     let e = try_run(&RunSpec { save_state: Some("x".into()), replicas: 2, ..good.clone() }).unwrap_err();
     assert!(e.to_string().contains("--save-state x: 2 replicas") && e.blame() == Blame::User, "{e}");
     let setup = Setup::resolve(&good).unwrap();

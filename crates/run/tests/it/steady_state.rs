@@ -136,8 +136,16 @@ fn warm_up_of_a_shipped_drive_comes_to_what_the_table_says() {
 #[test]
 fn trigger_that_the_data_cannot_meet_is_refused_with_what_they_leave() {
     for (device, says) in [
-        ("hierarchy-44gb", "asks for 256 free blocks of 512 in each plane, and the data leave 93 at most"),
-        ("pa-ssd-288gb", "asks for 116 free blocks of 384 in each plane, and the data leave 57 at most"),
+        (
+            "hierarchy-44gb",
+            "asks for 256 free blocks of 512 in each plane, but at most 93 can be free \
+                            beside the data",
+        ),
+        (
+            "pa-ssd-288gb",
+            "asks for 116 free blocks of 384 in each plane, but at most 57 can be free beside \
+                          the data",
+        ),
     ] {
         let e = try_run(&steady(&shipped(device, "uniform:read=0%,bs=16KiB", "1x"))).unwrap_err().to_string();
         assert!(e.contains(says), "{device}: {e}");

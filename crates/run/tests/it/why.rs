@@ -160,7 +160,7 @@ fn what_filled_the_queue_before_a_request_came_in_is_told() {
     }
     let why = why(&report, &asked(1, None), None, &mut |_| ControlFlow::Continue(())).unwrap();
     let text = why_text(&why, true);
-    assert!(text.contains("before the drive, whose queue was full: "), "{text}");
+    assert!(text.contains("waiting for the drive, whose queue was full: "), "{text}");
     assert!(text.contains(" were under way as it was let in, the oldest, request "), "{text}");
 }
 
@@ -202,7 +202,7 @@ fn the_ten_slowest_requests_of_the_cloudphysics_trace_are_explained_by_what_the_
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let file = root.join("cloudphysics/cloudPhysicsIO.vscsi.zst");
     if !file.exists() {
-        println!("skipped: {} is not there", file.display());
+        println!("skipped: {} is missing", file.display());
         return;
     }
     for scheme in ["conventional", "slc-cache"] {

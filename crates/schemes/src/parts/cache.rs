@@ -20,10 +20,10 @@ const LOOK_EVERY: u32 = 1024;
 
 /// The parameter `static_blocks`.
 pub(crate) const STATIC_BLOCKS: Parameter =
-    Parameter::new("static_blocks", "device", "SLC blocks of each plane, always");
+    Parameter::new("static_blocks", "device", "static SLC blocks per plane");
 /// The parameter `dynamic_blocks`.
 pub(crate) const DYNAMIC_BLOCKS: Parameter =
-    Parameter::new("dynamic_blocks", "device", "SLC blocks of each plane while it is empty");
+    Parameter::new("dynamic_blocks", "device", "dynamic SLC blocks per plane of an empty drive");
 
 /// How large a cache is: of each plane `base + dynamic x (1 - fill)` blocks, where `fill` is the share of the
 /// logical pages that hold data.
@@ -62,7 +62,7 @@ impl Size {
         let medium = layout::only_medium(drive, &refuse)?;
         let dense = medium.densest();
         if dense == CellMode::Slc || medium.mode(CellMode::Slc).is_none() {
-            return Err(refuse("its flash needs an SLC mode and a denser one".into()));
+            return Err(refuse("its flash must support SLC and a denser mode".into()));
         }
         let file = drive.spec.slc_cache;
         let (Some(base), Some(dynamic)) = (
@@ -70,11 +70,11 @@ impl Size {
             self.dynamic_blocks.or(file.map_or(Some(0), |c| Some(c.dynamic_blocks))),
         ) else {
             let size = layout::cache_size(medium);
-            return Err(refuse(format!("its device file has no [slc_cache]; {size}")));
+            return Err(refuse(format!("the device file has no [slc_cache]; {size}")));
         };
         if base + dynamic < 2 || base + dynamic >= medium.blocks_per_plane {
             return Err(refuse(format!(
-                "a cache of {} blocks a plane is not between 2 and {}",
+                "a cache of {} blocks per plane is not between 2 and {}",
                 base + dynamic,
                 medium.blocks_per_plane - 1
             )));

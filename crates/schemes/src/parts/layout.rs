@@ -14,22 +14,19 @@ use wordline_units::{CellMode, SimDuration};
 pub(crate) const MODE: Parameter = Parameter::new(
     "mode",
     "densest",
-    "mlc, tlc or qlc: bits a cell holds; the densest mode of the flash, so that no capacity is lost",
+    "mlc, tlc or qlc: cell mode; default the densest mode of the flash, so that no capacity is lost",
 );
 
 /// The parameter of [`take_earlier_bits`].
 pub(crate) const WORDLINE_BUFFER: Parameter = Parameter::new(
     "wordline_buffer",
     "on",
-    "on or off: whether the bits of unfinished wordlines are kept in RAM, or read again",
+    "on or off: whether the bits of partially programmed wordlines stay in RAM instead of being read again",
 );
 
 /// The parameter of [`take_idle_after`], for work that has time.
-pub(crate) const IDLE_AFTER: Parameter = Parameter::new(
-    "idle_after",
-    "100ms",
-    "how long the drive must have had no request before idle dies work",
-);
+pub(crate) const IDLE_AFTER: Parameter =
+    Parameter::new("idle_after", "100ms", "time without requests after which idle work starts");
 
 /// The same for work that begins as soon as no request is left. At 0 it would begin between the requests of a host
 /// that asks again at the instant of a completion, too.
@@ -65,19 +62,20 @@ pub(crate) fn by_page(
 ) -> Result<CellMode, Refusal> {
     let mode = wanted.unwrap_or(medium.densest());
     let Some(timing) = medium.mode(mode) else {
-        return Err(refuse(format!("the flash does not offer {mode} mode; leave scheme parameter mode out")));
+        return Err(refuse(format!("the flash does not support {mode} mode; omit scheme parameter mode")));
     };
     let key = format!("medium.{}.{}", medium.name, mode.key());
     match (mode.bits(), timing.pages_per_program) {
-        (1, _) => Err(refuse("a cell of its flash holds one bit, so all pages are of one type".into())),
+        (1, _) => Err(refuse("its flash is SLC, so all pages are of one type".into())),
         (_, 1) => Ok(mode),
         (bits, pages) => {
             // A share of the one-shot program for each page, if nobody knows better.
             let whole = timing.program[0];
             let each = SimDuration((whole.0 / u64::from(bits)).div_ceil(1_000) * 1_000);
             Err(refuse(format!(
-                "its {mode} is programmed {pages} pages at once, which leaves no choice of a page; set {key}.one_shot=false \
-                 and {key}.program={each}, a share of its {whole} for each page"
+                "its {mode} mode programs {pages} pages in one operation, so the scheme cannot choose a \
+                 page type; set {key}.one_shot=false and {key}.program={each}, the share of each page in \
+                 {whole}"
             )))
         }
     }
@@ -87,7 +85,7 @@ pub(crate) fn by_page(
 pub(crate) fn cache_size(medium: &Medium) -> String {
     let blocks = (medium.blocks_per_plane / 20).max(2);
     format!(
-        "set scheme.static_blocks={blocks}, a cache of {blocks} of the {} blocks of a plane",
+        "set scheme.static_blocks={blocks}, a cache of {blocks} of {} blocks per plane",
         medium.blocks_per_plane
     )
 }
@@ -108,7 +106,7 @@ pub(crate) fn only_medium<'a>(
 ) -> Result<&'a Medium, Refusal> {
     match &drive.geometry.media[..] {
         [medium] => Ok(medium),
-        _ => Err(refuse("it knows one kind of flash, and this drive has several media".into())),
+        _ => Err(refuse("it supports a single medium, and this drive has several".into())),
     }
 }
 

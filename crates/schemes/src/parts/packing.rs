@@ -15,7 +15,7 @@ use wordline_units::{Bytes, CellMode, Fraction, SectorMask, SimDuration};
 pub(crate) const STATIC_BLOCKS: Parameter = Parameter::new(
     "static_blocks",
     "device",
-    "SLC blocks of each plane; without it the device file's cache must be of fixed size",
+    "SLC blocks per plane; without it the cache of the device file must be static",
 );
 
 /// Blocks of the cache that the user asks for.
@@ -78,27 +78,25 @@ impl<'a> Cache<'a> {
         let medium = layout::only_medium(drive, &refuse)?;
         let dense = medium.densest();
         if dense == CellMode::Slc || medium.mode(CellMode::Slc).is_none() {
-            return Err(refuse("its flash needs an SLC mode and a denser one".into()));
+            return Err(refuse("its flash must support SLC and a denser mode".into()));
         }
         let (page, unit, sector) = (medium.page, drive.spec.unit, drive.spec.sector);
         if unit != page || sector == unit {
             let smaller = Bytes((page.0 / 8).max(512).min(sector.0));
             return Err(refuse(format!(
-                "it packs sectors into pages, and here a page of {page} holds {unit} of the map in sectors of \
-                 {sector}; set mapping.unit={page} and mapping.sector={smaller}"
+                "it packs sectors into pages, but a page of {page} has mapping units of {unit} and sectors \
+                 of {sector}; set mapping.unit={page} and mapping.sector={smaller}"
             )));
         }
         let file = drive.spec.slc_cache;
         let fixed = file.filter(|c| c.dynamic_blocks == 0).map(|c| c.static_blocks);
         let Some(blocks) = asked.or(fixed) else {
             let size = layout::cache_size(medium);
-            return Err(refuse(format!(
-                "its cache is of fixed size, and the device file names none; {size}"
-            )));
+            return Err(refuse(format!("it needs a static cache, and the device file has none; {size}")));
         };
         if blocks < 2 || blocks >= medium.blocks_per_plane {
             return Err(refuse(format!(
-                "a cache of {blocks} blocks a plane is not between 2 and {}",
+                "a cache of {blocks} blocks per plane is not between 2 and {}",
                 medium.blocks_per_plane - 1
             )));
         }

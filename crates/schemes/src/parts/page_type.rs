@@ -70,7 +70,7 @@ impl FromStr for Specifiers {
         let mut chain = text.split('+').map(|w| named(w.trim())).collect::<Result<Vec<_>, _>>()?;
         if let Some(end) = chain.iter().position(|s| s.always_decides()).filter(|at| at + 1 < chain.len()) {
             return Err(format!(
-                "{text:?}: {} has an answer for every request, so {} would never be asked; it goes last",
+                "{text:?}: {} decides every request, so {} is never used; put it last",
                 chain[end].name(),
                 chain[end + 1].name()
             ));

@@ -98,7 +98,7 @@ impl<'a> Pair<'a> {
         };
         let [a, b] = &drive.geometry.media[..] else {
             return Err(format!(
-                "it needs two media of its own, and this drive has {}; hyssd-st and hyssd-mt have two",
+                "it needs two media, and this drive has {}; hyssd-st and hyssd-mt have two",
                 drive.geometry.media.len()
             ));
         };
@@ -106,7 +106,9 @@ impl<'a> Pair<'a> {
         match a.mode.bits().cmp(&b.mode.bits()) {
             std::cmp::Ordering::Less => Ok(Pair { fast: a, dense: b }),
             std::cmp::Ordering::Greater => Ok(Pair { fast: b, dense: a }),
-            std::cmp::Ordering::Equal => Err(format!("both of its media hold {} bits a cell", a.mode.bits())),
+            std::cmp::Ordering::Equal => {
+                Err(format!("both of its media store {} bits per cell", a.mode.bits()))
+            }
         }
     }
 
@@ -115,8 +117,8 @@ impl<'a> Pair<'a> {
         for Half { medium, mode, .. } in [self.fast, self.dense] {
             if medium.mode(mode).is_none_or(|m| m.pages_per_program > 1) {
                 return Some(format!(
-                    "its {mode} is programmed a whole wordline at once; set medium.{}.{}.one_shot=false and \
-                     the time of each page",
+                    "its {mode} mode uses one-shot programs; set medium.{}.{}.one_shot=false and the time \
+                     of each page",
                     medium.name,
                     mode.key()
                 ));
@@ -125,13 +127,13 @@ impl<'a> Pair<'a> {
         let Pair { fast, dense } = self;
         if fast.units > 1 {
             return Some(format!(
-                "pages of {} hold {} units of the map; set mapping.unit to its page",
+                "pages of {} hold {} mapping units; set mapping.unit to the page size",
                 fast.medium.name, fast.units
             ));
         }
         (unit == TlcUnit::Rewritten && dense.units != 2).then(|| {
             format!(
-                "pages of {} hold {} units of the map, and tlc_unit=rmw is of pages that hold two; say \
+                "pages of {} hold {} mapping units, but tlc_unit=rmw requires two per page; set \
                  tlc_unit=packed",
                 dense.medium.name, dense.units
             )

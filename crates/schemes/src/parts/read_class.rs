@@ -4,9 +4,9 @@
 use crate::parameters::{Parameter, Parameters};
 use serde::{Deserialize, Serialize};
 
-pub(crate) const WARM: Parameter = Parameter::new("warm", "4", "reads from which on a page is warm");
+pub(crate) const WARM: Parameter = Parameter::new("warm", "4", "number of reads that make a page warm");
 pub(crate) const HOT: Parameter =
-    Parameter::new("hot", "16", "reads from which on a page is hot; more than warm");
+    Parameter::new("hot", "16", "number of reads that make a page hot; more than warm");
 pub(crate) const CLASS: Parameter = Parameter::new(
     "class",
     "read",
@@ -59,17 +59,14 @@ impl Classes {
         let hot = p.whole("hot", 1..=u32::MAX);
         let hot = if p.has("hot") { hot } else { hot.max(warm.saturating_add(1)) };
         if hot <= warm {
-            p.refuse("hot", format!("{hot} reads make a page hot, which is warm from {warm} on; give more"));
+            p.refuse("hot", format!("hot={hot} must be larger than warm={warm}"));
         }
         let period = By::Period(p.whole("period", 1..=u32::MAX) as u64);
         let within = ["hot_within", "warm_within"].map(|key| p.whole(key, 1..=u32::MAX) as u64);
         let [hot_within, warm_within] = within;
         if hot_within > warm_within {
             let key = if p.has("hot_within") { "hot_within" } else { "warm_within" };
-            let why = format!(
-                "a page read again within {hot_within} is hot, and within {warm_within} warm; give hot_within no more \
-                 than warm_within"
-            );
+            let why = format!("hot_within={hot_within} must not exceed warm_within={warm_within}");
             p.refuse(key, why);
         }
         let distance = By::Distance { hot: hot_within, warm: warm_within };

@@ -27,7 +27,7 @@ const MODES: [(&str, CellMode); 3] = [("Z", CellMode::Qlc), ("Y", CellMode::Tlc)
 const DECAY: Parameter = Parameter::new(
     "decay",
     "off",
-    "halve the counts of reads after so many pages read by the host; or off; 4000000 with reclaim",
+    "halve the read counts every N pages read by the host, or off; 4000000 with reclaim",
 );
 
 const HEAT: Parameter = Parameter::new(
@@ -98,7 +98,7 @@ impl ByReadHeat {
         if reclaim.is_some() && p.has("decay") && decay.is_none() {
             p.refuse(
                 "decay",
-                "with reclaim=on counts must fall, or nothing ever cools; give pages, such as 4000000",
+                "reclaim=on requires decaying read counts; set a number of pages, such as 4000000",
             );
         }
         ByReadHeat {
@@ -126,7 +126,8 @@ impl ByReadHeat {
         let medium = layout::only_medium(drive, &refuse)?;
         if let Some((_, mode)) = MODES.iter().find(|(_, mode)| medium.mode(*mode).is_none()) {
             return Err(refuse(format!(
-                "it moves data between slc, tlc and qlc blocks, and this flash has no {mode} mode; add [medium.{}.{}]",
+                "it moves data between SLC, TLC and QLC blocks, but this flash has no {mode} mode; add \
+                 [medium.{}.{}]",
                 medium.name,
                 mode.key()
             )));

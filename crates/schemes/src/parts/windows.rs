@@ -58,9 +58,7 @@ impl Windows {
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = layout::by_page(medium, self.mode, &refuse)?;
         let Some(slc) = medium.mode(CellMode::Slc) else {
-            return Err(refuse(
-                "its windows serve as SLC first, a mode that its flash does not offer".into(),
-            ));
+            return Err(refuse("its windows start in SLC mode, which its flash does not support".into()));
         };
         // In-place Switch, section IV-D3: QLC may only bear to be reprogrammed within a layer.
         let odd = self.wordlines.is_some_and(|n| n % 2 == 1);

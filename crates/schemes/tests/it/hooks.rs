@@ -50,9 +50,9 @@ fn what_is_wrong_with_a_scheme_from_outside_is_found() {
     let small = problems.remove(2);
     assert!(small.contains("parameters for small drives, \"unread=2\", are wrong"), "{small}");
     let expected = [
-        "the entry is called \"forgetfull\" and its scheme \"forgetful\"",
-        "parameter \"unread\" is listed, and the scheme does not read it",
-        "it has hooks that are never called, or no drive suits it: idle",
+        "the entry is named \"forgetfull\" but its scheme \"forgetful\"",
+        "parameter \"unread\" is listed but the scheme does not read it",
+        "some of its hooks are never called, or it supports no drive: idle",
     ];
     assert_eq!(problems, expected);
     let unlisted = Entry::new("unlisted", "", |p| {
@@ -60,7 +60,7 @@ fn what_is_wrong_with_a_scheme_from_outside_is_found() {
         Box::new(Forgetful(build("conventional").unwrap()))
     });
     let problems = check(&unlisted, &drives()).unwrap_err().join("\n");
-    assert!(problems.contains("the scheme reads it, and its entry does not list it"), "{problems}");
+    assert!(problems.contains("the scheme reads it but its entry does not list it"), "{problems}");
 }
 
 #[test]

@@ -187,7 +187,11 @@ fn no_u_from_5_to_98_percent_locks_the_drive_up() {
 #[test]
 fn a_drive_too_full_for_a_utilisation_is_refused_with_those_that_it_admits() {
     let refusal = begun(&spec("530MiB"), "hyssd:static,u=5%", 0).err().unwrap();
-    assert!(refusal.contains("u is between") && refusal.contains("capacity.logical"), "{refusal}");
+    assert!(
+        refusal.contains("a lower capacity.logical widens this range")
+            && refusal.contains("capacity.logical"),
+        "{refusal}"
+    );
     let wrong = wordline_schemes::build("hyssd:fast").unwrap_err().to_string();
     assert!(wrong.contains("perf") && wrong.contains("static"), "{wrong}");
     let one = wordline_device::find("demo-8gb").unwrap().spec(&[]).unwrap();

@@ -240,8 +240,8 @@ fn uniform_reads_hit_as_large_a_share_as_the_cache_has_of_the_map() {
 #[test]
 fn a_map_that_is_not_one_of_pages_is_refused() {
     for (scheme, device, why) in [
-        ("hierarchy", "hierarchy-44gb", "its map knows parts of pages"),
-        ("hyssd", "hyssd-st", "its data lie on two media"),
+        ("hierarchy", "hierarchy-44gb", "its map tracks parts of pages"),
+        ("hyssd", "hyssd-st", "its data are on two media, so the location of the map is not defined"),
     ] {
         let keys = [("dram.map_cache".to_string(), "64KiB".to_string())];
         let spec = wordline_device::find(device).unwrap().spec(&keys).unwrap();

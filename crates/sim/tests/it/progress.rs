@@ -43,5 +43,5 @@ fn idle_work_without_end_is_told_and_ends_the_run() {
     let text = error.to_string();
     let DeviceError::Fault(Fault::NoProgress { erases, .. }) = error else { panic!("{text}") };
     assert_eq!(erases, 64 * geometry.blocks + 1);
-    assert!(text.contains("goes round in circles") && text.contains("see that its idle work ends"), "{text}");
+    assert!(text.contains("livelock") && text.contains("if this is your scheme, make sure that its idle work ends; otherwise please report the command"), "{text}");
 }

@@ -77,7 +77,7 @@ impl Probe for Patience {
     const WATCHES: bool = true;
     fn event(&mut self, _: Event) {
         self.0 -= 1;
-        assert!(self.0 > 0, "the drive goes round in circles");
+        assert!(self.0 > 0, "livelock");
     }
 }
 

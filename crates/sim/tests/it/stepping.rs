@@ -39,7 +39,7 @@ fn a_request_that_reaches_past_the_end_or_covers_nothing_is_refused_and_leaves_n
     let end = d.ftl.logical_lbas();
     let e = d.submit(HostRequest::new(HostOp::Write, end - 1, 2), SimTime(0)).unwrap_err();
     assert!(matches!(e, DeviceError::Request(RequestError::BeyondDrive { .. })));
-    assert!(e.to_string().contains("the drive ends at"), "{e}");
+    assert!(e.to_string().contains("but the capacity is"), "{e}");
     let e = d.submit(HostRequest::new(HostOp::Read, u64::MAX, 1), SimTime(0)).unwrap_err();
     assert!(matches!(e, DeviceError::Request(RequestError::BeyondDrive { .. })));
     let e = d.submit(HostRequest::new(HostOp::Read, 0, 0), SimTime(0)).unwrap_err();

@@ -120,8 +120,11 @@ fn what_cannot_be_in_superblocks_is_refused_with_the_reason() {
         assert!(why.contains("set parallel.superblock=off"), "{why}");
         why
     };
-    assert!(refused("hierarchy", &|_| ()).contains("its map knows parts of pages"));
-    assert!(refused("turbo-write", &|_| ()).contains("it collects in idle time"));
+    assert!(refused("hierarchy", &|_| ()).contains("its map tracks parts of pages"));
+    assert!(
+        refused("turbo-write", &|_| ())
+            .contains("its idle GC works page by page, but superblocks are collected as a whole")
+    );
     assert!(refused("pa-ssd", &|_| ()).contains("in parts"));
     assert!(refused("conventional", &|s| s.wear.bad_blocks = Fraction::percent(2)).contains("blocks retire"));
     let copies = |s: &mut DeviceSpec| {

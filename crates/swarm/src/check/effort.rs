@@ -1,4 +1,4 @@
-//! A drive that goes round in circles is stopped, instead of waited for.
+//! A drive in a livelock is stopped, instead of waited for.
 
 use wordline_ftl::OpKind;
 use wordline_sim::Event;
@@ -21,6 +21,6 @@ impl Effort {
     pub fn count(&mut self, event: &Event, most_work: u64, most_events: u64) {
         self.work += u64::from(matches!(event, Event::Array { kind: OpKind::Program | OpKind::Erase, .. }));
         self.events += 1;
-        assert!(self.work < most_work && self.events < most_events, "the drive goes round in circles");
+        assert!(self.work < most_work && self.events < most_events, "livelock");
     }
 }

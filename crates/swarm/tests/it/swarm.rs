@@ -63,7 +63,8 @@ fn told(swarm: &Swarm, failure: &Failure) -> String {
 }
 
 fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |v| v.parse().unwrap_or_else(|_| panic!("{name}={v} is no number")))
+    std::env::var(name)
+        .map_or(default, |v| v.parse().unwrap_or_else(|_| panic!("{name}={v} is not a number")))
 }
 
 /// Longer than any case takes on any machine.

@@ -16,18 +16,18 @@ use wordline_units::{Attributes, Bytes, HostOp};
 /// The format.
 pub static FORMAT: Format = Format {
     name: "addresses",
-    title: "plain list of addresses, one a line, without a clock",
+    title: "plain list of addresses, one per line, without timestamps",
     grammar: "\
 address
 
 address  a number, decimal or hexadecimal with 0x; the unit is not in the file (option unit)
 
-There is neither size nor operation: each line is a read (option op) of 4 KiB (option size). There is no clock,
+Lines have no size or operation: each line is a read (option op) of 4 KiB (option size). Without times,
 so requests are replayed in a closed loop, 32 at a time if closed=QD does not say otherwise. Lines that begin
 with # are set aside.",
     parameters: &[
         Parameter { default: "by evidence", about: "unit of the addresses; a sector is 512 bytes", ..UNIT },
-        choice("op", "read", "read, write", &["read", "write"], "what every line asks"),
+        choice("op", "read", "read, write", &["read", "write"], "operation of every line"),
         value("size", "size", "4KiB", "such as 4KiB", "length of every request"),
     ],
     order: Order::Kept,
@@ -36,7 +36,8 @@ with # are set aside.",
         may_lack_clock: |_| true,
         length: Some(length),
         stands_in: Some(
-            "the trace has addresses only; operation and size of every request are assumed or told.",
+            "the trace has addresses only; operation and size of every request are assumed or set by \
+             options.",
         ),
         ..Quirks::NONE
     },
@@ -45,17 +46,13 @@ with # are set aside.",
     open: |settings, input| LineReader::open(Addresses::of(settings), Volumes::unnamed(), input),
     write: |_| {
         read_only(
-            "addresses has neither times nor sizes nor operations; it is read and not written",
+            "addresses has neither times nor sizes nor operations; it is read-only",
             "a format with times and sizes",
         )
     },
     example: Example {
         options: ",unit=byte",
-        body: Body::Lines {
-            title: "",
-            time: |i| i.to_string(),
-            line: |r, _| (r.sector * 512).to_string(),
-        },
+        body: Body::Lines { title: "", time: |i| i.to_string(), line: |r, _| (r.sector * 512).to_string() },
     },
 };
 
@@ -73,7 +70,7 @@ struct Addresses {
 impl Addresses {
     fn of(settings: &Settings) -> Addresses {
         Addresses {
-            unit: Units::stated(1, 1, 1).told(settings).offset,
+            unit: Units::stated(1, 1, 1).with_settings(settings).offset,
             bytes: length(settings),
             op: if settings.get("op").is_some_and(|op| op == "write") { HostOp::Write } else { HostOp::Read },
         }
@@ -106,7 +103,8 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     }
     let tally = tally.at_least_half()?;
     let reason = format!(
-        "{} are one number; there is neither operation nor size nor clock, so each is a {} of {}, in a closed loop",
+        "{} are a single number, without operation, size or timestamp; each becomes a {} of {} in a closed \
+         loop",
         tally.share(),
         told.get("op").map_or("read", String::as_str),
         told.get("size").map_or("4KiB", String::as_str)

@@ -30,7 +30,9 @@ No header line, though one is stepped over. Rows are sorted by time.",
     quirks: Quirks { dated: true, ..Quirks::NONE },
     extents: Extents::Bytes,
     detect,
-    open: |settings, input| LineReader::open(Alibaba(UNITS.told(settings)), Volumes::default(), input),
+    open: |settings, input| {
+        LineReader::open(Alibaba(UNITS.with_settings(settings)), Volumes::default(), input)
+    },
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
     example: Example {
         options: "",
@@ -73,7 +75,7 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
 }
 
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Alibaba(UNITS.told(told)), Volumes::default()).at_least_half()?;
+    let tally = Tally::of(sample, Alibaba(UNITS.with_settings(told)), Volumes::default()).at_least_half()?;
     let what = "have a device, R or W second, offset, length and a time";
     Ok(tally.found(Confidence::Certain, "device_id,opcode,offset,length,timestamp", what).with(told))
 }

@@ -68,7 +68,7 @@ struct Blkparse {
 impl Blkparse {
     fn of(settings: &Settings) -> Blkparse {
         let event = settings.get("event").and_then(|e| e.bytes().next()).unwrap_or(b'D');
-        Blkparse { units: UNITS.told(settings), event, summary: false }
+        Blkparse { units: UNITS.with_settings(settings), event, summary: false }
     }
 }
 
@@ -99,7 +99,7 @@ impl LineFormat for Blkparse {
         unsigned(sequence).map_err(|e| e.of("sequence number", sequence))?;
         let time = time(when, self.units.time).map_err(|e| e.of("time", when))?;
         if time > LONGEST_TRACE_NS {
-            return Err("the time is more than ten years after the start: a clock that was not set".into());
+            return Err("the time is more than ten years after the start, so the clock was not set".into());
         }
         let flags = Flags::of_letters(letters).ok_or_else(|| Flags::fault(letters))?;
         let volume = volumes.number_of(device)?;
@@ -177,7 +177,7 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     };
     let tally = tally.at_least_half()?;
     let name = char::from(event);
-    let what = format!("with the event {name} have maj,min first, a time in seconds and what is asked");
+    let what = format!("with the event {name} have maj,min first, a time in seconds and an operation");
     let mut detection = tally.found(Confidence::Certain, "", &what).with(told);
     detection.settings.insert("event", name.to_string());
     Ok(detection)
@@ -228,7 +228,7 @@ mod tests {
             ("8,16 3 5 0.1 1 D R", ""),
             ("8,16 c 5 0.1 1 D R 8 + 8 [x]", "CPU"),
             ("8,16 3 5 1266874889.7 1 D R 8 + 8 [x]", "more than ten years"),
-            ("8,16 3 5 0.1 1 D Q 8 + 8 [x]", "unknown letters"),
+            ("8,16 3 5 0.1 1 D Q 8 + 8 [x]", "unknown operation letters \""),
             ("8,16 3 5 0.1 1 D R 8x + 8 [x]", "sector"),
             ("8,16 3 5 0.1 1 D R 8 + 99999999999999999999 [x]", "too large"),
             ("816 3 5 0.1 1 D R 8 + 8 [x]", "maj,min"),

@@ -236,7 +236,7 @@ impl Blktrace {
         loop {
             let content = self.window.at_least(HEADER)?;
             if content.is_empty() || bytes > 0 && Shape::of(content).is_some() {
-                return Ok(Event::Unusable(format!("{} bytes are no record of blktrace", grouped(bytes))));
+                return Ok(Event::Unusable(format!("{} bytes are not a blktrace record", grouped(bytes))));
             }
             let next = (1..content.len()).find(|at| Shape::of(&content[*at..]).is_some());
             // A magic may begin in the last three bytes of the window.
@@ -295,7 +295,7 @@ impl RecordReader for Blktrace {
                 Found::Damage => Some(self.step_over()?),
                 Found::Cut(left) => {
                     self.window.skip(left);
-                    let reason = format!("the file ends within a record, after {left} bytes of it");
+                    let reason = format!("the file is truncated: its last record has only {left} bytes");
                     Some(Event::Unusable(reason))
                 }
             });
@@ -348,8 +348,8 @@ impl RecordWriter for Kernel {
 fn other_version(bytes: &[u8]) -> Miss {
     let magic = bytes.first_chunk::<4>().map(|m| [u32::from_le_bytes(*m), u32::from_be_bytes(*m)]);
     match magic.into_iter().flatten().find(|n| n & !0xff == MAGIC) {
-        Some(n) => Miss::new(500, format!("it is blktrace of version {}; 7 and 8 are known", n & 0xff)),
-        None => Miss::new(0, "it does not begin with the magic of blktrace"),
+        Some(n) => Miss::new(500, format!("unsupported blktrace version {}; allowed: 7, 8", n & 0xff)),
+        None => Miss::new(0, "the magic number of blktrace is missing"),
     }
 }
 
@@ -462,7 +462,7 @@ mod tests {
         assert!(of(&content.concat()).ok().unwrap().reason.contains("version 8"));
         let mut other = content[0].clone();
         other[0] = 9;
-        assert!(of(&other).err().unwrap().reason.contains("version 9; 7 and 8 are known"));
+        assert!(of(&other).err().unwrap().reason.contains("version 9; allowed: 7, 8"));
     }
 
     #[test]

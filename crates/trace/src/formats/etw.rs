@@ -60,7 +60,7 @@ struct Etw {
 
 impl Etw {
     fn of(settings: &Settings) -> Etw {
-        Etw { units: UNITS.told(settings), in_header: false }
+        Etw { units: UNITS.with_settings(settings), in_header: false }
     }
 }
 
@@ -82,12 +82,12 @@ impl LineFormat for Etw {
             b"DiskWrite" => HostOp::Write,
             b"DiskFlush" => HostOp::Flush,
             _ if is_event(kind) && count > 1 => return Ok(Parsed::Aside),
-            _ => return Err("the line begins with no event's name".to_string()),
+            _ => return Err("the line does not begin with the name of an event".to_string()),
         };
         let time = time(fields[1], self.units.time).map_err(|e| e.of("time stamp", fields[1]))?;
         // The columns before IrpPtr are four, or five with the CPU.
         let pointer = (4..6).find(|n| fields[*n].starts_with(b"0x"));
-        let pointer = pointer.ok_or("there is no IrpPtr (0x...) in column 5 or 6")?;
+        let pointer = pointer.ok_or("IrpPtr (0x...) is missing in column 5 or 6")?;
         let disk_at = pointer + if op == HostOp::Flush { 2 } else { 4 };
         if count <= disk_at {
             return Err(format!("{count} columns, and DiskNum would be column {}", disk_at + 1));
@@ -143,7 +143,7 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     let tally = Tally::of(sample, Etw::of(told), Volumes::default()).at_least_half()?;
     if tally.requests == 0 && !tally.header {
-        return Err(Miss::new(0, "there is neither a BeginHeader nor a disk event"));
+        return Err(Miss::new(0, "neither BeginHeader nor a disk event found"));
     }
     Ok(tally.found(Confidence::Certain, "BeginHeader", "are DiskRead, DiskWrite or DiskFlush").with(told))
 }
@@ -191,7 +191,7 @@ mod tests {
             (READ.replace("0x00010000", ""), "size"),
             (READ.replace("6022, 2", "6022, c"), "disk"),
             ("DiskRead, 46, a ( 1), 5, 0xff, 0x0, 0x1".to_string(), "DiskNum would be column 9"),
-            ("it was a bright cold day".to_string(), "no event's name"),
+            ("it was a bright cold day".to_string(), "the line does not begin with the name of an event"),
         ] {
             let e = parse(&line).err().unwrap();
             assert!(e.contains(word), "{line}: {e}");

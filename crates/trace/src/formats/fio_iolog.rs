@@ -29,7 +29,7 @@ us              microseconds from the start (version 3)
 offset, length  bytes
 file            its name; each file is a volume
 
-A log of version 2 without waits has no times: everything arrives at once. closed=QD replays it at
+A log of version 2 without waits has no times: all requests arrive at time 0. closed=QD replays it at
 the pace of the drive.",
     parameters: &[
         STATED[0],
@@ -39,7 +39,8 @@ the pace of the drive.",
             "since-start",
             "since-start, between",
             &["since-start", "between"],
-            "of version 2: milliseconds since fio's start, as fio does; or microseconds between two requests, as its manual says",
+            "for version 2: milliseconds since the start of fio, as fio replays it; or microseconds \
+             between requests, as its manual says",
         ),
     ],
     order: Order::Kept,
@@ -84,7 +85,7 @@ enum Version {
 impl Fio {
     fn of(settings: &Settings) -> Fio {
         let between = settings.get("wait").is_some_and(|w| w == "between");
-        Fio { units: UNITS.told(settings), version: Version::Unknown, between, waited: 0 }
+        Fio { units: UNITS.with_settings(settings), version: Version::Unknown, between, waited: 0 }
     }
 }
 
@@ -129,7 +130,7 @@ impl LineFormat for Fio {
                 self.waited = until.ok_or("the wait is longer than 584 years")?.max(self.waited);
                 return Ok(Parsed::Aside);
             }
-            (_, b"wait") => return Err("version 3 knows no wait".to_string()),
+            (_, b"wait") => return Err("version 3 does not support wait".to_string()),
             (4, _) => {}
             (n, _) => return Err(format!("{n} columns for a file action or a request")),
         }
@@ -137,7 +138,7 @@ impl LineFormat for Fio {
             b"read" => HostOp::Read,
             b"write" => HostOp::Write,
             b"trim" => HostOp::Trim,
-            _ => return Err("the action is none of read, write, trim, sync, datasync, wait".to_string()),
+            _ => return Err("the action is not read, write, trim, sync, datasync or wait".to_string()),
         };
         let offset = scaled("offset", offset, self.units.offset)?;
         let bytes = scaled("length", length, self.units.size)?;
@@ -150,9 +151,7 @@ fn version(line: &[u8]) -> Result<Version, String> {
     match line.trim_ascii() {
         b"fio version 2 iolog" => Ok(Version::Two),
         b"fio version 3 iolog" => Ok(Version::Three),
-        other if other.starts_with(b"fio version ") => {
-            Err("only versions 2 and 3 of fio's log are known".to_string())
-        }
+        other if other.starts_with(b"fio version ") => Err("unsupported version; allowed: 2, 3".to_string()),
         _ => Err("the first line is not \"fio version 2 iolog\" or \"fio version 3 iolog\"".to_string()),
     }
 }
@@ -196,10 +195,11 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
         let between = told.get("wait").is_some_and(|w| w == "between");
         let unit = settings.entry("time").or_insert_with(|| if between { "us" } else { "ms" }.to_string());
         what += &match between {
-            true => format!("; waits are in {unit} between requests, as told"),
+            true => format!("; waits are in {unit} between requests, as set by wait="),
             false => format!(
-                "; waits are in {unit} since fio's start, as fio 3.33 replays them (its manual says us between \
-                 requests, which is wait=between), and the first request is taken to come at that start"
+                "; waits are in {unit} since fio's start, as fio 3.33 replays them (its manual says us \
+                 between requests, which is wait=between); the first request is assumed to arrive at that \
+                 start"
             ),
         };
     }

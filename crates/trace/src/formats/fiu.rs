@@ -61,7 +61,7 @@ struct Fiu {
 
 impl Fiu {
     fn of(settings: &Settings) -> Fiu {
-        Fiu { units: UNITS.told(settings), begun: false }
+        Fiu { units: UNITS.with_settings(settings), begun: false }
     }
 }
 

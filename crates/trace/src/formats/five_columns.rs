@@ -28,7 +28,7 @@ size  512-byte sectors, or bytes (option unit)
 op    0 = write, 1 = read (option op)
 
 No header line. SSDSim and MQSim write ns, DiskSim and replayers ms with decimals. It is written in ns and
-sectors if nothing else is told.",
+sectors by default.",
     parameters: &[
         Parameter { default: "by evidence", ..TIME },
         Parameter { default: "by evidence", ..UNIT },
@@ -80,7 +80,7 @@ impl FiveColumns {
             Some("0:read") => (HostOp::Read, HostOp::Write),
             _ => (HostOp::Write, HostOp::Read),
         };
-        FiveColumns { units: UNITS.told(settings), zero, one }
+        FiveColumns { units: UNITS.with_settings(settings), zero, one }
     }
 }
 

@@ -28,7 +28,7 @@ maj,min, disk    the device, which is the volume (8.16)
 RWBS             R, W, D (discard), WZ (write zeroes, read as a discard), F (flush); F before W is a
                  preflush, F after W is FUA; N and orders to zones are set aside; U is an atomic write
 sector, sectors  of 512 bytes
-slba, len        blocks of the namespace, 512 bytes unless told (unit=4KiB); len counts from 0. Bit 14 of
+slba, len        blocks of the namespace, 512 bytes by default (unit=4KiB); len counts from 0. Bit 14 of
                  ctrl is FUA. A DSM event has no ranges and cannot be used
 
 Record with: trace-cmd record -e block:block_rq_issue, and print with trace-cmd report; or read trace_pipe.
@@ -36,10 +36,11 @@ perf script prints block:block_rq_issue. CPUs are printed in turns, so requests 
     parameters: &[
         choice(
             "event",
-            "the first of them that there is",
+            "the first one that occurs",
             "D, Q, N",
             &["D", "Q", "N"],
-            "D: block_rq_issue, as the device got it; Q: block_bio_queue, before merging; N: nvme_setup_cmd",
+            "D: block_rq_issue, when issued to the device; Q: block_bio_queue, before merging; N: \
+             nvme_setup_cmd",
         ),
         TIME,
         UNIT,
@@ -52,7 +53,7 @@ perf script prints block:block_rq_issue. CPUs are printed in turns, so requests 
     open: |settings, input| LineReader::open(Ftrace::of(settings), Volumes::default(), input),
     write: |_| {
         read_only(
-            "ftrace is read and not written; blkparse keeps as much",
+            "ftrace is read-only; blkparse keeps the same information",
             "blkparse or another format",
         )
     },
@@ -88,7 +89,7 @@ impl Ftrace {
     fn of(settings: &Settings) -> Ftrace {
         let told = settings.get("event");
         let event = EVENTS.iter().find(|(word, _)| told.is_some_and(|t| t == word)).map_or(ISSUE, |e| e.1);
-        Ftrace { units: UNITS.told(settings), event }
+        Ftrace { units: UNITS.with_settings(settings), event }
     }
 }
 
@@ -139,7 +140,7 @@ impl Ftrace {
             // Commands of administration ask for no data.
             return Ok(Parsed::Aside);
         }
-        let at = memchr::memmem::find(fields, b"cmd=(").ok_or("there is no cmd=(")? + 5;
+        let at = memchr::memmem::find(fields, b"cmd=(").ok_or("cmd=( is missing")? + 5;
         let command = &fields[at..];
         let end = command.iter().position(|c| matches!(c, b' ' | b')')).unwrap_or(command.len());
         let (name, arguments) = command.split_at(end);
@@ -148,7 +149,7 @@ impl Ftrace {
             b"nvme_cmd_write" => HostOp::Write,
             b"nvme_cmd_write_zeroes" => HostOp::Trim,
             b"nvme_cmd_flush" => HostOp::Flush,
-            b"nvme_cmd_dsm" => return Err("the event of a DSM command has none of its ranges".to_string()),
+            b"nvme_cmd_dsm" => return Err("the event of a DSM command lacks its ranges".to_string()),
             _ => return Ok(Parsed::Aside),
         };
         let disk = memchr::memmem::find(fields, b"disk=").map(|at| &fields[at + 5..]).unwrap_or(fields);
@@ -178,7 +179,7 @@ impl LineFormat for Ftrace {
         if text.starts_with(b"CPU") && text.ends_with(b"EVENTS]") {
             return Ok(Parsed::Aside);
         }
-        let (when, name, fields) = parts(line).ok_or("there is no time with an event behind it")?;
+        let (when, name, fields) = parts(line).ok_or("no time followed by an event found")?;
         let time = time(when, self.units.time).map_err(|e| e.of("time", when))?;
         if name != self.event {
             return Ok(Parsed::Aside);
@@ -198,7 +199,7 @@ impl LineFormat for Ftrace {
             return Ok(Parsed::Aside);
         }
         let volume = volumes.number_of(device)?;
-        let plus = memchr::memmem::find(fields, b" + ").ok_or("there is no sector + sectors")?;
+        let plus = memchr::memmem::find(fields, b" + ").ok_or("sector + sectors is missing")?;
         let sector = &fields[..plus];
         let sector = &sector[sector.iter().rposition(|c| *c == b' ').map_or(0, |at| at + 1)..];
         let count = fields[plus + 3..].split(|c| *c == b' ').next().unwrap_or_default();
@@ -216,7 +217,7 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     let tally_of = |event| Tally::of(sample, Ftrace { event, ..Ftrace::of(told) }, Volumes::default());
     let told_event = told.get("event");
     let mut candidates = EVENTS.iter().filter(|(word, _)| told_event.is_none_or(|t| t == word));
-    let first = candidates.next().ok_or_else(|| Miss::new(0, "there is no such event"))?;
+    let first = candidates.next().ok_or_else(|| Miss::new(0, "unknown event"))?;
     let (mut found, mut tally) = (first, tally_of(first.1));
     for event in candidates {
         if tally.requests > 0 {
@@ -316,7 +317,7 @@ mod tests {
         assert_eq!(read(&log[2]), Ok((HostOp::Trim, 8192, 8192, false)));
         assert_eq!(read(&log[3]), Ok((HostOp::Flush, 0, 0, false)));
         assert_eq!(read(&log[4]), Err("aside".into()));
-        assert!(read(&log[5]).unwrap_err().contains("none of its ranges"));
+        assert!(read(&log[5]).unwrap_err().contains("the event of a DSM command lacks its ranges"));
         assert_eq!(volumes.labels(), ["nvme0n1"]);
     }
 

@@ -59,7 +59,7 @@ struct Msr {
 
 impl Msr {
     fn of(settings: &Settings) -> Msr {
-        Msr { units: UNITS.told(settings), timed: false }
+        Msr { units: UNITS.with_settings(settings), timed: false }
     }
 }
 

@@ -24,19 +24,19 @@ records of 24 bytes, little-endian, no header
 
 u32 time (s), u64 object, u32 size (bytes), i64 next access
 
-next access  number of the record in which the object is asked for again; -1 or 2^63 - 1 for never
+next access  number of the record of the next access to the object; -1 or 2^63 - 1 for never
 
-There is no operation and no address. Each record is a read of the whole object (option op). Objects are laid
+There is not an operation and no address. Each record is a read of the whole object (option op). Objects are laid
 out one behind the other in the order of their first use, each from a multiple of 4 KiB on; one that has grown
 is laid out anew. Records of size 0 are set aside. All requests of a second come at one instant. An object is
 remembered until its last access, in about 32 bytes.",
-    parameters: &[choice("op", "read", "read, write", &["read", "write"], "what every record asks")],
+    parameters: &[choice("op", "read", "read, write", &["read", "write"], "operation of every record")],
     order: Order::Kept,
     timing: Timing::Exact("s"),
     quirks: Quirks {
         stands_in: Some(
-            "the trace has objects and neither operations nor addresses; each record is one request for an \
-             object, laid out by first use.",
+            "the trace has objects without operations or addresses; each record becomes one request for an \
+             object, placed in order of first use.",
         ),
         ..Quirks::NONE
     },
@@ -45,7 +45,7 @@ remembered until its last access, in about 32 bytes.",
     open: |settings, input| Box::new(Oracle::open(settings, input)),
     write: |_| {
         read_only(
-            "oracle-general has objects and no addresses; it is read and not written",
+            "oracle-general has objects and no addresses; it is read-only",
             "a format with addresses",
         )
     },
@@ -122,7 +122,7 @@ impl Oracle {
 
     fn request(&mut self, access: &Access) -> Result<Event, String> {
         if access.next < -1 || access.next().is_some_and(|n| n >= MOST_RECORDS) {
-            return Err(format!("the next access {} is no record", access.next));
+            return Err(format!("the next access {} is not a record", access.next));
         }
         if access.size == u32::MAX {
             return Err("the size is not known (-1)".to_string());
@@ -141,10 +141,7 @@ impl Oracle {
             self.objects.remove(&access.object);
         } else if known.is_none() {
             if self.objects.len() >= MOST_OBJECTS && !self.objects.contains_key(&access.object) {
-                return Err(format!(
-                    "more than {} objects would have to be remembered",
-                    grouped(MOST_OBJECTS as u64)
-                ));
+                return Err(format!("more than {} distinct objects", grouped(MOST_OBJECTS as u64)));
             }
             self.objects.insert(access.object, (first, room));
         }
@@ -171,7 +168,7 @@ impl RecordReader for Oracle {
                 return Ok(None);
             }
             self.window.skip(left);
-            let reason = format!("the file ends within a record: {left} bytes of {RECORD}; it is truncated");
+            let reason = format!("the file is truncated: the last record has {left} of {RECORD} bytes");
             return Ok(Some(Event::Unusable(reason)));
         };
         let access = Access::of(record);
@@ -233,12 +230,12 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     };
     // Without links any rising numbers would do; that has to be told.
     if confidence == Confidence::Possible && !is_told && all.len() < 2 {
-        return Err(Miss::new(0, "one record shows no format"));
+        return Err(Miss::new(0, "a single record does not identify a format"));
     }
     let reason = format!(
-        "{count} records of {RECORD} bytes have rising times, and {} next accesses lead to a record of the same \
-         object; the trace has neither operations nor addresses, so each record is a {} of an object, laid out by \
-         first use",
+        "{count} records of {RECORD} bytes have rising times, and {} next accesses lead to a record of the \
+         same object; the trace has no operations or addresses, so each record becomes a {} of an object, \
+         placed in order of first use",
         grouped(held),
         told.get("op").map_or("read", String::as_str)
     );

@@ -31,7 +31,7 @@ No header line. Spaces around the commas and further columns are stepped over.",
     quirks: Quirks::NONE,
     extents: Extents::Bytes,
     detect,
-    open: |settings, input| LineReader::open(Spc(UNITS.told(settings)), Volumes::default(), input),
+    open: |settings, input| LineReader::open(Spc(UNITS.with_settings(settings)), Volumes::default(), input),
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
     example: Example {
         options: "",
@@ -80,7 +80,7 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
 }
 
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Spc(UNITS.told(told)), Volumes::default()).at_least_half()?;
+    let tally = Tally::of(sample, Spc(UNITS.with_settings(told)), Volumes::default()).at_least_half()?;
     let what = "have an ASU, a sector, a size, R or W fourth and a time in seconds fifth";
     Ok(tally.found(Confidence::Certain, "", what).with(told))
 }

@@ -31,7 +31,9 @@ Rows stand in order of completion, so they are sorted by time.",
     quirks: Quirks { dated: true, ..Quirks::NONE },
     extents: Extents::Bytes,
     detect,
-    open: |settings, input| LineReader::open(Systor(UNITS.told(settings)), Volumes::default(), input),
+    open: |settings, input| {
+        LineReader::open(Systor(UNITS.with_settings(settings)), Volumes::default(), input)
+    },
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "Timestamp,Response,IOType,LUN,Offset,Size\n", row })),
     example: Example {
         options: "",
@@ -86,7 +88,7 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
 }
 
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Systor(UNITS.told(told)), Volumes::default()).at_least_half()?;
+    let tally = Tally::of(sample, Systor(UNITS.with_settings(told)), Volumes::default()).at_least_half()?;
     let title = "Timestamp,Response,IOType,LUN,Offset,Size";
     Ok(tally.found(Confidence::Certain, title, "have its six columns with R or W third").with(told))
 }

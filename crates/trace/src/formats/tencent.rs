@@ -55,7 +55,7 @@ struct Tencent {
 
 impl Tencent {
     fn of(settings: &Settings) -> Tencent {
-        Tencent { units: UNITS.told(settings), any_time: true }
+        Tencent { units: UNITS.with_settings(settings), any_time: true }
     }
 }
 

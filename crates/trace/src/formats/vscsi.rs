@@ -143,7 +143,7 @@ struct Vscsi {
 
 impl Vscsi {
     fn open(input: Input, settings: &Settings, layout: &'static Layout) -> Vscsi {
-        let units = UNITS.told(settings);
+        let units = UNITS.with_settings(settings);
         Vscsi { window: Window::new(input), layout, units, at: 0, volumes: Volumes::unnamed() }
     }
 }
@@ -160,7 +160,7 @@ impl RecordReader for Vscsi {
         if left < size {
             self.window.skip(left);
             return Ok(Some(Event::Unusable(format!(
-                "the file ends within a record: {left} bytes of {size}; it is truncated"
+                "the file is truncated: the last record has {left} of {size} bytes"
             ))));
         }
         let event = self.layout.parse(&content[..size], self.units).unwrap_or_else(Event::Unusable);
@@ -211,7 +211,7 @@ fn detect(sample: &Sample, told: &Settings, layout: &Layout) -> Result<Detection
     let (mut records, mut fit, mut first) = (0u64, 0u64, String::new());
     for record in sample.bytes.chunks_exact(layout.bytes) {
         records += 1;
-        match layout.parse(record, UNITS.told(told)) {
+        match layout.parse(record, UNITS.with_settings(told)) {
             Ok(Event::Request(_)) => fit += 1,
             Ok(_) => first = format!("record {records}: an unknown SCSI command"),
             Err(e) if first.is_empty() => first = format!("record {records}: {e}"),

@@ -32,7 +32,9 @@ The same capture as a binary file gives the same requests.",
     quirks: Quirks::NONE,
     extents: Extents::Bytes,
     detect,
-    open: |settings, input| LineReader::open(VscsiCsv(UNITS.told(settings)), Volumes::unnamed(), input),
+    open: |settings, input| {
+        LineReader::open(VscsiCsv(UNITS.with_settings(settings)), Volumes::unnamed(), input)
+    },
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "version,time,op,size,lbn\n", row })),
     example: Example {
         options: "",
@@ -76,7 +78,7 @@ fn row(r: &Record, _volume: &str, out: &mut Vec<u8>) {
 }
 
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, VscsiCsv(UNITS.told(told)), Volumes::unnamed()).at_least_half()?;
+    let tally = Tally::of(sample, VscsiCsv(UNITS.with_settings(told)), Volumes::unnamed()).at_least_half()?;
     let (confidence, header) = if tally.header {
         (Confidence::Certain, "the header version,time,op,size,lbn is there, and ")
     } else {

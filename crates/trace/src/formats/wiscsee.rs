@@ -31,7 +31,9 @@ sync          True or False; not used",
     quirks: Quirks::NONE,
     extents: Extents::Bytes,
     detect,
-    open: |settings, input| LineReader::open(Wiscsee(UNITS.told(settings)), Volumes::unnamed(), input),
+    open: |settings, input| {
+        LineReader::open(Wiscsee(UNITS.with_settings(settings)), Volumes::unnamed(), input)
+    },
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
     example: Example {
         options: "",
@@ -98,7 +100,7 @@ fn row(r: &Record, _volume: &str, out: &mut Vec<u8>) {
 }
 
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Wiscsee(UNITS.told(told)), Volumes::unnamed()).at_least_half()?;
+    let tally = Tally::of(sample, Wiscsee(UNITS.with_settings(told)), Volumes::unnamed()).at_least_half()?;
     let what = "have eight columns: D or C second, read, write or discard third, True or False last";
     Ok(tally.found(Confidence::Certain, "", what).with(told))
 }

@@ -87,7 +87,7 @@ impl Inspection {
             row("left out", wrapped(file, INDENT));
         }
         // How sure the format is says nothing of what was told beside it.
-        for (label, is_told) in [("read with", false), ("as told", true)] {
+        for (label, is_told) in [("read with", false), ("as set", true)] {
             let of = self.options.iter().filter(|(k, _)| self.told.contains(k) == is_told);
             let options: Vec<String> = of.map(|(k, v)| format!("{k}={v}")).collect();
             if !options.is_empty() {
@@ -154,7 +154,7 @@ impl Inspection {
             row("dispersion", format!("{} (1 if arrivals were independent)", dispersion.join(", ")));
         }
         let side = if self.volumes.len() > 1 {
-            format!("; {} with {} volumes side by side", size(self.address_space_gib), self.volumes.len())
+            format!("; {} with {} volumes concatenated", size(self.address_space_gib), self.volumes.len())
         } else {
             String::new()
         };
@@ -163,16 +163,16 @@ impl Inspection {
             row("rounded", format!("{} requests to whole blocks of 512 B", grouped(self.unaligned)));
         }
         if self.reordered > 0 {
-            row("sorted", format!("{} requests were earlier than one before them", grouped(self.reordered)));
+            row("sorted", format!("{} requests were out of order", grouped(self.reordered)));
         }
         if self.open_end {
             row(
                 "last line",
-                "has no newline: if the file was cut off there, so may its last number be".into(),
+                "has no newline; if the file was truncated there, its last number may be wrong".into(),
             );
         }
         if self.asides > 0 {
-            row("set aside", format!("{} entries of the format that are no requests", grouped(self.asides)));
+            row("set aside", format!("{} entries that are not requests", grouped(self.asides)));
         }
         self.render_sizes(&mut out);
         self.render_cache(&mut out);
@@ -250,17 +250,15 @@ impl Inspection {
         if self.volumes.len() > SHOWN_VOLUMES {
             let _ = writeln!(out, "{:>12}  and {} more", "", self.volumes.len() - SHOWN_VOLUMES);
         }
-        let _ = writeln!(
-            out,
-            "Volumes have addresses of their own, so a run lays them side by side in this order."
-        );
+        let _ =
+            writeln!(out, "Each volume has its own address space; a run concatenates them in this order.");
     }
 
     fn render_faults(&self, out: &mut String) {
         if let Some(first) = &self.backwards.first {
             let _ = writeln!(
                 out,
-                "\n{} requests are earlier than one before them, by up to {} s; the first at {}",
+                "\n{} requests are out of order, by up to {} s; the first at {}",
                 grouped(self.backwards.count),
                 figure(self.backwards.largest_ns as f64 / 1e9),
                 place(first.file.as_deref(), first.at)
@@ -277,7 +275,7 @@ impl Inspection {
             }
         }
         if !self.refusals.is_empty() {
-            let _ = writeln!(out, "\nA run would refuse this trace as it is:");
+            let _ = writeln!(out, "\nA run rejects this trace unchanged:");
             for refusal in &self.refusals {
                 let _ = writeln!(out, "  {}", refusal.replace('\n', "\n  "));
             }

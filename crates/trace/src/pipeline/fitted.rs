@@ -114,7 +114,7 @@ impl Fitted {
             Clock::Unix if UNIX_NS.contains(&r.time) => (0, 0),
             Clock::Unix => (r.time, UNIX_EPOCH_NS),
         });
-        r.time = (r.time - from).checked_add(to).ok_or("a time is beyond what Unix time can say")?;
+        r.time = (r.time - from).checked_add(to).ok_or("a time exceeds the range of Unix time")?;
         if keeps.tick > 1 {
             let finer = r.time % keeps.tick;
             self.lost.times += u64::from(finer > 0);
@@ -161,25 +161,19 @@ impl Fitted {
             (lost.fua, format!("the FUA of {}", n(lost.fua, "write", "writes"))),
             (lost.hints, format!("the latency hints of {}", n(lost.hints, "request", "requests"))),
             (lost.streams, format!("the streams of {}", n(lost.streams, "write", "writes"))),
-            (
-                lost.volumes,
-                format!("the names of {} volumes, which are laid side by side", grouped(lost.volumes)),
-            ),
-            (
-                lost.times,
-                format!("what is finer than {tick} in the times of {}", n(lost.times, "request", "requests")),
-            ),
+            (lost.volumes, format!("the names of {} volumes, which are concatenated", grouped(lost.volumes))),
+            (lost.times, format!("times finer than {tick} of {}", n(lost.times, "request", "requests"))),
             (
                 lost.extents,
                 format!(
-                    "the bounds of {} to the byte: they are rounded to {unit}, reads and writes outward",
+                    "the exact byte ranges of {}: they are rounded to {unit}, reads and writes outward",
                     n(lost.extents, "request", "requests")
                 ),
             ),
             (
                 lost.split,
                 format!(
-                    "that {} of more than {} came as one",
+                    "that {} of more than {} were single requests",
                     n(lost.split, "request", "requests"),
                     readable_bytes(keeps.longest)
                 ),
@@ -193,7 +187,7 @@ impl Fitted {
         if form.losses == Losses::Drop || self.lost == Lost::default() {
             return Ok(());
         }
-        let mut what = format!("{} cannot keep all of the trace; it would lose", form.format.name);
+        let mut what = format!("{} cannot represent the whole trace; it would lose", form.format.name);
         for loss in self.losses() {
             what += &format!("\n    {loss}");
         }
@@ -202,8 +196,8 @@ impl Fitted {
         });
         let keep: Vec<&str> = keep.map(|f| f.name).collect();
         Err(Problem::new(ErrorKind::Option, label, what)
-            .allowed(format!("a format that keeps it: {}", keep.join(", ")))
-            .hint("--lossy leaves it out")
+            .allowed(format!("a format that preserves it: {}", keep.join(", ")))
+            .hint("--lossy drops it")
             .into())
     }
 
@@ -246,8 +240,8 @@ fn side_by_side(flow: &dyn Flow) -> Result<Vec<u64>, WorkloadError> {
         bases.push(next);
         let past = end.next_multiple_of(STEP).checked_add(next).filter(|p| *p <= HIGHEST_ADDRESS);
         next = past.ok_or_else(|| {
-            Problem::new(ErrorKind::Content, flow.label(), "the volumes side by side reach beyond 2^62 bytes")
-                .hint("trace cut --volume takes one of them")
+            Problem::new(ErrorKind::Content, flow.label(), "the concatenated volumes exceed 2^62 bytes")
+                .hint("trace cut --volume selects one of them")
         })?;
     }
     Ok(bases)

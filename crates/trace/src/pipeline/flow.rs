@@ -105,7 +105,7 @@ impl Reading {
             }
             self.left -= 1;
             let Some(volume) = self.numbers.get(record.volume as usize) else {
-                return Err(self.changed("a volume appears that was not there before"));
+                return Err(self.changed("a new volume appeared"));
             };
             return Ok(Some(Record { time: self.latest, volume: *volume, ..record }));
         }
@@ -115,7 +115,7 @@ impl Reading {
     #[cold]
     fn changed(&self, what: &str) -> WorkloadError {
         Problem::new(ErrorKind::Content, self.cursor.place(), what)
-            .hint("the file seems to have changed since it was first read")
+            .hint("the file has changed since it was first read")
             .into()
     }
 }
@@ -164,7 +164,7 @@ impl Merge {
             if volumes.len() + flow.volumes().len() > u16::MAX as usize {
                 let what = "together they hold 65,536 volumes or more";
                 return Err(Problem::new(ErrorKind::Content, label.as_str(), what)
-                    .hint("volume=LABEL takes one volume of a trace")
+                    .hint("volume=LABEL selects one volume of a trace")
                     .into());
             }
             bases.push(volumes.len() as u16);

@@ -52,7 +52,7 @@ impl Form {
             if let Some(fault) = miss.option {
                 problem = problem.allowed(fault.allowed.clone());
             }
-            problem.hint(format!("`wordline explain {}` has the whole grammar", self.format.name)).into()
+            problem.hint(format!("`wordline explain {}` describes the grammar", self.format.name)).into()
         })
     }
 }
@@ -86,12 +86,12 @@ fn by_ending(name: &str, stem: &str) -> Result<&'static Format, WorkloadError> {
     let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_so = |f: &&&Format| f.name == ending || f.quirks.endings.contains(&ending);
     // Any table ends in .csv.
-    if let Some(format) = FORMATS.iter().find(is_so).filter(|f| !f.must_be_told()) {
+    if let Some(format) = FORMATS.iter().find(is_so).filter(|f| !f.needs_settings()) {
         return Ok(format);
     }
     let what = match ending {
-        "" => "the name does not say which format is to be written".to_string(),
-        _ => format!("the ending .{ending} does not say which format is to be written"),
+        "" => "the name does not determine the output format".to_string(),
+        _ => format!("the extension .{ending} does not determine the output format"),
     };
     let names = FORMATS.iter().filter(|f| f.is_written()).map(|f| f.name).collect::<Vec<_>>().join(", ");
     let endings: Vec<String> =
@@ -127,10 +127,10 @@ mod tests {
             ("mrs", "did you mean \"msr\"?"),
             ("five-columns:time=h", "ns, 100ns, us, ms, s"),
             ("csv:time=#1:us", "needs a title"),
-            ("csv:time=T:date", "dates are read"),
+            ("csv:time=T:date", "dates are supported for input only"),
             ("csv:size=always:4KiB", "the size of each request"),
-            ("csv:decimal=comma", "the same sign"),
-            ("csv:preamble=2", "tables that are read"),
+            ("csv:decimal=comma", "decimal and thousands use the same separator"),
+            ("csv:preamble=2", "is allowed for input tables only"),
             ("msr:time=us", "unknown key"),
         ] {
             let e = told(to);

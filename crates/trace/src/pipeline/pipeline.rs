@@ -79,17 +79,13 @@ impl Pipeline {
         writer.end(&mut buffer);
         fitted.judge(self.flow.label(), form)?;
         if requests == 0 {
-            return Err(Problem::new(
-                ErrorKind::Empty,
-                self.flow.label(),
-                "no request is left to be written",
-            )
-            .allowed("at least one request")
-            .hint(format!(
-                "`wordline trace inspect {}` shows span, volumes and number of what is there",
-                self.flow.label()
-            ))
-            .into());
+            return Err(Problem::new(ErrorKind::Empty, self.flow.label(), "no requests are left to write")
+                .allowed("at least one request")
+                .hint(format!(
+                    "`wordline trace inspect {}` shows the time span, volumes and number of requests",
+                    self.flow.label()
+                ))
+                .into());
         }
         encoder.write_all(&buffer).map_err(failed)?;
         encoder.finish().map_err(failed)?;

@@ -98,7 +98,7 @@ impl FromStr for NumberRange {
             to: if to.is_empty() { None } else { Some(number(to)?) },
         };
         if range.to.is_some_and(|to| to <= range.from) {
-            return Err(format!("{text:?} is a range with nothing in it: numbers count from 0"));
+            return Err(format!("{text:?} is an empty range; numbers start at 0"));
         }
         Ok(range)
     }
@@ -264,7 +264,7 @@ fn placed(r: Record, time: Option<u64>, offset: Option<u64>) -> Result<Record, &
 
 fn beyond(label: &str, what: &str) -> WorkloadError {
     Problem::new(ErrorKind::Option, label, what)
-        .allowed("less: a smaller factor, offset or number of rounds")
+        .allowed("a smaller factor, offset or number of repetitions")
         .into()
 }
 
@@ -297,7 +297,7 @@ impl Stepped {
                     Problem::new(
                         ErrorKind::Option,
                         format!("--volume {wanted}"),
-                        format!("there is no volume {wanted:?}"),
+                        format!("unknown volume {wanted:?}"),
                     )
                     .allowed(known.collect::<Vec<_>>().join(", "))
                     .hint(hint)
@@ -396,9 +396,11 @@ impl Step {
             Step::Cut { time: TimeRange { from, to: Some(to) }, .. } if to <= from => {
                 refuse("--until", format!("{to} is not after {from}"), "a time after --from")
             }
-            Step::Loop { times: 0, .. } => refuse("--times", "no rounds are asked for".into(), "1 or more"),
+            Step::Loop { times: 0, .. } => {
+                refuse("--times", "the number of repetitions is 0".into(), "1 or more")
+            }
             Step::Shift { offset, .. } if !offset.0.is_multiple_of(LBA_BYTES) => {
-                let what = format!("{} bytes are not whole blocks of 512", grouped(offset.0));
+                let what = format!("{} bytes is not a multiple of 512", grouped(offset.0));
                 refuse("--offset", what, "a multiple of 512 B, such as 1GiB")
             }
             _ => Ok(()),

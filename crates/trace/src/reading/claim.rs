@@ -67,7 +67,7 @@ impl Claim {
         against.extend(self.rates(few * devices, spread, slack));
         if (self.requests as f64) < LEAST_REQUESTS_PER_S * self.seconds && rows >= ENOUGH {
             let apart = duration(self.seconds / self.requests as f64);
-            against.push(format!("a request would come every {apart}"));
+            against.push(format!("a request would arrive every {apart}"));
         }
         against
     }

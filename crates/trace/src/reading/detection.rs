@@ -24,7 +24,7 @@ pub enum Confidence {
 impl Confidence {
     /// The word that reports use.
     pub const fn name(self) -> &'static str {
-        ["possible", "likely", "certain", "as told"][self as usize]
+        ["possible", "likely", "certain", "as set"][self as usize]
     }
 }
 

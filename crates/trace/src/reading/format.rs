@@ -36,7 +36,7 @@ pub(crate) struct Quirks {
     /// Whether its times are dates, and not times since a start.
     pub dated: bool,
     /// Whether it must be asked for by name, since no content shows it.
-    pub must_be_told: bool,
+    pub needs_settings: bool,
     /// Whether a file read with these settings may have no times.
     pub may_lack_clock: fn(&Settings) -> bool,
     /// Whether these settings say the unit of time.
@@ -55,7 +55,7 @@ impl Quirks {
     /// None at all.
     pub const NONE: Quirks = Quirks {
         dated: false,
-        must_be_told: false,
+        needs_settings: false,
         may_lack_clock: |_| false,
         tells_time: |settings| settings.contains_key(TIME.key),
         length: None,
@@ -101,8 +101,8 @@ impl Timing {
             Timing::Exact(unit) => unit.to_string(),
             Timing::Stated { unit, decimals: true } => format!("{unit}, with decimals"),
             Timing::Stated { unit, decimals: false } => unit.to_string(),
-            Timing::Open => "not in the file: by evidence, or time=".to_string(),
-            Timing::Told => "as told with the column".to_string(),
+            Timing::Open => "not in the file: inferred, or set by time=".to_string(),
+            Timing::Told => "as set with the column".to_string(),
             Timing::Absent => "none: a closed loop".to_string(),
         }
     }
@@ -135,8 +135,8 @@ impl Format {
     }
 
     /// Whether it must be asked for by name, since no content shows it.
-    pub fn must_be_told(&self) -> bool {
-        self.quirks.must_be_told
+    pub fn needs_settings(&self) -> bool {
+        self.quirks.needs_settings
     }
 
     /// The settings with this unit of time.

@@ -262,7 +262,7 @@ impl Evidence {
         let mut say = |speaks: bool, why: &dyn Fn() -> String| against.extend(speaks.then(why));
         say(self.backwards * 10 > self.rows(), &|| {
             let percent = self.backwards * 100 / self.rows().max(1);
-            format!("its first column would run backwards in {percent} % of the rows")
+            format!("its first column would be out of order in {percent} % of the rows")
         });
         say(self.decimals > 0 && step_ns < 0.99, &|| {
             "times would be written in parts of a nanosecond".to_string()

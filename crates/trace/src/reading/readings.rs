@@ -206,7 +206,7 @@ impl Case<'_> {
         if decimals == (e.decimals > 0) {
             let is_fine = self.stated.and_then(|s| time_ns(s.0)).is_some_and(|ns| ns <= 1_000);
             let slow = is_fine && !self.format.quirks.dated && e.is_unresolved();
-            return slow.then(|| "requests would come as fast as its clock ticks, on and on".to_string());
+            return slow.then(|| "requests would arrive at every clock tick".to_string());
         }
         Some(if decimals {
             format!("times are whole numbers, and {name} writes decimals")
@@ -250,7 +250,7 @@ impl Case<'_> {
     /// start, which may look like a date by chance.
     fn mind_dates(&self, all: &mut [Found]) {
         let Some((unit, date)) = all.iter().find_map(|f| Some((f.time?, f.date.clone()?))) else { return };
-        let against = format!("in {unit} the first request came on {date}");
+        let against = format!("in {unit} the first request arrived on {date}");
         for found in all.iter_mut().filter(|f| f.time != Some(unit)) {
             if self.stated.is_none() || self.format.quirks.dated {
                 found.against.push(against.clone());

@@ -11,10 +11,10 @@ use wordline_units::{Attributes, HostOp};
 pub(crate) const EVENT: Parameter = Parameter {
     key: "event",
     unit: "word",
-    default: "D, or Q if there is no D",
+    default: "D, or Q without D events",
     allowed: "D, Q",
     choices: &["D", "Q"],
-    about: "the event that is the request: D as the device got it, Q as it was queued, before merging",
+    about: "event that counts as the request: D when issued to the device, Q when queued, before merging",
 };
 
 /// The flags of a block request.
@@ -66,7 +66,7 @@ impl Flags {
             return "ZA appends to a zone, at a place that the drive chooses and the trace does not have"
                 .into();
         }
-        format!("unknown letters for what is asked, \"{}\"", excerpt(text, 16))
+        format!("unknown operation letters \"{}\"", excerpt(text, 16))
     }
 
     /// From what stands in a blktrace action above its lower 16 bits; bits from 16 on came with version 8.

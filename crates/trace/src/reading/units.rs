@@ -17,7 +17,7 @@ pub(crate) const ADDRESS_UNITS: [(&str, u64); 4] =
 /// The unit of the time column.
 pub(crate) const TIME: Parameter = choice(
     "time",
-    "as the grammar says",
+    "as the grammar defines",
     "ns, 100ns, us, ms, s",
     &["ns", "100ns", "us", "ms", "s"],
     "unit of the time column",
@@ -26,7 +26,7 @@ pub(crate) const TIME: Parameter = choice(
 /// The unit of addresses and sizes.
 pub(crate) const UNIT: Parameter = choice(
     "unit",
-    "as the grammar says",
+    "as the grammar defines",
     "sector, byte, KiB, 4KiB",
     &["sector", "byte", "KiB", "4KiB"],
     "unit of address and size; a sector is 512 bytes",
@@ -63,7 +63,7 @@ impl Units {
     }
 
     /// These, but for what is told.
-    pub fn told(self, settings: &Settings) -> Units {
+    pub fn with_settings(self, settings: &Settings) -> Units {
         let word = |key: &str| settings.get(key).map(String::as_str);
         let both = word("unit").and_then(unit_bytes);
         Units {

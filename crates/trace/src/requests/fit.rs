@@ -30,7 +30,7 @@ impl FromStr for Fit {
             "error" => Ok(Fit::Error),
             "wrap" => Ok(Fit::Wrap),
             "compact" => Ok(Fit::Compact),
-            _ => Err(format!("{text:?} is not a way to fit; allowed are error, wrap, compact")),
+            _ => Err(format!("{text:?} is not a fit mode; allowed: error, wrap, compact")),
         }
     }
 }

@@ -94,7 +94,7 @@ impl FromStr for ByteBound {
                 .ok_or_else(|| format!("{text:?} is not a multiple such as \"3x\""));
         }
         match text.parse::<Bytes>() {
-            Ok(Bytes(0)) => Err("a bound of 0 bytes leaves nothing to do".to_string()),
+            Ok(Bytes(0)) => Err("a limit of 0 bytes leaves no requests".to_string()),
             Ok(Bytes(n)) => Ok(ByteBound::Bytes(n)),
             Err(e) => Err(format!("{e}, nor a multiple of the drive such as \"3x\"")),
         }

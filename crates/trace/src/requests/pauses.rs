@@ -29,7 +29,7 @@ impl Pausing {
         "time",
         "0",
         "such as 5ms, in a closed loop",
-        "time from the end of a request to the one in its place",
+        "think time: from a completion to the next submission",
     );
     /// What a burst is.
     pub const BURST: Parameter = value(
@@ -37,7 +37,7 @@ impl Pausing {
         "size",
         "none",
         "such as 64MiB, or 0.05x the drive, in a closed loop",
-        "bytes written after which all that is outstanding ends, and the client rests",
+        "bytes written before the client waits for all outstanding requests and rests",
     );
     /// Of each burst.
     pub const REST: Parameter =
@@ -50,11 +50,11 @@ impl Pausing {
         let burst = o.get::<ByteBound>("burst", "a size such as 64MiB, or 0.05x the drive");
         let rest = o.get::<SimDuration>("rest", TIME);
         if !closed && let Some(key) = ["think", "burst", "rest"].into_iter().find(|k| o.text(k).is_some()) {
-            o.reject(key, "only the client of a closed loop pauses".into(), "with a closed loop", "");
+            o.reject(key, "think time requires a closed loop".into(), "with a closed loop", "");
         }
         match (o.text("burst").is_some(), o.text("rest").is_some()) {
-            (true, false) => o.reject("burst", "no rest follows it".into(), "burst and rest", ""),
-            (false, true) => o.reject("rest", "no burst comes before it".into(), "burst and rest", ""),
+            (true, false) => o.reject("burst", "rest is missing".into(), "burst and rest", ""),
+            (false, true) => o.reject("rest", "burst is missing".into(), "burst and rest", ""),
             _ => {}
         }
         Pausing { think: think.unwrap_or_default(), burst: burst.zip(rest) }

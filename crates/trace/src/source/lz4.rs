@@ -34,7 +34,7 @@ impl<R: Read> Read for Walked<R> {
         let n = self.file.read(buffer)?;
         self.walk.step(&buffer[..n]);
         if n == 0 && !buffer.is_empty() && !self.walk.is_between_frames() {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the last frame has no end"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the last frame is incomplete"));
         }
         Ok(n)
     }

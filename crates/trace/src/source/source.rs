@@ -103,7 +103,7 @@ impl Source {
             let mut next = Source::find_one(name)?;
             if let Some(torn) = &next.torn_archive {
                 return Err(Problem::new(ErrorKind::Io, name, torn.clone())
-                    .hint("give such an archive alone")
+                    .hint("pass such an archive alone")
                     .into());
             }
             match &mut all {
@@ -154,7 +154,7 @@ impl Source {
             parts.push(Part { named: false, ..part });
         }
         let Some(first) = parts.first() else {
-            return Err(Problem::new(ErrorKind::Empty, label, "the folder holds no file with content")
+            return Err(Problem::new(ErrorKind::Empty, label, "the folder has no non-empty file")
                 .allowed("a folder of trace files, such as those that blktrace writes")
                 .into());
         };
@@ -337,7 +337,7 @@ impl Part {
             return Err(Problem::new(
                 ErrorKind::Empty,
                 &*self.label,
-                "the tar archive holds no file with content",
+                "the tar archive has no non-empty file",
             )
             .allowed("an archive of trace files")
             .into());
@@ -349,7 +349,7 @@ impl Part {
     /// That this build reads no archives.
     #[cfg(not(feature = "archives"))]
     fn members(&self) -> Result<Members, WorkloadError> {
-        let what = "it is a tar archive, and this build reads none (feature `archives` of wordline-workload)";
+        let what = "tar archives are not supported by this build (feature `archives` of wordline-workload)";
         Err(Problem::new(ErrorKind::Io, &*self.label, what).allowed("the files of the archive").into())
     }
 
@@ -390,11 +390,11 @@ impl Part {
     pub fn broken(&self, place: String, error: &io::Error) -> WorkloadError {
         let cut = error.kind() == io::ErrorKind::UnexpectedEof || error.to_string().contains("incomplete");
         if self.compression == Compression::Plain {
-            return io_problem(&place, "the file cannot be read on", error);
+            return io_problem(&place, "cannot read the rest of the file", error);
         }
         let name = self.compression.name();
         let what = if cut {
-            format!("the {name} stream ends too early: the file is truncated ({error})")
+            format!("the {name} stream is truncated ({error})")
         } else {
             format!("the {name} stream is damaged ({error})")
         };

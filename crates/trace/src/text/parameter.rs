@@ -66,7 +66,7 @@ impl Options {
                 Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
                     let key = key.trim();
                     if options.pairs.iter().any(|(k, _)| k == key) {
-                        options.reject(key, format!("{key:?} is given twice"), "one value a key", "");
+                        options.reject(key, format!("{key:?} appears twice"), "one value per key", "");
                     }
                     options.pairs.push((key.to_string(), value.trim().replace('"', "")));
                 }

@@ -74,7 +74,7 @@ pub(crate) fn identify(
         }
     }
     let Some((chosen, mut identified)) = found else {
-        let none = || Problem::new(ErrorKind::Empty, source.label(), "there is nothing to read").into();
+        let none = || Problem::new(ErrorKind::Empty, source.label(), "the input is empty").into();
         return Err(first_fault.unwrap_or_else(none));
     };
     let mut out = Vec::new();
@@ -102,13 +102,13 @@ fn not_that_format(label: &str, format: &Format, miss: &Miss) -> WorkloadError {
     if let Some(fault) = &miss.option {
         return Problem::new(ErrorKind::Option, label, miss.reason.clone())
             .allowed(format!("{}: {}", fault.key, fault.allowed))
-            .hint(format!("`wordline explain {}` has the whole grammar", format.name))
+            .hint(format!("`wordline explain {}` describes the grammar", format.name))
             .into();
     }
-    let hint = if format.must_be_told() {
-        format!("`wordline explain {}` has the whole grammar", format.name)
+    let hint = if format.needs_settings() {
+        format!("`wordline explain {}` describes the grammar", format.name)
     } else {
-        "leave format out to have it detected".to_string()
+        "omit format to detect it".to_string()
     };
     let what = format!("the content is not {}: {}", format.name, miss.reason);
     Problem::new(ErrorKind::Format, label, what).hint(hint).into()
@@ -132,7 +132,7 @@ fn identify_part(
     let mut misses = Vec::new();
     let candidates = FORMATS.iter().copied().filter(|f| match told_format {
         Some(told) => told.name == f.name,
-        None => !f.must_be_told(),
+        None => !f.needs_settings(),
     });
     for format in candidates {
         match (format.detect)(&sample, told) {
@@ -167,7 +167,7 @@ fn identify_part(
     let confidence = if told_format.is_some() { Confidence::Told } else { detection.confidence };
     let mut reason = detection.reason;
     if let Some(torn) = &source.torn_archive {
-        reason += &format!("; {torn}, so it is read as the text that it holds");
+        reason += &format!("; {torn}, so it is read as plain text");
     }
     Ok(Identified {
         format,
@@ -188,14 +188,21 @@ fn proposal(sample: &Sample) -> Option<String> {
 fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Miss)>) -> WorkloadError {
     misses.sort_by_key(|(_, m)| std::cmp::Reverse(m.fits));
     let nearest = misses.first().filter(|(_, m)| m.fits > 0).map_or(String::new(), |(f, m)| {
-        format!("; nearest is {} ({} % of it fits; {})", f.name, m.fits / 10, m.reason)
+        format!("; the closest is {} ({} % matches; {})", f.name, m.fits / 10, m.reason)
     });
     let begins = excerpt(sample.bytes, 48);
     let hint = archive_hint(sample.bytes).or_else(|| unlike_a_trace(sample)).map(str::to_string);
     let hint = hint.or_else(|| proposal(sample)).map(Message::from);
-    Problem::new(ErrorKind::Format, label, format!("no trace format fits; it begins \"{begins}\"{nearest}"))
-        .hint(hint.unwrap_or_else(|| Listed::Formats.by() + " has the grammar of each"))
-        .into()
+    Problem::new(
+        ErrorKind::Format,
+        label,
+        format!(
+            "no trace format matches; the file begins \
+                                                    \"{begins}\"{nearest}"
+        ),
+    )
+    .hint(hint.unwrap_or_else(|| Listed::Formats.by() + " describes the grammar of each"))
+    .into()
 }
 
 /// What a content is that has no requests in any format.
@@ -204,8 +211,8 @@ fn unlike_a_trace(sample: &Sample) -> Option<&'static str> {
     let first = lines.next()?.trim_ascii();
     if first.starts_with(b"{") || first.starts_with(b"[{") || first == b"[" {
         return Some(
-            "it is JSON, which no trace format is: requests in it can be written as a table with jq, which csv \
-             reads (`wordline explain csv`); a result of fio has none, but its job file is a workload",
+            "JSON is not a trace format; convert its requests to a table with jq, which csv reads \
+             (`wordline explain csv`). A result of fio has no requests, but its job file is a workload",
         );
     }
     let words: Vec<&[u8]> = first.split(|c| b",;\t|".contains(c)).collect();
@@ -213,7 +220,7 @@ fn unlike_a_trace(sample: &Sample) -> Option<&'static str> {
         word.iter().any(u8::is_ascii_alphabetic) && !word.first().is_some_and(u8::is_ascii_digit)
     };
     (sample.complete && lines.next().is_none() && words.len() > 2 && words.iter().all(is_title))
-        .then_some("it has a title row, and no request below it")
+        .then_some("the file has a title row but no requests")
 }
 
 /// What a user types for the trace that messages call `label`.
@@ -224,12 +231,12 @@ pub(crate) fn typed(label: &str) -> &str {
 fn two_formats(label: &str, found: [(&&'static Format, &Detection); 2]) -> WorkloadError {
     let [(a, one), (b, other)] = found;
     let what = format!(
-        "the content could be in two formats:\n    format={}  {}\n    format={}  {}",
+        "the content matches two formats:\n    format={}  {}\n    format={}  {}",
         a.name, one.reason, b.name, other.reason
     );
     Problem::new(ErrorKind::Ambiguous, label, what)
         .allowed(format!("format={} | format={}", a.name, b.name))
-        .hint(format!("say which, for example {}:format={}", typed(label), a.name))
+        .hint(format!("choose one, for example {}:format={}", typed(label), a.name))
         .into()
 }
 
@@ -245,28 +252,28 @@ pub(crate) fn ambiguous(
     let plausible: Vec<&Reading> = readings.iter().filter(|r| r.against.is_empty()).collect();
     let what = match (format.timing, plausible.len()) {
         (Timing::Stated { unit, .. }, 0) => {
-            format!("{name} has times in {unit}, but no reading of this file is plausible")
+            format!("{name} has times in {unit}, but no interpretation of this file is plausible")
         }
         (Timing::Stated { unit, .. }, _) => {
-            format!("{name} has times in {unit}, but this file cannot be read so")
+            format!("{name} has times in {unit}, but this file cannot be read this way")
         }
-        (_, 0) => format!("{name} format, but no reading of its columns is plausible"),
+        (_, 0) => format!("{name} format, but no interpretation of its columns is plausible"),
         (_, 1) => format!("{name} format, but its units are not certain"),
-        _ => format!("{name} format, but the file can be read in several ways"),
+        _ => format!("{name} format, but several interpretations are possible"),
     };
     let what = format!("{what} (from the first {} requests):{}", grouped(rows as u64), table(readings));
     let shown = if plausible.is_empty() { readings.iter().collect() } else { plausible.clone() };
     let file = typed(label);
     // One that is left is proposed; of several none.
     let hint = match (plausible.as_slice(), guess) {
-        ([], Some(guess)) => format!("the columns may stand in another order: {guess}"),
-        ([], None) => "to insist on a reading, add it behind the name, after a colon".to_string(),
-        ([only], _) if format.must_be_told() => format!("say it: {}{}", only.options, instead(&only.options)),
-        ([only], _) => format!("say it: {file}:{0} or --format '{name}:{0}'", only.options),
-        ([first, ..], _) if format.must_be_told() => {
-            format!("say which of them it is, which only you know{}", instead(&first.options))
+        ([], Some(guess)) => format!("the columns may be in another order: {guess}"),
+        ([], None) => "to force an interpretation, append it to the name after a colon".to_string(),
+        ([only], _) if format.needs_settings() => format!("use {}{}", only.options, instead(&only.options)),
+        ([only], _) => format!("use {file}:{0} or --format '{name}:{0}'", only.options),
+        ([first, ..], _) if format.needs_settings() => {
+            format!("choose one of them{}", instead(&first.options))
         }
-        (_, _) => "say which of them it is, which only you know: behind the name, after a colon".to_string(),
+        (_, _) => "choose one of them and append it to the name after a colon".to_string(),
     };
     Problem::new(ErrorKind::Ambiguous, label, what)
         .allowed(shown.iter().map(|r| r.options.as_str()).collect::<Vec<_>>().join(" | "))
@@ -277,15 +284,18 @@ pub(crate) fn ambiguous(
 /// Where options of a table go whose columns are told.
 fn instead(options: &str) -> &'static str {
     if options.contains("time=") {
-        ", in place of the time= that is there"
+        ", instead of the present time="
     } else {
-        ", beside the columns that are there"
+        ", in addition to the present columns"
     }
 }
 
 fn archive_hint(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
-        [b'P', b'K', 3, 4, ..] => Some("this is a zip archive: unpack it and give its files"),
+        [b'P', b'K', 3, 4, ..] => Some(
+            "zip archives are not supported; unpack the archive and pass its \
+                                        files",
+        ),
         [b'P', b'A', b'R', b'1', ..] => Some("this is a Parquet file; convert it to CSV"),
         [0x7f, b'E', b'L', b'F', ..] => Some("this is a program, not a trace"),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {

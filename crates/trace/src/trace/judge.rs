@@ -30,7 +30,7 @@ pub(crate) fn judge(
             Problem::new(ErrorKind::Content, first, what)
                 .allowed(format!("lines in {} format", format))
                 .hint(format!(
-                    "{0}:skip=bad leaves them out; `wordline trace inspect {0}` shows them",
+                    "{0}:skip=bad skips them; `wordline trace inspect {0}` lists them",
                     typed(label)
                 )),
         );
@@ -39,12 +39,12 @@ pub(crate) fn judge(
         problems.push(
             Problem::new(ErrorKind::Content, label, what)
                 .allowed("with skip=bad, fewer unusable lines than usable ones")
-                .hint("the format may be another, or the file damaged"),
+                .hint("the format may be wrong, or the file damaged"),
         );
     }
     if let Some(first) = scan.backwards.first.as_ref().filter(|_| in_order) {
         let what = format!(
-            "time runs backwards: {} ns after {} ns ({} such requests, by up to {} s)",
+            "requests are out of order: {} ns after {} ns ({} such requests, by up to {} s)",
             grouped(first.time_ns),
             grouped(first.after_ns),
             grouped(scan.backwards.count),
@@ -52,17 +52,17 @@ pub(crate) fn judge(
         );
         problems.push(
             Problem::new(ErrorKind::Content, place_in(label, first.file.as_deref(), first.at), what)
-                .allowed("times that never decrease")
+                .allowed("non-decreasing times")
                 .hint(format!(
-                    "{}:backwards=sort sorts by time, backwards=clamp gives such requests the time before",
+                    "{}:backwards=sort sorts by time, backwards=clamp sets such requests to the previous \
+                     time",
                     typed(label)
                 )),
         );
     }
     if scan.requests == 0 && problems.is_empty() {
         problems.push(
-            Problem::new(ErrorKind::Empty, label, "there is no request in the file")
-                .allowed("at least one request"),
+            Problem::new(ErrorKind::Empty, label, "the file has no requests").allowed("at least one request"),
         );
     }
     WorkloadError::of_all(problems)

@@ -5,7 +5,7 @@ use crate::text::parameter::{Parameter, choice, value};
 
 /// The options that every trace takes; each format may add its own.
 pub static TRACE_OPTIONS: &[Parameter] = &[
-    value("format", "word", "by content", "a name from the list of formats", "insists on a format"),
+    value("format", "word", "by content", "a name from the list of formats", "forces a format"),
     choice(
         "fit",
         "error",
@@ -13,49 +13,37 @@ pub static TRACE_OPTIONS: &[Parameter] = &[
         &["error", "wrap", "compact"],
         "requests beyond the drive",
     ),
-    choice(
-        "skip",
-        "nothing",
-        "bad",
-        &["bad"],
-        "leaves unusable lines out; their number goes into the report",
-    ),
+    choice("skip", "nothing", "bad", &["bad"], "skips unusable lines; the report counts them"),
     choice(
         "backwards",
         "sort where the format keeps no order, else error",
         "error, clamp, sort",
         &["error", "clamp", "sort"],
-        "a request earlier than the one before: refuse, give it that one's time, or sort all by time",
+        "requests out of order: report an error, clamp to the previous time, or sort by time",
     ),
     choice(
         "files",
         "by-name",
         "by-name, by-file",
         &["by-name", "by-file"],
-        "of several files: volumes of one name are one, or each file's are its own",
+        "for several files: merge volumes of the same name, or keep the volumes of each file separate",
     ),
-    value(
-        "volume",
-        "label",
-        "all, side by side",
-        "a volume that trace inspect lists",
-        "takes one volume only",
-    ),
+    value("volume", "label", "all, concatenated", "a volume listed by trace inspect", "selects one volume"),
     value("speedup", "factor", "1", "a number above 0", "divides arrival times"),
-    value("loops", "count", "1", "1 to 1000000", "replays it so often, one pass a mean gap behind the other"),
+    value("loops", "count", "1", "1 to 1000000", "repeats the trace; passes are one mean gap apart"),
     value(
         "closed",
         "requests",
         "open loop",
         "QD or QDxTHREADS",
-        "issues on completion, ignoring arrival times",
+        "closed loop: submits on completion and ignores arrival times",
     ),
     Pausing::THINK,
     Pausing::BURST,
     Pausing::REST,
-    value("requests", "count", "all", "1 or more", "stops after so many requests"),
+    value("requests", "count", "all", "1 or more", "maximum number of requests"),
     value("duration", "time", "all", "such as 10s", "stops at this simulated time"),
-    value("bytes", "size", "all", "such as 10GiB, or 3x the drive", "stops after so many bytes written"),
+    value("bytes", "size", "all", "such as 10GiB, or 3x the drive", "maximum number of bytes written"),
 ];
 
 /// What is done about requests that are earlier than one before them.

@@ -31,7 +31,8 @@ impl Trace {
                 let pages = self.compacted(unit)?;
                 if pages.count() * unit > capacity {
                     let what = format!(
-                        "the trace touches {} in {} logical pages and the drive has {}, so compacting does not make it fit",
+                        "the trace touches {} in {} logical pages and the drive has {}, so fit=compact \
+                         does not suffice",
                         readable_bytes(pages.count() * unit * LBA_BYTES),
                         grouped(pages.count()),
                         readable_bytes(drive.logical_bytes)
@@ -90,9 +91,9 @@ impl Trace {
         let (pages, beyond) = self.touched(unit, drive.blocks())?;
         let touched = pages.count() * unit * LBA_BYTES;
         let volumes = self.scan.volumes.iter().filter(|v| v.requests > 0).count();
-        let side = if volumes > 1 { format!(" ({volumes} volumes side by side)") } else { String::new() };
+        let side = if volumes > 1 { format!(" ({volumes} volumes concatenated)") } else { String::new() };
         let what = format!(
-            "the trace reaches up to {}{side} and touches {}; the drive has {}. The first beyond it: {}",
+            "the trace accesses addresses up to {}{side}, {} in total; the drive has {}. First request beyond it: {}",
             readable_bytes(self.end.saturating_mul(LBA_BYTES)),
             readable_bytes(touched),
             readable_bytes(drive.logical_bytes),
@@ -101,14 +102,16 @@ impl Trace {
         let label = self.source.label();
         let (allowed, hint) = if touched <= drive.logical_bytes {
             let hint = format!(
-                "fit=compact renumbers the {} touched pages densely into {} of the drive; fit=wrap takes addresses modulo the drive",
+                "fit=compact renumbers the {} accessed pages densely into {} of the drive; fit=wrap takes \
+                 addresses modulo the capacity",
                 grouped(pages.count()),
                 readable_bytes(touched)
             );
             ("fit=wrap, fit=compact", hint)
         } else {
             let hint = format!(
-                "fit=wrap takes addresses modulo the drive, which overlays data; renumbered densely they need {}, more than the drive has",
+                "fit=wrap takes addresses modulo the capacity, so data overlap; fit=compact would need {}, \
+                 more than the drive has",
                 readable_bytes(touched)
             );
             ("fit=wrap", hint)

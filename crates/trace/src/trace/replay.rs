@@ -62,7 +62,7 @@ impl TraceStream {
     pub(crate) fn fail(&mut self, what: &str) -> WorkloadError {
         self.end();
         Problem::new(ErrorKind::Content, self.cursor.place(), what)
-            .hint("the file seems to have changed since it was first read")
+            .hint("the file has changed since it was first read")
             .into()
     }
 
@@ -86,7 +86,7 @@ impl TraceStream {
             let arrival = arrival.saturating_add(self.loops.begun_ns);
             self.left -= 1;
             let Some(base) = self.bases.get(found.volume as usize) else {
-                return Err(self.fail("a volume appears that was not there before"));
+                return Err(self.fail("a new volume appeared"));
             };
             let Some((lba, blocks)) = self.placement.place(base + found.lba, found.blocks, found.op) else {
                 continue;

@@ -192,7 +192,7 @@ impl Scan {
         self.count[op] += 1;
         self.bytes[op] = self.bytes[op]
             .checked_add(found.blocks as u64 * LBA_BYTES)
-            .ok_or_else(|| too_much(cursor, "the bytes moved add up to more than 64 bits hold"))?;
+            .ok_or_else(|| too_much(cursor, "the number of bytes transferred exceeds 64 bits"))?;
         self.rounded += u64::from(found.rounded);
         self.fua += u64::from(found.attributes.is_fua());
         self.in_streams += u64::from(found.attributes.stream() != 0);
@@ -234,7 +234,7 @@ impl Scan {
 
     /// Where each volume begins when they are laid side by side in order of appearance, in blocks,
     /// and where the last one ends. Sizes are rounded up to 1 MiB so that alignments survive.
-    pub fn side_by_side(&self, label: &str) -> Result<(Vec<u64>, u64), WorkloadError> {
+    pub fn concatenated(&self, label: &str) -> Result<(Vec<u64>, u64), WorkloadError> {
         const STEP: u64 = (1 << 20) / LBA_BYTES;
         let mut bases = Vec::with_capacity(self.volumes.len());
         let (mut next, mut end) = (0u64, 0u64);
@@ -245,9 +245,9 @@ impl Scan {
             }
             next += volume.end.next_multiple_of(STEP);
             if next > 1 << 54 {
-                let what = format!("{} volumes side by side reach beyond 2^63 bytes", self.volumes.len());
+                let what = format!("{} concatenated volumes exceed 2^63 bytes", self.volumes.len());
                 return Err(Problem::new(ErrorKind::Content, label, what)
-                    .hint("choose one with volume=LABEL")
+                    .hint("select one with volume=LABEL")
                     .into());
             }
         }

@@ -71,17 +71,14 @@ pub fn check_is_there(head: &str, built_in: &[&str]) -> Result<(), WorkloadError
     }
     if head.contains('+') && head.split('+').any(|n| Path::new(n).exists()) {
         let missing: Vec<&str> = head.split('+').filter(|n| !Path::new(n).exists()).collect();
-        let what = format!("of the files joined by +, there is no {}", missing.join(", "));
+        let what = format!("file not found: {} (of files joined by +)", missing.join(", "));
         return Err(Problem::new(ErrorKind::Io, head, what)
             .allowed("names of files, relative to the working directory")
             .into());
     }
     let (what, allowed) = match built_in {
-        [] => ("there is no such file", TRACES.to_string()),
-        names => (
-            "there is no such file, and no built-in workload of that name",
-            format!("{TRACES}, or {}", names.join(", ")),
-        ),
+        [] => ("no such file", TRACES.to_string()),
+        names => ("no such file or built-in workload", format!("{TRACES}, or {}", names.join(", "))),
     };
     let near = did_you_mean(head, built_in.iter().copied());
     let hint =

@@ -143,9 +143,8 @@ impl Trace {
                 if found.is_none() {
                     let names = FORMATS.iter().map(|f| f.name);
                     let near = Message::from(crate::error::did_you_mean(&name, names));
-                    let known = Message::from("leave it out to have it detected; ")
-                        + Listed::Formats.by()
-                        + " names all";
+                    let known =
+                        Message::from("omit it to detect the format; ") + Listed::Formats.by() + " names all";
                     let hint = if near.is_empty() { known } else { near };
                     o.reject("format", format!("{name:?} is not a format"), "", hint);
                 }
@@ -155,7 +154,7 @@ impl Trace {
         let mut known = TRACE_OPTIONS.to_vec();
         let of_formats = FORMATS.iter().filter(|f| match format {
             Some(told) => told.name == f.name,
-            None => !f.must_be_told(),
+            None => !f.needs_settings(),
         });
         known.extend(of_formats.flat_map(|f| f.parameters));
         o.check_known(&known);
@@ -168,11 +167,11 @@ impl Trace {
         let told_pacing = o.text("closed").is_some();
         let pausing = Pausing::of(&mut o, told_pacing);
         if pacing != Pacing::Open && o.text("speedup").is_some() {
-            o.reject("speedup", "a closed loop has no arrival times to divide".into(), "one of the two", "");
+            o.reject("speedup", "a closed loop has no arrival times to scale".into(), "one of the two", "");
         }
         let requests = over.requests.or(o.get::<Count>("requests", "1 or more").map(|c| c.0));
         if requests == Some(0) {
-            o.reject("requests", "no requests are asked for".into(), "1 or more", "");
+            o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
         }
         let duration = o.get::<SimDuration>("duration", "a time such as 10s");
         let loops = crate::text::bounded::number(&mut o, "loops", 1, 1..=1_000_000);
@@ -221,7 +220,7 @@ impl Trace {
         if let Some(wanted) = volume.as_ref().filter(|w| !labels.contains(w)) {
             let shown = labels.iter().take(40).cloned().collect::<Vec<_>>().join(", ");
             let hint = crate::error::did_you_mean(wanted, labels.iter().map(String::as_str));
-            o.reject("volume", format!("there is no volume {wanted:?}"), &shown, &hint);
+            o.reject("volume", format!("unknown volume {wanted:?}"), &shown, &hint);
             o.finish()?;
         }
         let clockless = scan.requests > 1 && scan.span_ns() == 0 && identified.may_lack_clock();
@@ -236,7 +235,7 @@ impl Trace {
                 return Err(ambiguous(label, format, &readings, scan.requests as usize, None));
             }
         }
-        let (bases, end) = scan.side_by_side(source.label())?;
+        let (bases, end) = scan.concatenated(source.label())?;
         Ok(Trace {
             sha256: hash.map_or_else(|| source.sha256(), Hash::finish)?,
             source,
@@ -280,7 +279,7 @@ impl Trace {
         let problems = given.into_iter().filter(|(is_given, ..)| *is_given).map(|(_, key, hint)| {
             let place = format!("{}:{key}", self.source.label());
             Problem::new(ErrorKind::Option, place, format!("{key} is for a run"))
-                .allowed("options that say which requests are read")
+                .allowed("options that select which requests are read")
                 .hint(hint)
         });
         WorkloadError::of_all(problems.collect())
@@ -410,7 +409,8 @@ impl Trace {
         let name = self.source.label();
         if self.assumed_pacing {
             remarks.push(format!(
-                "{name} has no clock, so it is replayed as a closed loop, 32 requests at a time; closed=QD says otherwise."
+                "{name} has no timestamps, so it is replayed as a closed loop at queue depth 32; set \
+                 another with closed=QD."
             ));
         }
         if let Some(stand_in) = self.identified.format.quirks.stands_in {

@@ -117,13 +117,13 @@ fn a_truncated_compressed_stream_is_named_as_such() {
 #[test]
 fn missing_empty_and_foreign_files_are_told_apart() {
     let folder = Folder::new();
-    says(&fault("no-such-file.csv"), &["there is no such file", "a trace file"]);
+    says(&fault("no-such-file.csv"), &["no such file", "a trace file"]);
     assert_eq!(fault(&folder.file("empty", b"")).kind(), ErrorKind::Empty);
     assert_eq!(fault(&folder.file("blank", b"\n\n \n")).kind(), ErrorKind::Format);
     assert_eq!(fault(&folder.file("header", b"version,time,op,size,lbn\n")).kind(), ErrorKind::Empty);
     let empty = Folder::new();
-    says(&fault(empty.0.path().to_str().unwrap()), &["no file with content"]);
-    says(&fault(&format!("{}+x.csv", folder.file("there", b"1"))), &["there is no x.csv"]);
+    says(&fault(empty.0.path().to_str().unwrap()), &["the folder has no non-empty file"]);
+    says(&fault(&format!("{}+x.csv", folder.file("there", b"1"))), &["file not found: x.csv"]);
     let mut random = 12345u64;
     let noise: Vec<u8> = (0..100_000)
         .map(|_| {
@@ -133,7 +133,7 @@ fn missing_empty_and_foreign_files_are_told_apart() {
         .collect();
     let e = fault(&folder.file("noise", &noise));
     assert_eq!(e.kind(), ErrorKind::Format);
-    says(&e, &["no trace format fits", "wordline list formats"]);
+    says(&e, &["no trace format matches; the file begins \"", "wordline list formats"]);
     says(&fault(&folder.file("zip", b"PK\x03\x04aaaaaaaaaaaaaaaa")), &["zip archive"]);
     says(&fault(&folder.file("prose", b"It was a bright cold day in April\nand the clocks\n")), &["It was"]);
 }

@@ -72,7 +72,7 @@ fn there_is_an_example_of_every_format_and_it_is_recognised() {
         let (requests, found) = bench.read(format, &content, options).unwrap();
         let expected = (Example::REQUESTS, 0, false);
         assert_eq!((requests.len() as u64, found.unusable.count, found.open_end), expected, "{name}");
-        if format.must_be_told() {
+        if format.needs_settings() {
             continue;
         }
         let text = bench.text(format, &content, options);

@@ -168,7 +168,7 @@ fn out_of_order_files_are_refused_clamped_or_sorted_as_asked() {
     let folder = Folder::new();
     let text = [msr("usr", 100, 10, 3), msr("usr", 0, 10, 3)].concat();
     let path = folder.file("t.csv", &text);
-    says(&fault(&path), &["time runs backwards", "backwards=sort"]);
+    says(&fault(&path), &["time is not ascending", "backwards=sort"]);
     assert_eq!(
         arrivals(&all(&format!("{path}:backwards=clamp"))),
         [0, 10_000, 20_000, 20_000, 20_000, 20_000]
@@ -273,13 +273,13 @@ fn a_column_of_streams_reaches_the_writes_and_survives_where_the_format_keeps_it
     assert_eq!((streams(&with_format(&table, again)), dropped.len()), (want.to_vec(), 0));
     for (name, to) in [("t.blkparse", None), ("p.csv", Some("csv"))] {
         let e = convert(name, to, Losses::Refuse).unwrap_err();
-        says(&e, &["the streams of 3 writes", "a format that keeps it: wordline"]);
+        says(&e, &["the streams of 3 writes", "a format that preserves it: wordline"]);
         let (_, dropped) = convert(name, to, Losses::Drop).unwrap();
         assert_eq!(dropped, ["the streams of 3 writes"]);
     }
     for bad in ["32", "65537", "-1", "1.5", "hot", "99999999999999999999"] {
         let odd = folder.file("odd.csv", rows.replace(",31\n", &format!(",{bad}\n")).as_bytes());
-        let want = format!("the stream \"{bad}\" is none of 1 to 31, and no stream is 0 or nothing");
+        let want = format!("the stream \"{bad}\" is not 0 to 31 or empty");
         says(&fault(&with_format(&odd, spelling)), &["odd.csv:4", &want]);
     }
 }
@@ -309,7 +309,7 @@ fn a_column_of_hints_reaches_the_requests_and_survives_where_the_format_keeps_it
     let again = "csv:time=Time (ns):ns,offset=Offset,size=Size,op=Op,device=Volume,fua=fua,hint=urgent";
     assert_eq!(hints(&with_format(&table, again)), want);
     let e = convert("t.blkparse", None, Losses::Refuse).unwrap_err();
-    says(&e, &["the latency hints of 3 requests", "a format that keeps it: wordline"]);
+    says(&e, &["the latency hints of 3 requests", "a format that preserves it: wordline"]);
     let (_, dropped) = convert("t.blkparse", None, Losses::Drop).unwrap();
     assert_eq!(dropped, ["the latency hints of 3 requests"]);
     let odd = folder.file("odd.csv", rows.replace("short", "soon").as_bytes());
@@ -325,19 +325,22 @@ fn each_mistake_in_the_naming_of_columns_is_answered_with_what_is_allowed() {
         ("csv:offset=Min Offset,size=Size (KiB),op=Kind", &["needs time=COLUMN", "filetime"]),
         (
             "csv:time=Nr,offset=Min Offset:hex,size=Size (KiB),op=Kind,ignore=Done,flush=Barrier,decimal=comma",
-            &["can be read in several ways", "time=Nr:us"],
+            &[
+                "several interpretations are possible; name the columns of time, offset, size and operation with their units",
+                "time=Nr:us",
+            ],
         ),
         (
             "csv:time=Ini Time (s),offset=Min Offset,size=Size (KiB),op=Kind",
             &["no title row has Ini Time (s)", "did you mean \"Init Time (s)\"?"],
         ),
-        ("csv:time=#0:s,offset=#1,size=#2,op=#3", &["\"#0\" is no number of a column", "#1 to #4096"]),
+        ("csv:time=#0:s,offset=#1,size=#2,op=#3", &["\"#0\" is not a column number", "#1 to #4096"]),
         ("csv:time=Nr:s,offset=Nr,size=always:fast,op=Kind", &["\"fast\" is not a size"]),
-        ("csv:time=Nr:s,offset=Nr,size=Nr,op=always:seek", &["\"seek\" is no operation"]),
-        ("csv:time=Nr:s,offset=Nr,size=Nr,end=Nr,op=Kind", &["both size and end"]),
+        ("csv:time=Nr:s,offset=Nr,size=Nr,op=always:seek", &["\"seek\" is not an operation"]),
+        ("csv:time=Nr:s,offset=Nr,size=Nr,end=Nr,op=Kind", &["size and end exclude each other"]),
         (
             "csv:time=Nr:s,offset=Nr,size=Nr,op=Kind,thousands=comma,decimal=comma",
-            &["parted by the same sign"],
+            &["decimal and thousands use the same separator"],
         ),
         ("csv:time=Nr:s,offset=Nr,size=Nr,op=Kind,delimiter=dot", &["\"dot\" is not a value of delimiter"]),
         ("csv:time=Nr:s,offset=Nr,sise=Nr,op=Kind", &["did you mean \"size\"?"]),

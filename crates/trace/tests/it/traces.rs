@@ -365,7 +365,7 @@ fn a_trace_beyond_the_drive_is_refused_with_numbers_and_compact_makes_it_fit() {
     assert_eq!(wrapped.len(), 100_000);
     assert!(wrapped.iter().all(|r| (r.lba.0 + r.blocks as u64) * 512 <= small.logical_bytes));
     let e = Trace::parse(&format!("{path}:fit=compact"), Overrides::default()).unwrap().open(drive(1 << 30));
-    assert!(e.err().unwrap().to_string().contains("compacting does not make it fit"));
+    assert!(e.err().unwrap().to_string().contains("so fit=compact does not suffice"));
 }
 
 #[test]

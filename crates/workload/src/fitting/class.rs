@@ -61,7 +61,7 @@ pub fn fit_class(traces: &[String]) -> Result<Class, WorkloadError> {
         let [first, second] = [piece.within(0..middle), piece.within(middle..u64::MAX)];
         let second = second.statistics()?;
         if middle == 0 || second.span_s() == 0.0 {
-            let what = "all of it, or of one half, is at one instant";
+            let what = "all requests, or those of one half, arrive at one instant";
             return Err(Problem::new(ErrorKind::Content, text, what).allowed("a trace with times").into());
         }
         wholes.push(whole);

@@ -118,17 +118,19 @@ fn missing(trace: &Statistics, fallbacks: &mut Vec<Fallback>) {
     let mut say = |what, instead: String| fallbacks.push(Fallback { what, instead });
     for (what, side, other) in [("reads", &trace.reads, "writes"), ("writes", &trace.writes, "reads")] {
         if side.requests == 0 {
-            say(what, format!("there are none; the twin has none, and {other} only"));
+            say(what, format!("the trace has none, so the twin has {other} only"));
         }
         if side.sizes.len() > SIZES {
             let rest = side.sizes.len() - SIZES;
-            let kept =
-                format!("the {SIZES} most frequent sizes are kept, {rest} others stand by their means");
+            let kept = format!(
+                "the {SIZES} most frequent sizes are kept; {rest} others are represented by their \
+                         means"
+            );
             say(if what == "reads" { "sizes of reads" } else { "sizes of writes" }, kept);
         }
     }
     if trace.others() > 0 {
-        say("trims and flushes", format!("{} of them are left out", grouped(trace.others())));
+        say("trims and flushes", format!("{} of them are dropped", grouped(trace.others())));
     }
 }
 
@@ -209,20 +211,20 @@ fn arrivals(
 ) -> Result<Arrivals, WorkloadError> {
     let mut say = |instead: &str| fallbacks.push(Fallback { what: "arrivals", instead: instead.to_string() });
     if let Pacing::Closed { queue_depth, threads } = piece.workload.pacing() {
-        say("the trace is asked in a closed loop, without times; so is the twin");
-        return Ok(Arrivals::at_once(Some(QueueDepth { queue_depth, threads })));
+        say("the trace has no times and is replayed as a closed loop; so is the twin");
+        return Ok(Arrivals::instantaneous(Some(QueueDepth { queue_depth, threads })));
     }
     let span_ns = trace.span_s() * 1e9;
     if span_ns < 1.0 {
-        say("all requests come at one instant; so do the twin's");
-        return Ok(Arrivals::at_once(None));
+        say("all requests arrive at one instant, as in the twin");
+        return Ok(Arrivals::instantaneous(None));
     }
     let span = SimDuration(span_ns as u64);
     // With few requests a part's rate is chance.
     let envelope = if trace.requests() >= 50 * PARTS as u64 && span.0 >= PARTS as u64 {
         Some(envelope(piece, span)?)
     } else {
-        say("too few requests for a rate that changes with time; the twin's rate is the mean");
+        say("too few requests to fit a rate over time; the twin uses the mean rate");
         None
     };
     Ok(Arrivals {
@@ -443,7 +445,7 @@ impl Fitted {
                 Bytes(self.trace.volumes().1)
             ),
         ];
-        head.push("How near it comes to its trace:".to_string());
+        head.push("Deviation from its trace:".to_string());
         head.extend(verdict.lines().map(str::to_string));
         self.description.to_toml(&head, "fitted from the trace")
     }

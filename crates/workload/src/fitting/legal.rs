@@ -41,7 +41,7 @@ impl Arrivals {
     /// Without the envelope if its parts have no length.
     fn legal(mut self) -> Arrivals {
         if self.span == SimDuration::ZERO {
-            return Arrivals::at_once(self.closed);
+            return Arrivals::instantaneous(self.closed);
         }
         self.group = self.group.min(ALL_BUT);
         let known = |weights: &[f64]| {

@@ -31,8 +31,8 @@ impl Piece {
     pub fn whole(text: &str) -> Result<Piece, WorkloadError> {
         let workload = Workload::parse(text, Overrides::default())?;
         if workload.is_drawn() || workload.pacing() == Pacing::Jobs {
-            let what = "this is no trace, but made of numbers already";
-            return Err(refused(text, what, "pass it on as it is"));
+            let what = "not a trace: it is generated from numbers";
+            return Err(refused(text, what, "pass it on unchanged"));
         }
         Ok(Piece { workload, text: text.to_string(), time: 0..u64::MAX })
     }
@@ -67,8 +67,8 @@ impl Piece {
             found.add(&request?);
         }
         if found.requests() == 0 {
-            let what = "it neither reads nor writes";
-            return Err(refused(&self.text, what, "trims and flushes alone have no twin"));
+            let what = "no reads or writes";
+            return Err(refused(&self.text, what, "a twin needs reads or writes"));
         }
         Ok(found)
     }

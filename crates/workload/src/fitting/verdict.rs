@@ -141,8 +141,8 @@ impl Verdict {
         row("one kind in a row", Unit::Number, Percent(10.0), &|s| Some(s.run()));
         row("mean read", Unit::Bytes, Percent(2.0), &Statistics::read_mean);
         row("mean write", Unit::Bytes, Percent(2.0), &Statistics::write_mean);
-        row("read in all", Unit::Volume, Percent(3.0), &|s| volume(s.volumes().0));
-        row("written in all", Unit::Volume, Percent(3.0), &|s| volume(s.volumes().1));
+        row("bytes read", Unit::Volume, Percent(3.0), &|s| volume(s.volumes().0));
+        row("bytes written", Unit::Volume, Percent(3.0), &|s| volume(s.volumes().1));
     }
 
     fn locality(&mut self, both: [&Statistics; 2], caches: &[u64]) {
@@ -274,10 +274,12 @@ impl Verdict {
         };
         let (good, bad) = (with(true), with(false));
         let mut said = match (good.is_empty(), bad.is_empty()) {
-            (false, true) => format!("This twin may stand for its trace in {}", good.join(", ")),
-            (true, _) => format!("This twin may not stand for its trace: outside are {}", bad.join(", ")),
+            (false, true) => format!("This twin represents its trace in {}", good.join(", ")),
+            (true, _) => {
+                format!("This twin does not represent its trace: outside the bounds are {}", bad.join(", "))
+            }
             (false, false) => {
-                format!("This twin may stand for its trace in {}; not in {}", good.join(", "), bad.join(", "))
+                format!("This twin represents its trace in {}; not in {}", good.join(", "), bad.join(", "))
             }
         };
         if let Some(why) = &self.untried {
@@ -289,7 +291,7 @@ impl Verdict {
         if self.requests < FEW {
             let off = 100.0 / libm::sqrt(self.requests.max(1) as f64);
             said += &format!(
-                "; with {} requests chance alone moves shares by up to {off:.1} points",
+                "; with {} requests, random variation alone moves shares by up to {off:.1} points",
                 grouped(self.requests)
             );
         }

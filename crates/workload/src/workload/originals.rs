@@ -45,8 +45,8 @@ pub fn with_original(text: &str, folder: &Path) -> Result<String, WorkloadError>
     let shown = folder.display().to_string();
     let failed = |e: std::io::Error| {
         Problem::new(ErrorKind::Io, &*shown, format!("the folder of traces cannot be read: {e}"))
-            .allowed("a folder that holds originals of twins")
-            .hint(Opt::Traces.name() + " or WORDLINE_TRACES names it")
+            .allowed("a folder with originals of twins")
+            .hint(Opt::Traces.name() + " or WORDLINE_TRACES sets it")
     };
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -63,7 +63,7 @@ pub fn with_original(text: &str, folder: &Path) -> Result<String, WorkloadError>
                     return Err(Problem::new(
                         ErrorKind::Io,
                         file,
-                        "a name with a double quote cannot be given as an option",
+                        "a name with a double quote cannot be used as an option",
                     )
                     .allowed("a name without")
                     .into());
@@ -76,7 +76,7 @@ pub fn with_original(text: &str, folder: &Path) -> Result<String, WorkloadError>
                 let what = format!("several files may be the original of {head}: {}", list.join(", "));
                 return Err(Problem::new(ErrorKind::Ambiguous, &*shown, what)
                     .allowed(format!("one file named as {pattern}"))
-                    .hint(format!("{head}:original=FILE says which"))
+                    .hint(format!("{head}:original=FILE selects one"))
                     .into());
             }
         }
@@ -96,13 +96,13 @@ pub(crate) fn original_of(head: &str, options: &str) -> Result<Option<(String, S
     for pair in &all {
         let key = pair.split('=').next().unwrap_or_default().trim();
         if ["scale", "mode", "locality"].contains(&key) {
-            let what = format!("{key} changes a twin, and the original stands in its place");
+            let what = format!("{key} changes a twin, but the original is used instead");
             return Err(Problem::new(ErrorKind::Option, format!("{head}:{pair}"), what)
                 .allowed("the options of a trace")
                 .hint(
                     Message::from("leave original, ")
                         + Opt::Traces.name()
-                        + " and WORDLINE_TRACES out to run the twin",
+                        + " and WORDLINE_TRACES to run the twin",
                 )
                 .into());
         }

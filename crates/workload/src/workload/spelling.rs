@@ -43,14 +43,14 @@ pub fn with_options(text: &str, options: &[(String, String)]) -> String {
 pub fn check_is_trace(text: &str) -> Result<(), WorkloadError> {
     let head = parts(text).head;
     if is_drawn(head) && !Path::new(head).exists() {
-        let what = "this is a built-in workload, which draws its requests, and no trace";
-        let hint = Message::from("run and compare take it as their workload; ")
+        let what = "a built-in workload is not a trace";
+        let hint = Message::from("use it as the workload of run and compare; ")
             + Listed::Workloads.by()
-            + " names all of them";
+            + " lists all of them";
         return Err(Problem::new(ErrorKind::Format, head, what).allowed(TRACES).hint(hint).into());
     }
     if is_job_file(head) {
-        let what = "this is a fio job file, which has no requests until a drive answers them";
+        let what = "a fio job file is not a trace: its requests depend on completions";
         let problem = Problem::new(ErrorKind::Format, head, what).allowed("a trace");
         return Err(problem.hint(Opt::Workload.of(head) + " runs it").into());
     }

@@ -356,8 +356,7 @@ impl Workload {
         }
         let number = |page: u64| {
             u32::try_from(page).map_err(|_| {
-                let what =
-                    format!("logical page {page} of {} bytes has a number above 32 bits", drive.unit_bytes);
+                let what = format!("logical page {page} of {} bytes exceeds 32 bits", drive.unit_bytes);
                 WorkloadError::from(
                     Problem::new(ErrorKind::Fit, self.name(), what).allowed("larger logical pages"),
                 )
@@ -433,7 +432,7 @@ fn replaced(options: &str, over: Overrides) -> Vec<String> {
             _ => return None,
         };
         let key = key.trim();
-        Some(format!("{key} {asked} of the run replaces {key}={} of the workload.", value.trim()))
+        Some(format!("{key} {asked} of the run overrides {key}={} of the workload.", value.trim()))
     };
     said.filter_map(sentence).collect()
 }
@@ -442,7 +441,9 @@ fn refuse_no_requests(over: Overrides) -> Result<(), WorkloadError> {
     if over.requests != Some(0) {
         return Ok(());
     }
-    Err(Problem::new(ErrorKind::Option, "requests", "no requests are asked for").allowed("1 or more").into())
+    Err(Problem::new(ErrorKind::Option, "requests", "the number of requests is 0")
+        .allowed("1 or more")
+        .into())
 }
 
 /// The last part of a path.
@@ -482,6 +483,6 @@ mod tests {
     fn a_compressed_file_is_refused_by_name() {
         let gzip = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
         let e = Workload::in_memory("a.csv.gz", &gzip, "", Overrides::default()).unwrap_err().to_string();
-        assert!(e.contains("it is compressed with gzip, and this build has no compression"), "{e}");
+        assert!(e.contains("compressed with gzip, which this build does not support"), "{e}");
     }
 }

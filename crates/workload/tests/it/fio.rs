@@ -299,8 +299,8 @@ fn the_page_names_every_key_with_what_becomes_of_it() {
         }
     }
     let now = format!(
-        "| key | meaning |\n|---|---|\n{honoured}\nAccepted, because a drive does not see them: {}.\n\n\
-         Errors, because they cannot be honoured:\n\n| key | why, and what to do |\n|---|---|\n{refused}",
+        "| key | meaning |\n|---|---|\n{honoured}\nAccepted, because a drive does not see them: {}.\n\nNot \
+         supported:\n\n| key | why, and what to do |\n|---|---|\n{refused}",
         unseen.join(", ")
     );
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/results/fio-keys.md");
@@ -330,21 +330,21 @@ fn every_problem_of_a_job_file_is_said_at_once_with_its_line() {
         parsed("[a]\nbs=0\nsync_file_range=9\niodepht=4\nrw=randred\nioengine=net\nsize=${WL_SIZE}\n", "")
             .unwrap_err();
     for said in [
-        ":2: bs: \"0\" is no size of a request",
+        ":2: bs: \"0\" is not a request size",
         ":3: sync_file_range cannot be honoured",
         "ignore=sync_file_range",
         "did you mean \"iodepth\"?",
-        ":5: rw: \"randred\" is no kind of I/O; did you mean \"randread\"?",
-        ":6: ioengine: net sends over a network",
-        ":7: ${WL_SIZE} is neither given nor in the environment",
+        ":5: rw: \"randred\" is not an I/O type; did you mean \"randread\"?",
+        ":6: ioengine: net accesses a network instead of a block device",
+        ":7: ${WL_SIZE} is neither set nor in the environment",
     ] {
         assert!(e.contains(said), "{said:?} is missing in\n{e}");
     }
     let e = parsed("[a]\nsize=3g\n", "").unwrap_err();
     assert!(e.contains("beyond the drive") && e.contains("size=2147483648"), "{e}");
     let e = parsed("[a]\nsize=1m\n[b]\nsize=1m\n", ":section=c").unwrap_err();
-    assert!(e.contains("there is no job \"c\"") && e.contains("a, b"), "{e}");
-    assert!(parsed("[global]\nbs=4k\n", "").unwrap_err().contains("no job beside [global]"));
+    assert!(e.contains("unknown job \"c\"") && e.contains("a, b"), "{e}");
+    assert!(parsed("[global]\nbs=4k\n", "").unwrap_err().contains("no job besides [global]"));
 }
 
 #[test]

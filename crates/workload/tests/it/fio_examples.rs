@@ -179,15 +179,15 @@ fn examples() -> Vec<Example> {
 /// What an engine or a key needs that a drive has not.
 const MISSING: [&str; 10] = [
     "no block device",
-    "a zoned device, and the drive has no zones",
-    "asks for no reads or writes",
+    "needs a zoned device, which is not modelled",
+    "changes files and names without reads or writes",
     "asks no drive for anything",
-    "which has no logical addresses",
-    "cannot be honoured: a job works on the one drive",
-    "sends over a network",
-    "stores to persistent memory",
+    "needs raw flash without an FTL",
+    "is not supported: a job works on the one drive",
+    "accesses a network instead of a block device",
+    "accesses persistent memory instead of a block device",
     "several files in one job",
-    "moves files to the memory",
+    "transfers files to GPU memory, bypassing the block device",
 ];
 
 /// Whether both ask for as many of each kind, of the same sizes at the same addresses: one by one, or where

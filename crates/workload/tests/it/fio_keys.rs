@@ -151,7 +151,10 @@ fn zones_that_a_drive_cannot_have_are_refused_with_what_to_say() {
     }
     for (text, said) in [
         ("[a]\nrw=write\nsize=100k\n", "no whole zone"),
-        ("[a]\nrw=write\nmax_open_zones=2\n[b]\nrw=write\nmax_open_zones=3\n", "both are on the one drive"),
+        (
+            "[a]\nrw=write\nmax_open_zones=2\n[b]\nrw=write\nmax_open_zones=3\n",
+            "its zones differ from those of [",
+        ),
     ] {
         let text = text.replace("]\n", &format!("]\n{ZBD}"));
         let e = workload(&text).unwrap().open(DRIVE, 1).err().unwrap().to_string();

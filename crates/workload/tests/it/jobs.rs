@@ -101,7 +101,7 @@ fn placement_identifiers_are_streams() {
     let bare = workload("[a]\ndataplacement=fdp\nrw=write\n", "").unwrap();
     assert!(bare.remarks().iter().any(|r| r.contains("without plids=")), "{:?}", bare.remarks());
     let e = workload("[a]\ndataplacement=fdp\nplids=40\n", "").unwrap_err();
-    assert!(e.contains("40 is no stream"), "{e}");
+    assert!(e.contains("40 is not a valid stream"), "{e}");
 }
 
 #[test]
@@ -254,9 +254,9 @@ fn a_variable_of_the_environment_is_kept_in_the_text() {
 fn keys_that_a_drive_does_not_see_are_named() {
     let remarks =
         workload("[global]\ndirect=1\nthread\n[a]\nfilename=/dev/x\ndirect=1\n", "").unwrap().remarks();
-    assert_eq!(remarks, ["fio's keys that a drive does not see are set aside: direct, thread, filename."]);
+    assert_eq!(remarks, ["ignored fio keys, which do not affect a drive: direct, thread, filename."]);
     let left = workload("[a]\ntrim_backlog=8\n", "ignore=trim_backlog").unwrap().remarks();
-    assert!(left[0].contains("ignore= left out trim_backlog"), "{left:?}");
+    assert!(left[0].contains("ignore= skipped trim_backlog"), "{left:?}");
     let e = workload("[a]\nsize=4k\n", "ignore=verfy").unwrap_err();
     assert!(e.contains("did you mean \"verify\"?"), "{e}");
 }

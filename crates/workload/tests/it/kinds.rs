@@ -230,12 +230,35 @@ fn others() -> Vec<Kind> {
         kind(
             "objects",
             objects,
-            Way::Refused(&["Object_Size_Bytes", "none is proposed", "name its columns"]),
+            Way::Refused(&[
+                "Object_Size_Bytes",
+                "so no suggestion is made. If it is a trace, name its columns and their units",
+                "name its columns",
+            ]),
             0,
             &[],
         ),
-        kind("iostat", iostat, Way::Refused(&["rkB/s", "none is proposed"]), 0, &[]),
-        kind("JSON", lines, Way::Refused(&["no trace format fits", "it is JSON", "as a table"]), 0, &[]),
+        kind(
+            "iostat",
+            iostat,
+            Way::Refused(&[
+                "rkB/s",
+                "so no suggestion is made. If it is a trace, name its columns and their units",
+            ]),
+            0,
+            &[],
+        ),
+        kind(
+            "JSON",
+            lines,
+            Way::Refused(&[
+                "no trace format matches; the file begins \"",
+                "JSON is not a trace format; convert its requests to a table with jq, which csv reads (`wordline explain csv`). A result of fio has no requests, but its job file is a workload",
+                "as a table",
+            ]),
+            0,
+            &[],
+        ),
     ]
 }
 

@@ -30,12 +30,12 @@ fn all_mistakes_of_a_workloads_text_come_at_once() {
 #[test]
 fn what_draws_its_requests_is_no_trace() {
     let jobs = format!("{}/tests/fio/zipf.fio", env!("CARGO_MANIFEST_DIR"));
-    let drawn = "this is a built-in workload, which draws its requests, and no trace";
+    let drawn = "a built-in workload is not a trace";
     for (text, what) in [
         ("zipf:theta=1", drawn),
         ("zipf:theta", drawn),
         ("twin:hm_0:scale=2", drawn),
-        (jobs.as_str(), "this is a fio job file, which has no requests until a drive answers them"),
+        (jobs.as_str(), "a fio job file is not a trace: its requests depend on completions"),
     ] {
         let e = check_is_trace(text).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Format);
@@ -53,7 +53,7 @@ fn replaced_options_are_remarked() {
     };
     let both = "zipf:requests=1k,bs=16KiB";
     let said = remarks(both, Some(50));
-    assert_eq!(said, ["requests 50 of the run replaces requests=1k of the workload."]);
+    assert_eq!(said, ["requests 50 of the run overrides requests=1k of the workload."]);
     for agreed in [Some(1000), None] {
         assert_eq!(remarks(both, agreed), Vec::<String>::new());
     }
@@ -62,7 +62,7 @@ fn replaced_options_are_remarked() {
         let over = Overrides { fit: Some(fit), ..Overrides::default() };
         Workload::in_memory("a.csv", trace, "fit=wrap", over).unwrap().remarks()
     };
-    let says = "fit compact of the run replaces fit=wrap of the workload.".to_string();
+    let says = "fit compact of the run overrides fit=wrap of the workload.".to_string();
     assert!(fitted(Fit::Compact).contains(&says), "{:?}", fitted(Fit::Compact));
     assert!(!fitted(Fit::Wrap).iter().any(|remark| remark.contains("replaces")));
 }

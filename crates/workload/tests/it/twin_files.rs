@@ -107,10 +107,10 @@ fn mistakes_in_the_keys_of_files_are_named_with_their_line() {
         ("files = \"", "files = \"1", "is more than 100 %"),
         ("\nfiles = ", "\n# ", "files"),
         ("\nfile_lengths = ", "\n# ", "file_lengths"),
-        ("\"11@5/", "\"0@5/", "is no number of requests above 0"),
+        ("\"11@5/", "\"0@5/", "is not a number of requests above 0, such as 8@3"),
         ("\"11@5/", "\"11@-5/", "has no weight above 0"),
-        ("\"4KiB@61/8KiB@23", "\"8KiB@61/4KiB@23", "no powers of two that ascend"),
-        ("\"4KiB@61/8KiB@23", "\"4KiB@61/12KiB@23", "no powers of two that ascend"),
+        ("\"4KiB@61/8KiB@23", "\"8KiB@61/4KiB@23", "must be ascending powers of two, such as"),
+        ("\"4KiB@61/8KiB@23", "\"4KiB@61/12KiB@23", "must be ascending powers of two, such as"),
         ("file_near = \"", "file_near = \"9", "is more than 100 %"),
         ("file_near", "file_nearby", "unknown key \"file_nearby\"; did you mean"),
     ];

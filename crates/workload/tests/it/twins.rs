@@ -61,7 +61,7 @@ fn every_value_of_every_twin_has_its_source_or_its_reason() {
 fn a_value_without_source_is_found() {
     let with = |line: &str| without_source(&format!("# Paper = A title\n\n[write]\n{line}\n"));
     assert!(with("theta = 1.0  # Paper, Table 2").is_empty());
-    assert!(with("theta = 1.0  # ASSUMED: usual for block traces").is_empty());
+    assert!(with("theta = 1.0  # ASSUMED: typical of block traces").is_empty());
     for bad in
         ["theta = 1.0", "theta = 1.0  # ASSUMED:", "theta = 1.0  # Table 2", "theta = 1.0  # Papers, 2"]
     {
@@ -259,12 +259,12 @@ fn the_client_of_a_closed_loop_pauses_where_that_is_asked() {
     assert_ne!(of("twin:hm_0:closed=8,think=5ms"), of("twin:hm_0:closed=8"));
     assert_ne!(of("twin:hm_0:closed=8,think=5ms"), of("twin:hm_0:closed=8,think=6ms"));
     for (text, said) in [
-        ("twin:hm_0:think=5ms", "only the client of a closed loop pauses"),
-        ("uniform:rate=100,burst=1MiB,rest=1s", "only the client of a closed loop pauses"),
-        ("twin:hm_0:closed=8,burst=1MiB", "no rest follows it"),
-        ("twin:hm_0:closed=8,rest=1s", "no burst comes before it"),
-        ("twin:hm_0:closed=8,burst=0B,rest=1s", "a bound of 0 bytes"),
-        ("twin:hm_0:mode=burst,think=1ms", "only the client of a closed loop pauses"),
+        ("twin:hm_0:think=5ms", "think time requires a closed loop"),
+        ("uniform:rate=100,burst=1MiB,rest=1s", "think time requires a closed loop"),
+        ("twin:hm_0:closed=8,burst=1MiB", "rest is missing"),
+        ("twin:hm_0:closed=8,rest=1s", "burst is missing"),
+        ("twin:hm_0:closed=8,burst=0B,rest=1s", "a limit of 0 bytes leaves no requests"),
+        ("twin:hm_0:mode=burst,think=1ms", "think time requires a closed loop"),
     ] {
         let e = Workload::parse(text, Overrides::default()).unwrap_err().to_string();
         assert!(e.contains(said), "{text}: {e}");
@@ -296,7 +296,7 @@ fn locality_moves_the_hit_rate_by_the_points_asked_for() {
         assert!((reached - points).abs() < 0.5, "{resolved}");
     }
     let e = Workload::parse("twin:web_1:locality=49", Overrides::default()).unwrap_err();
-    assert!(e.to_string().contains("points at most"), "{e}");
+    assert!(e.to_string().contains("% and can be shifted by at most"), "{e}");
 }
 
 // --- files ------------------------------------------------------------------------------------
@@ -310,12 +310,12 @@ fn problems(change: impl Fn(String) -> String) -> String {
 fn mistakes_in_a_file_are_named_with_line_and_hint() {
     assert_eq!(problems(|t| t), "");
     let cases = [
-        ("uniform = \"8%\"", "uniform = \"9%\"", "must come to 100%"),
+        ("uniform = \"8%\"", "uniform = \"9%\"", "the sum must be 100%"),
         ("hot_space", "hot_spase", "unknown key \"hot_spase\"; did you mean"),
         ("mean = \"8.33KiB\"", "mean = \"80KiB\"", "a mean of 80.00KiB cannot be had"),
         ("mean = \"8.33KiB\"", "mean = \"8.33\"", "is not a mean size"),
         ("write = \"64.5%\"", "write = \"164.5%\"", "more than 100 %"),
-        ("windows = \"10us/", "windows = \"1s/", "are no lengths above 0 that ascend"),
+        ("windows = \"10us/", "windows = \"1s/", "are not ascending lengths above 0, such as"),
         ("windows = \"10us/", "windows = \"", "8 numbers for 7 windows; there must be one for each"),
         ("together = \"0.20", "together = \"1.20", "lies between -1 and 1"),
         ("group = \"12.6%\"", "group = \"100%\"", "at one instant"),
@@ -461,7 +461,7 @@ fn round_trip(folder: &Path, text: &str, title: &str) -> Fitted {
     assert_eq!(again.requests(), fitted.trace.requests());
     assert_eq!((again.volumes(), again.span_s()), (fitted.twin.volumes(), fitted.twin.span_s()), "{toml}");
     let told = fitted.verdict().render();
-    assert!(told.lines().last().unwrap().starts_with("This twin may"), "{told}");
+    assert!(told.lines().last().unwrap().starts_with("This twin represents its trace in"), "{told}");
     fitted
 }
 

@@ -283,7 +283,7 @@ def programmed_an_update(study: Study) -> float:
 
 def followed(study: Study, workload: str, name: str, group: str = "merge") -> NDArray[np.float64]:
     """Return what the scheme followed, a value a window, shape ``(windows,)``."""
-    found = study.report(workload, "Hierarchy", group).to_dict()["followed"][name]
+    found = study.report(workload, "Hierarchy", group).to_dict()["metrics"][name]
     return np.array([value for _, value in found])
 
 

@@ -258,7 +258,7 @@ def _table_causes(study: Study) -> Rows:
             "runs": f"{m.group(drive, as_)}/{workload}",
             "least response at u": float(u[np.argmin(response)]),
             "least time of flash at u": float(u[np.argmin(flash)]),
-            "longest life at u": float(u[np.nanargmax(lifetime)]),
+            "longest lifetime at u": float(u[np.nanargmax(lifetime)]),
         }
         try:
             perf = {

@@ -178,13 +178,13 @@ impl Ftl {
     fn is_plain(&self) -> Result<(), SteadyError> {
         let no = |why| Err(SteadyError::Scheme { scheme: self.scheme.name().to_string(), why });
         if self.state.regions.len() > 1 {
-            return no("lays out more than one region");
+            return no("has more than one region");
         }
         if self.enabled_hooks.contains(Hooks::COLLECT) {
-            return no("chooses victims by itself");
+            return no("chooses its own victims");
         }
         if self.state.map.kind() != MapKind::Page {
-            return no("maps sectors, not pages");
+            return no("maps sectors instead of pages");
         }
         Ok(())
     }

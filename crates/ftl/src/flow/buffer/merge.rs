@@ -20,7 +20,7 @@ impl Ftl {
     /// there.
     pub(crate) fn merge(&mut self, id: OpId, key: u8) -> Next {
         let Some(join) = self.layout.merges else {
-            self.illegal("place into a merge buffer".into(), "its layout has none".into());
+            self.illegal("place into a merge buffer".into(), "the layout has no merge buffer".into());
             return Next::Nothing;
         };
         let version = self.state.ops[id].version;

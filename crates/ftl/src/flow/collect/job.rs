@@ -54,7 +54,7 @@ impl Ftl {
         let idle = matches!(why, GcReason::Idleness(_));
         if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
             let what = format!("collect region {} in plane {plane}", region.0);
-            self.illegal(what, "the region has no blocks there".into());
+            self.illegal(what, "the region has no blocks in that plane".into());
             return Err(None);
         }
         let mut together = self.state.superblock_planes(region, plane).map(PlaneId);
@@ -76,7 +76,7 @@ impl Ftl {
             && (self.state.geometry.plane_of(victim) != plane || info.region != region.0 || !eligible())
         {
             let state = format!("block {victim} is {:?} in region {}", info.phase, info.region);
-            self.illegal(format!("collect block {victim} of region {}", region.0), state);
+            self.illegal(format!("collect block {victim} from region {}", region.0), state);
             return Err(None);
         }
         if info.writers > 0 {

@@ -27,7 +27,7 @@ impl Ftl {
             self.illegal(
                 format!("place logical page {lpn} as it is"),
                 format!(
-                    "sectors {:?} of it lie elsewhere, and a page map knows one place a page",
+                    "its sectors {:?} are stored elsewhere, and a page-level map has one entry per page",
                     all.minus(mask)
                 ),
             );

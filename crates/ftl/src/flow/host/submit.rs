@@ -115,7 +115,7 @@ impl Ftl {
             match command {
                 Command::SetQuota(region, quota) => {
                     let Some(r) = self.state.regions.get_mut(region.index()) else {
-                        self.illegal(format!("{command:?}"), "there is no such region".into());
+                        self.illegal(format!("{command:?}"), "unknown region".into());
                         continue;
                     };
                     r.quota = quota;
@@ -124,7 +124,7 @@ impl Ftl {
                 }
                 Command::SetSlotQuota(region, quota) => {
                     let Some(r) = self.state.regions.get_mut(region.index()) else {
-                        self.illegal(format!("{command:?}"), "there is no such region".into());
+                        self.illegal(format!("{command:?}"), "unknown region".into());
                         continue;
                     };
                     r.slot_quota = quota;

@@ -42,7 +42,7 @@ impl Ftl {
                 let ppn = self.state.geometry.ppn(block, at);
                 self.state.map.live_in(ppn, &mut spans);
                 if spans.is_empty() {
-                    return broken(format!("place {ppn} is live and belongs to nobody"));
+                    return broken(format!("slot {ppn} is valid without an owner"));
                 }
                 for span in &spans {
                     if self.state.map.still_at(*span, ppn) != span.mask {

@@ -46,7 +46,7 @@ impl Ftl {
         };
         let region = m.route.region();
         if region.index() >= self.state.regions.len() {
-            self.illegal(format!("move to region {}", region.0), "there is no such region".into());
+            self.illegal(format!("move to region {}", region.0), "unknown region".into());
             return None;
         }
         if self.worn_out().is_some() && waits.is_none() {

@@ -55,7 +55,7 @@ impl Ftl {
             return None;
         }
         if place.route.buffer_key().is_some() {
-            let state = format!("only data that the host writes wait there, and the page is {kind}");
+            let state = format!("the merge buffer takes host data only, and the page is {kind}");
             self.illegal(format!("place a {kind} page in the merge buffer"), state);
             return None;
         }
@@ -68,7 +68,7 @@ impl Ftl {
         let region = place.route.region();
         let is_there = place.route.buffer_key().is_some() || region.index() < self.state.regions.len();
         if !is_there {
-            self.illegal(format!("place in region {}", region.0), "there is no such region".into());
+            self.illegal(format!("place in region {}", region.0), "unknown region".into());
         }
         is_there
     }

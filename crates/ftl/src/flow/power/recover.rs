@@ -29,8 +29,8 @@ use wordline_counters::{Cause, OpKind};
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
 /// Why a drive without metadata does not come back.
-const LOST: &str = "its media keep no metadata, so nothing on its flash can be found again; make the drive over media that \
-                    do, such as Bytes or Metadata";
+const LOST: &str = "its media store no metadata, so recovery cannot find any data; create the drive with \
+                    media that do, such as Bytes or Metadata";
 
 /// The newest copy of an entry.
 #[derive(Clone, Copy)]
@@ -119,8 +119,8 @@ impl Ftl {
             }
             let strange = || {
                 format!(
-                    "block {b} was written as {:?}, which is not how this layout would write it; power the \
-                     drive on with the device, scheme and parameters that it ran under",
+                    "block {b} was written as {:?}, which this layout does not use; power on with the same \
+                     device, scheme and parameters as before",
                     found.header
                 )
             };

@@ -57,9 +57,9 @@ impl Ftl {
             let units = r.units_per_page;
             let whole = units * r.pages_per_program;
             if slots > whole {
-                let state = format!("the group was formed for region {}", route.region().0);
+                let state = format!("the wordline was assembled for region {}", route.region().0);
                 self.illegal(
-                    format!("a group of {slots} pages falls back on region {}", r.region.name),
+                    format!("a wordline of {slots} pages falls back to region {}", r.region.name),
                     state,
                 );
                 return None;
@@ -175,7 +175,13 @@ impl Ftl {
         let r = &self.state.regions[region.index()];
         if !r.region.rule.classes(r.shape).contains(&class) {
             let rule = r.region.rule;
-            self.illegal(format!("route to {class:?} slots"), format!("a block under {rule:?} has none"));
+            self.illegal(
+                format!("route to {class:?} slots"),
+                format!(
+                    "blocks with program rule {rule:?} \
+                                                                       have no such slots"
+                ),
+            );
             return None;
         }
         if !self.state.grants_block(region, plane, Claim::of(reserve)) {

@@ -89,8 +89,8 @@ const COMPUTED: [(&str, Value); 22] = [
     ("memory.tables.*.bytes", |r, name| {
         Some(r.memory.tables.iter().filter(|t| t.name == name).map(|t| t.bytes).sum::<u64>() as f64)
     }),
-    ("followed.*", |r, name| metrics::last(r.followed.get(name)?)),
-    ("followed.* mean", |r, name| metrics::mean(r.followed.get(name)?)),
+    ("metrics.*", |r, name| metrics::last(r.metrics.get(name)?)),
+    ("metrics.* mean", |r, name| metrics::mean(r.metrics.get(name)?)),
     ("without_effect.*", |r, why| Some(r.without_effect.get(why).copied().unwrap_or(0) as f64)),
     ("balance.end.free_blocks", |r, _| Some(r.balance?.change(|h| h.free_blocks))),
     ("balance.end.slc_bytes", |r, _| Some(r.balance?.change(|h| h.slc_bytes))),

@@ -82,7 +82,9 @@ fn a_layout_that_did_not_write_the_flash_is_refused() {
     let scheme = wordline_schemes::build("conventional").unwrap();
     let refusal = Device::power_on(&spec, &spec.geometry().unwrap(), scheme, d.power_cut()).err().unwrap();
     assert!(
-        refusal.to_string().contains("with the device, scheme and parameters that it ran under"),
+        refusal.to_string().contains(
+            "which this layout does not use; power on with the same device, scheme and parameters as before"
+        ),
         "{refusal}"
     );
 }
@@ -93,6 +95,10 @@ fn a_drive_whose_media_keep_no_metadata_does_not_come_back() {
     ask(&mut d, HostOp::Write, 0, 4);
     let scheme = wordline_schemes::build("conventional").unwrap();
     let refusal = Device::power_on(&spec, &spec.geometry().unwrap(), scheme, d.power_cut()).err().unwrap();
-    let says = ["scheme conventional", "its media keep no metadata", "Bytes or Metadata"];
+    let says = [
+        "scheme conventional",
+        "its media store no metadata, so recovery cannot find any data; create the drive with media that do, such as Bytes or Metadata",
+        "Bytes or Metadata",
+    ];
     assert!(says.iter().all(|word| refusal.to_string().contains(word)), "{refusal}");
 }

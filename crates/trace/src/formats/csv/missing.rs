@@ -62,15 +62,15 @@ impl Table<'_> {
         if let (None, Some(n)) = (self.op(), titled(Role::Op)) {
             let unknown = shown(self.column(n).filter(|c| !is_word(c)));
             return format!(
-                "{} has words of no known operation ({unknown}), which the options read, write, flush, trim, fua and ignore \
-                 explain",
+                "{} has unknown operations ({unknown}); map them with the options read, write, flush, \
+                 trim, fua and ignore",
                 self.name(n)
             );
         }
         let is_negative = |n: usize| self.column(n).any(|c| c.starts_with(b"-"));
         if let Some(n) = titled(Role::Time).filter(|n| !self.is_time(*n) || is_negative(*n)) {
             let negative = is_negative(n);
-            let why = if negative { "negative times" } else { "times that cannot be read or do not rise" };
+            let why = if negative { "negative times" } else { "times that are invalid or not ascending" };
             return format!("{} has {why} ({})", self.name(n), self.examples(n));
         }
         for (role, what) in [(Role::Offset, "addresses"), (Role::Size, "sizes")] {
@@ -78,24 +78,19 @@ impl Table<'_> {
             let Some(n) = titled(role) else {
                 match found.is_empty() {
                     true => {
-                        return format!(
-                            "no column is taken for the {what} of requests by its title or its numbers"
-                        );
+                        return format!("no column looks like the {what} of requests by its title or values");
                     }
                     false => continue,
                 }
             };
             if found.is_empty() {
                 let is_hex = self.all(n, |c| hexadecimal(c).is_ok());
-                let why = if is_hex {
-                    "is hexadecimal, which :hex behind its name says"
-                } else {
-                    "has no whole numbers"
-                };
+                let why =
+                    if is_hex { "is hexadecimal; add :hex to its name" } else { "has no whole numbers" };
                 return format!("{} {why} ({})", self.name(n), self.examples(n));
             }
         }
-        "no guess at them gives requests in whole sectors".to_string()
+        "no choice of columns gives requests in whole sectors".to_string()
     }
 
     /// The first distinct words of a column.

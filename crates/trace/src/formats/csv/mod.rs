@@ -26,7 +26,7 @@ const fn column(key: &'static str, default: &'static str, about: &'static str) -
 }
 
 const fn words(key: &'static str, default: &'static str, about: &'static str) -> Parameter {
-    Parameter { key, unit: "words", default, allowed: "words parted by /", choices: &[], about }
+    Parameter { key, unit: "words", default, allowed: "words separated by /", choices: &[], about }
 }
 
 /// The format.
@@ -36,76 +36,64 @@ pub static FORMAT: Format = Format {
     grammar: "\
 format=csv,time=COLUMN[:UNIT],offset=COLUMN[:UNIT][:hex],size=COLUMN[:UNIT][:hex],op=COLUMN
 
-COLUMN  a title of the title row, or #1, #2, ... where there is none. Write a title that holds a comma
+COLUMN  a title of the title row, or #1, #2, ... in a table without titles. Write a title that holds a comma
         in double quotes.
 UNIT    of time: ns, us, ms, s, filetime or 100ns, date (2016-02-21 22:52:25.133, UTC).
-        Of offset and size: byte, sector (512), or a size such as 4KiB that is counted in.
-        Without it, a unit at the end of the title holds, in brackets or behind _ (Init Time (s), ts_ms);
-        of KB, MB and GB there, which are of 1024 or of 1000, one is asked for (Size (KB):KiB or :kB);
-        without that, unit= or byte. A time without one is found by evidence, or asked for; so is unit=
-        where nine of ten requests would be shorter than 512 bytes.
+        Of offset and size: byte, sector (512), or a multiple such as 4KiB.
+        Default: the unit at the end of the title, in brackets or after _ (Init Time (s), ts_ms). KB, MB and
+        GB there are ambiguous and need a suffix (Size (KB):KiB or :kB). Without a unit in the title, unit=
+        or byte applies. A time without a unit is inferred or rejected; so is a missing unit= if nine of ten
+        requests would be shorter than 512 bytes.
 
-In a table parted by white space, what a row has too much stands in its first column that no option names,
-as the name of a command with spaces does.
+In a table separated by white space, surplus words of a row belong to the first column that no option names,
+such as a command name with spaces.
 
-latency=COLUMN says that times are those of completion, and how long each request took: it came so much
-before, as in what biosnoop prints.
+latency=COLUMN means that times are completion times; the latency is subtracted to get the arrival, as for
+biosnoop.
 
-time=none is for a table without a clock: it is replayed as a closed loop.
+time=none: a table without times, replayed as a closed loop.
 
-size=always:4KiB and op=always:write hold for all rows; end=COLUMN may stand for size. Lines before the
-title row are set aside. Fields may be in double quotes. Rows are sorted by time.
+size=always:4KiB and op=always:write apply to all rows; end=COLUMN can replace size. Lines before the title
+row are skipped. Fields may be in double quotes. Rows are sorted by time.
 
-A table is written with the same options, columns by their titles; those that are not told are Time (ns),
+A table is written with the same options, columns by their titles; default titles are Time (ns),
 Volume, Op, Offset and Size, and a write with FUA is the word fua. Latency hints and streams are written if
 hint= and stream= say what their columns are called.",
     parameters: &[
-        column(
-            "time",
-            "none",
-            "when the request came, with its unit: Init Time:us; or none, if no column says it",
-        ),
-        column(
-            "latency",
-            "none",
-            "how long the request took, with its unit, where times are those of completion",
-        ),
-        column("offset", "none", "first byte or unit, perhaps :hex"),
-        column("size", "none", "length, perhaps :hex; always:4KiB for all rows"),
+        column("time", "none", "arrival time with its unit: Init Time:us; none for a table without times"),
+        column("latency", "none", "latency with its unit, if times are completion times"),
+        column("offset", "none", "first byte or unit; append :hex for hexadecimal"),
+        column("size", "none", "length; append :hex for hexadecimal; always:4KiB for all rows"),
         column("end", "none", "one past the last byte or unit, in place of size"),
         Parameter {
             default: "byte",
-            about: "what offset and size count in where their columns do not say it; a sector is 512 bytes",
+            about: "unit of offset and size if their columns name none; a sector is 512 bytes",
             ..UNIT
         },
-        column("op", "none", "what is asked; always:write for all rows"),
+        column("op", "none", "operation; always:write for all rows"),
         column("device", "one volume", "names the volume"),
-        column("hint", "none", "how short the host wants the latency: short, medium, long, or nothing"),
-        column(
-            "stream",
-            "none",
-            "the stream that a write is part of: 1 to 31, or 0 or nothing; not read for other rows",
-        ),
-        words("read", "r/read/rd", "words of op that are a read, whatever their case"),
-        words("write", "w/write/wr", "words of op that are a write"),
-        words("flush", "f/flush/sync/fsync", "words of op that are a FLUSH; offset and size are not read"),
-        words("trim", "t/trim/d/discard/unmap", "words of op that are a trim"),
-        words("fua", "none", "words of op that are a write with force unit access"),
-        words("ignore", "none", "words of op that are no request, such as completions"),
+        column("hint", "none", "latency hint of the host: short, medium, long or empty"),
+        column("stream", "none", "stream of a write: 1 to 31, 0 or empty; ignored for other rows"),
+        words("read", "r/read/rd", "words of op that are reads, in any case"),
+        words("write", "w/write/wr", "words of op that are writes"),
+        words("flush", "f/flush/sync/fsync", "words of op that are FLUSHes; offset and size are ignored"),
+        words("trim", "t/trim/d/discard/unmap", "words of op that are trims"),
+        words("fua", "none", "words of op that are writes with force unit access"),
+        words("ignore", "none", "words of op that are not requests, such as completions"),
         choice(
             "delimiter",
             "by the title row",
             "comma, semicolon, tab, space, bar",
             &["comma", "semicolon", "tab", "space", "bar"],
-            "what parts the columns; space is any run of white space",
+            "column separator; space is any run of white space",
         ),
-        choice("decimal", "point", "point, comma", &["point", "comma"], "what parts whole and fraction"),
+        choice("decimal", "point", "point, comma", &["point", "comma"], "decimal separator"),
         choice(
             "thousands",
             "nothing",
             "comma, point, space, apostrophe, underscore",
             &["comma", "point", "space", "apostrophe", "underscore"],
-            "what parts the digits of long numbers",
+            "thousands separator",
         ),
         Parameter {
             key: "preamble",
@@ -113,7 +101,7 @@ hint= and stream= say what their columns are called.",
             default: "up to the title row",
             allowed: "0 or more",
             choices: &[],
-            about: "lines to step over first",
+            about: "number of lines to skip first",
         },
         Parameter {
             key: "comment",
@@ -121,13 +109,13 @@ hint= and stream= say what their columns are called.",
             default: "none",
             allowed: "the beginning of a line",
             choices: &[],
-            about: "lines that begin so are set aside",
+            about: "prefix of comment lines, which are skipped",
         },
     ],
     order: Order::Loose,
     timing: Timing::Told,
     quirks: Quirks {
-        must_be_told: true,
+        needs_settings: true,
         may_lack_clock: |settings| settings.get("time").is_some_and(|time| time == NO_CLOCK),
         tells_time,
         proposal: Some(proposed),
@@ -175,7 +163,7 @@ fn find_delimiter(plan: &Plan, sample: &Sample) -> Result<u8, Miss> {
             .filter(told)
             .find(|(_, d)| split(first, *d, &mut fields).is_ok() && fields.len() > most);
         return fits.map(|(_, d)| *d).ok_or_else(|| {
-            Miss::new(0, format!("no delimiter parts the first row into {} columns", most + 1))
+            Miss::new(0, format!("no delimiter splits the first row into {} columns", most + 1))
         });
     }
     let mut nearest: (usize, Vec<String>, String) = (usize::MAX, Vec::new(), String::new());

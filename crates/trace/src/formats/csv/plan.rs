@@ -156,11 +156,11 @@ pub(crate) fn unit_of(title: &str) -> Option<&str> {
 pub(crate) fn name_of(key: &'static str, text: &str) -> Result<Name, Miss> {
     let text = text.trim();
     match text.strip_prefix('#') {
-        None if text.is_empty() => Err(fault(key, format!("{key} names no column"), "a title, or #N")),
+        None if text.is_empty() => Err(fault(key, format!("{key} does not name a column"), "a title, or #N")),
         None => Ok(Name::Title(text.to_string())),
         Some(number) => match number.parse::<usize>() {
             Ok(n @ 1..=4096) => Ok(Name::Number(n - 1)),
-            _ => Err(fault(key, format!("{text:?} is no number of a column"), "#1 to #4096")),
+            _ => Err(fault(key, format!("{text:?} is not a column number"), "#1 to #4096")),
         },
     }
 }
@@ -175,7 +175,7 @@ impl Plan {
         let column = |key, text: &str| extent(key, text, usual);
         let extent = match (text("size"), text("end")) {
             (Some(_), Some(_)) => {
-                return Err(fault("end", "both size and end are given".into(), "one of them"));
+                return Err(fault("end", "size and end exclude each other".into(), "one of them"));
             }
             (None, Some(end)) => Extent::End(column("end", end)?),
             (size, None) => match size.and_then(|s| s.strip_prefix("always:")) {
@@ -190,7 +190,7 @@ impl Plan {
         let op = match op.strip_prefix("always:") {
             None => Op::Column(name_of("op", op)?),
             Some(word) => Op::Always(meaning(&words, word.as_bytes()).ok_or_else(|| {
-                fault("op", format!("{word:?} is no operation"), "always:read, always:write, always:trim")
+                fault("op", format!("{word:?} is not an operation"), "always:read, always:write, always:trim")
             })?),
         };
         let letter = |word: &str| match word {
@@ -203,14 +203,14 @@ impl Plan {
         let style =
             Style { decimal: text("decimal").map_or(b'.', letter), thousands: text("thousands").map(letter) };
         if style.thousands == Some(style.decimal) {
-            let reason = "decimals and thousands are parted by the same sign".to_string();
-            return Err(fault("thousands", reason, "another sign than decimal has"));
+            let reason = "decimal and thousands use the same separator".to_string();
+            return Err(fault("thousands", reason, "a separator different from decimal"));
         }
         let preamble = match text("preamble").map(str::parse::<u64>) {
             None => 0,
             Some(Ok(n)) => n,
             Some(Err(_)) => {
-                return Err(fault("preamble", "the preamble is no number".into(), "0 or more lines"));
+                return Err(fault("preamble", "the preamble is not a number".into(), "0 or more lines"));
             }
         };
         let delimiter = text("delimiter").and_then(|d| DELIMITERS.iter().find(|(n, _)| *n == d));
@@ -306,7 +306,7 @@ fn latency_column(text: &str) -> Result<Column, Miss> {
         Some((name, measure @ Measure::Decimal(_))) => {
             Ok(Column { name: name_of("latency", name)?, measure })
         }
-        _ => Err(fault("latency", format!("{text:?} says no unit"), "a column with its unit: ns, us, ms, s")),
+        _ => Err(fault("latency", format!("{text:?} has no unit"), "a column with its unit: ns, us, ms, s")),
     }
 }
 
@@ -327,7 +327,7 @@ pub(crate) fn extent(key: &'static str, text: &str, usual: u64) -> Result<Column
         let [binary, decimal] = [binary, decimal].map(grouped);
         return Err(fault(
             key,
-            format!("the unit of {name:?} is {binary} bytes or {decimal}, which its title leaves open"),
+            format!("the unit of {name:?} is ambiguous: {binary} or {decimal} bytes"),
             &format!("{key}={name}:{one}, {key}={name}:{other}"),
         ));
     }

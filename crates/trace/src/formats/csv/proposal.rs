@@ -314,22 +314,23 @@ pub(crate) fn proposed(format: &Format, sample: &Sample) -> Option<String> {
         .filter(|spellings| !spellings.is_empty())
         .collect();
     let quoted = |spelling: &String| format!("--format 'csv:{}'", spelling.replace('\'', "'\\''"));
-    let explained = "`wordline explain csv` says how columns and units are named";
+    let explained = "`wordline explain csv` describes the options for columns and units";
     Some(match passed.as_slice() {
         [only] => match only.as_slice() {
             [spelling] => format!("{columns}; perhaps {} ({explained})", quoted(spelling)),
             several => format!(
-                "{columns}; only you know which of these it is: {} ({explained})",
+                "{columns}; choose one of these: {} ({explained})",
                 several.iter().map(quoted).collect::<Vec<_>>().join(" | ")
             ),
         },
         [] => format!(
-            "{columns}; {}, so none is proposed. If it is a trace, name its columns and their units: {explained}",
+            "{columns}; {}, so no suggestion is made. If it is a trace, name its columns and their units: \
+             {explained}",
             table.missing()
         ),
         _ => format!(
-            "{columns}; they can be read in several ways, so name those of time, offset, size and operation with \
-             their units: {explained}"
+            "{columns}; several interpretations are possible; name the columns of time, offset, size and \
+             operation with their units: {explained}"
         ),
     })
 }

@@ -233,23 +233,23 @@ impl Plan {
         if finer == value.checked_mul(1_000_000) {
             return Ok(value);
         }
-        Err(format!("the {name} \"{}\" is no whole number of bytes", excerpt(field, 32)))
+        Err(format!("the {name} \"{}\" is not a whole number of bytes", excerpt(field, 32)))
     }
 
     #[cold]
     pub(crate) fn number_fault(&self, e: NumberFault, measure: Measure, field: &[u8], name: &str) -> String {
         let hint = match e {
             NumberFault::NotANumber if measure == Measure::Date => {
-                ": a date is written 2016-02-21 22:52:25.133"
+                ": write a date as 2016-02-21 22:52:25.133"
             }
             NumberFault::NotANumber if matches!(measure, Measure::Hexadecimal(_)) => {
-                ": it is read as hexadecimal"
+                ": it is parsed as hexadecimal"
             }
             NumberFault::NotANumber if name == "time" && field.contains(&b':') => {
-                ": say time=COLUMN:date if it is a date"
+                ": use time=COLUMN:date if it is a date"
             }
             NumberFault::NotANumber if field.contains(&b',') => {
-                ": say decimal=comma or thousands=comma if that is what the comma is"
+                ": use decimal=comma or thousands=comma to define the comma"
             }
             NumberFault::NotANumber if field.starts_with(b"0x") => ": hexadecimal numbers need COLUMN:hex",
             _ => "",
@@ -265,7 +265,10 @@ pub(crate) fn short_row(count: usize, place: usize) -> String {
 
 #[cold]
 pub(crate) fn unknown_word(word: &[u8]) -> String {
-    format!("the op \"{}\" has no meaning; say read=, write=, flush=, trim= or ignore=", excerpt(word, 24))
+    format!(
+        "the op \"{}\" is unknown; map it with read=, write=, flush=, trim= or ignore=",
+        excerpt(word, 24)
+    )
 }
 
 /// Words of latency hints, by number; no word is none.
@@ -278,7 +281,7 @@ pub(crate) fn hint(word: &[u8]) -> Result<LatencyHint, String> {
 
 #[cold]
 pub(crate) fn unknown_hint(word: &[u8]) -> String {
-    format!("the hint \"{}\" is none of short, medium, long and nothing", excerpt(word, 24))
+    format!("the hint \"{}\" is not short, medium, long or empty", excerpt(word, 24))
 }
 
 /// The number of a stream; nothing is none.
@@ -295,5 +298,5 @@ pub(crate) fn stream(word: &[u8]) -> Result<u8, String> {
 #[cold]
 pub(crate) fn unknown_stream(word: &[u8]) -> String {
     let most = Attributes::MOST_STREAMS;
-    format!("the stream \"{}\" is none of 1 to {most}, and no stream is 0 or nothing", excerpt(word, 24))
+    format!("the stream \"{}\" is not 0 to {most} or empty", excerpt(word, 24))
 }

@@ -16,8 +16,8 @@ pub(crate) fn write(told: &Settings) -> Result<Writing, Miss> {
         if told.contains_key(key) {
             return Err(fault(
                 key,
-                format!("{key} is for tables that are read"),
-                "no value, in a table to write",
+                format!("{key} is allowed for input tables only"),
+                "no value for an output table",
             ));
         }
     }
@@ -31,25 +31,33 @@ pub(crate) fn write(told: &Settings) -> Result<Writing, Miss> {
     let plan = Plan::of(&settings)?;
     let titled = |key: &'static str, name: &Name| match name {
         Name::Title(title) => Ok(title.clone()),
-        Name::Number(_) => Err(fault(key, "a column to write needs a title".to_string(), "a title")),
+        Name::Number(_) => Err(fault(key, "an output column needs a title".to_string(), "a title")),
     };
     let Some(time) = plan.time.as_ref().filter(|_| tells_time(&settings)) else {
-        let reason = "a table to write has times, in a unit that is said".to_string();
+        let reason = "an output table needs times with a unit".to_string();
         return Err(fault("time", reason, TIME_UNITS));
     };
     let Measure::Decimal(time_ns) = time.measure else {
-        return Err(fault("time", "dates are read, not written".to_string(), "ns, us, ms, s, filetime"));
+        return Err(fault(
+            "time",
+            "dates are supported for input only".to_string(),
+            "ns, us, ms, s, filetime",
+        ));
     };
     let (Extent::Size(extent) | Extent::End(extent)) = &plan.extent else {
-        return Err(fault("size", "a table to write has the size of each request".to_string(), "a title"));
+        return Err(fault("size", "an output table needs the size of each request".to_string(), "a title"));
     };
     let Op::Column(op) = &plan.op else {
-        return Err(fault("op", "a table to write has the kind of each request".to_string(), "a title"));
+        return Err(fault(
+            "op",
+            "an output table needs the operation of each request".to_string(),
+            "a title",
+        ));
     };
     let delimiter = plan.delimiter.unwrap_or(b',');
     if delimiter == plan.style.decimal {
-        let reason = "columns and decimals are parted by the same sign".to_string();
-        return Err(fault("delimiter", reason, "semicolon, tab, space or bar beside decimal=comma"));
+        let reason = "columns and decimals use the same separator".to_string();
+        return Err(fault("delimiter", reason, "semicolon, tab, space or bar with decimal=comma"));
     }
     let unit = |c: &Column| match c.measure {
         Measure::Decimal(unit) => (unit, false),

@@ -85,7 +85,7 @@ fn written(records: &[Record]) -> Vec<u8> {
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
     if !sample.bytes.starts_with(MAGIC) {
-        return Err(Miss::new(0, "it does not begin with WLTRACE"));
+        return Err(Miss::new(0, "the magic number WLTRACE is missing"));
     }
     Ok(Detection {
         confidence: Confidence::Certain,
@@ -270,7 +270,7 @@ mod tests {
         content[first + BLOCK_HEADER + 100] ^= 1;
         let (records, faults) = read(content);
         assert_eq!(records, all[MOST..]);
-        let want = "a block of 4,096 requests is damaged: its sum differs".to_string();
+        let want = "a block of 4,096 requests is damaged: checksum mismatch".to_string();
         assert_eq!(faults, [(first as u64, want)]);
     }
 }

@@ -40,7 +40,7 @@ impl Payload<'_> {
                 while out.len() < values {
                     let width = self.byte()? as u32;
                     if width > WIDEST && width != 64 {
-                        return Err("a group of values has a width between 56 and 64 bits, or beyond");
+                        return Err("a group of values has an invalid width above 56 bits");
                     }
                     let group = GROUP.min(values - out.len());
                     unpack(self.take(packed_bytes(group, width))?, width, group, out);
@@ -54,11 +54,14 @@ impl Payload<'_> {
                 let width = bits(entries as u64 - 1);
                 unpack(self.take(packed_bytes(values, width))?, width, values, out);
                 for value in out {
-                    *value = *named.get(*value as usize).ok_or("a value is none of its column's entries")?;
+                    *value = *named.get(*value as usize).ok_or(
+                        "a value is not in the dictionary of its \
+                                                                column",
+                    )?;
                 }
                 Ok(())
             }
-            _ => Err("a column is packed in a way that is not known"),
+            _ => Err("a column has an unknown encoding"),
         }
     }
 }
@@ -97,10 +100,10 @@ impl Block {
         p.column(values, &mut self.kinds)?;
         p.column(values, &mut self.volumes)?;
         if p.0.len() != MARGIN {
-            return Err("the payload goes on behind its columns");
+            return Err("trailing data after the columns of the payload");
         }
         if shift > 63 || way > 1 {
-            return Err("the offsets are shifted or counted in a way that is not known");
+            return Err("the offsets have an unknown encoding");
         }
         let mut time = first;
         for value in &mut self.times {
@@ -123,7 +126,7 @@ impl Block {
         }
         let fits = self.kinds.iter().all(|k| is_kind(*k, known.version));
         if !fits || !self.volumes.iter().all(|v| *v < known.volumes as u64) {
-            return Err("a request is of a kind or on a volume that there is not");
+            return Err("a request has an unknown operation or volume");
         }
         Ok(())
     }
@@ -204,9 +207,7 @@ impl Columns {
         }
         let (version, volumes) = (u32_at(head, 8), u32_at(head, 12));
         if head[..8] != MAGIC[..] || !READ.contains(&version) {
-            return Ok(Err(format!(
-                "version {version} of the format is not known, but versions 1 to {VERSION} are"
-            )));
+            return Ok(Err(format!("unsupported format version {version}; allowed: 1 to {VERSION}")));
         }
         self.version = version;
         add(&head[..16]);
@@ -229,7 +230,7 @@ impl Columns {
             return cut();
         }
         if u64_at(sum, 0) != std::hash::Hasher::finish(&hasher) {
-            return Ok(Err("the header is damaged: its sum differs".to_string()));
+            return Ok(Err("the header is damaged: checksum mismatch".to_string()));
         }
         self.window.skip(8);
         Ok(Ok(()))
@@ -253,7 +254,7 @@ impl Columns {
             return Ok(Some(if is_cut {
                 self.truncated("before its footer")
             } else {
-                self.rest_is_lost("there is neither a block nor the footer here")
+                self.rest_is_lost("neither a block nor the footer found here")
             }));
         };
         let (requests, raw, stored) = (u32_at(head, 4), u32_at(head, 8) as usize, u32_at(head, 12) as usize);
@@ -272,7 +273,7 @@ impl Columns {
         self.stage = Stage::Blocks;
         let sound = XxHash3_64::oneshot(payload) == u64_at(head, 24);
         let outcome = if !sound {
-            Err("its sum differs")
+            Err("checksum mismatch")
         } else {
             self.payload.resize(raw + MARGIN, 0);
             let unpacked = if stored == raw {
@@ -286,7 +287,7 @@ impl Columns {
                     let known = Known { version: self.version, volumes: self.numbers.len() };
                     self.block.read(&self.payload, requests as usize, first, known)
                 }
-                _ => Err("its payload is no whole frame"),
+                _ => Err("its payload is an incomplete frame"),
             }
         };
         self.window.skip(BLOCK_HEADER + stored);
@@ -323,15 +324,15 @@ impl Columns {
             return Ok(Some(self.truncated("within its footer")));
         }
         if u64_at(sum, 0) != std::hash::Hasher::finish(&hasher) {
-            return Ok(Some("the footer is damaged: its sum differs".to_string()));
+            return Ok(Some("the footer is damaged: checksum mismatch".to_string()));
         }
         if sum.len() > 8 {
-            return Ok(Some("the file goes on behind its footer".to_string()));
+            return Ok(Some("trailing data after the footer".to_string()));
         }
         let read = self.requests + self.lost;
         if (blocks, requests) != (self.blocks, read) {
             return Ok(Some(format!(
-                "the footer counts {} requests in {} blocks, and there are {} in {}",
+                "the footer counts {} requests in {} blocks, but the file has {} in {}",
                 grouped(requests),
                 grouped(blocks),
                 grouped(read),
@@ -343,12 +344,12 @@ impl Columns {
 
     #[cold]
     pub(crate) fn truncated(&self, within: &str) -> String {
-        format!("the file ends {within}, after {} requests: it is truncated", grouped(self.requests))
+        format!("the file is truncated {within}, after {} requests", grouped(self.requests))
     }
 
     #[cold]
     pub(crate) fn rest_is_lost(&self, what: &str) -> String {
-        format!("{what}; what follows the first {} requests cannot be read", grouped(self.requests))
+        format!("{what}; only the first {} requests are readable", grouped(self.requests))
     }
 }
 

@@ -13,10 +13,10 @@ pub(crate) enum Engine {
     Refused(&'static str),
 }
 
-const MEMORY: &str = "stores to persistent memory, and no block device is asked";
-const NETWORK: &str = "sends over a network, and no block device is asked";
-const CLUSTER: &str = "asks a server for files or objects, and no block device";
-const NAMES: &str = "changes files and their names, and asks for no reads or writes";
+const MEMORY: &str = "accesses persistent memory instead of a block device";
+const NETWORK: &str = "accesses a network instead of a block device";
+const CLUSTER: &str = "accesses files or objects of a server instead of a block device";
+const NAMES: &str = "changes files and names without reads or writes";
 
 const ENGINES: &[(&str, Engine)] = &[
     (
@@ -25,15 +25,15 @@ const ENGINES: &[(&str, Engine)] = &[
         Asynchronous,
     ),
     ("psync sync vsync pvsync pvsync2 mmap splice", Synchronous),
-    ("libzbc", Refused("drives a zoned device, and the drive has no zones that are written in order")),
-    ("mtd", Refused("drives raw flash, which has no logical addresses; a drive of Wordline has an FTL")),
+    ("libzbc", Refused("needs a zoned device, which is not modelled")),
+    ("mtd", Refused("needs raw flash without an FTL")),
     ("libpmem pmemblk dev-dax librpma_apm_server librpma_gpspm_server", Refused(MEMORY)),
     ("net netsplice rdma librpma_apm_client librpma_gpspm_client", Refused(NETWORK)),
     ("libhdfs http nfs gfapi gfapi_async dfs rados ime_psync ime_psyncv ime_aio", Refused(CLUSTER)),
-    ("libcufile", Refused("moves files to the memory of a GPU, past the block device's interface")),
+    ("libcufile", Refused("transfers files to GPU memory, bypassing the block device")),
     ("filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc e4defrag", Refused(NAMES)),
-    ("cpuio", Refused("computes, and asks no drive for anything")),
-    ("exec", Refused("starts a program, and asks no drive for anything")),
+    ("cpuio", Refused("computes without I/O")),
+    ("exec", Refused("starts a program without I/O")),
 ];
 
 /// What an engine is, by its name.

@@ -61,7 +61,7 @@ impl JobFile {
     ) -> Result<JobFile, WorkloadError> {
         let mut problems = Vec::new();
         if over.fit.is_some() {
-            let what = "a job file says itself where its requests go, so there is nothing to fit";
+            let what = "a job file defines its own addresses, so fit= does not apply";
             problems.push(
                 Problem::new(ErrorKind::Option, "fit", what).hint("size= and offset= take shares: size=50%"),
             );
@@ -71,7 +71,7 @@ impl JobFile {
         WorkloadError::of_all(problems)?;
         if !file.left_out.is_empty() {
             remarks.push(format!(
-                "ignore= left out {}: the requests are not all that fio asks for.",
+                "ignore= skipped {}: the requests differ from those of fio.",
                 file.left_out.join(", ")
             ));
         }

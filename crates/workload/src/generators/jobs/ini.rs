@@ -93,7 +93,7 @@ impl Reader<'_> {
         let name = path.display().to_string();
         let fail = |what: String| WorkloadError::from(Problem::new(ErrorKind::Io, name.clone(), what));
         self.hash.update(&bytes);
-        let text = String::from_utf8(bytes).map_err(|e| fail(format!("this is not UTF-8 text: {e}")))?;
+        let text = String::from_utf8(bytes).map_err(|e| fail(format!("not valid UTF-8: {e}")))?;
         for (number, line) in text.lines().enumerate() {
             let line = bare(line);
             let place = format!("{name}:{}", number + 1);
@@ -214,10 +214,10 @@ impl JobText {
         }
         let Reader { mut sections, global, used, missing, environment, hash, .. } = reader;
         for (name, place) in missing {
-            let what = format!("${{{name}}} is neither given nor in the environment");
+            let what = format!("${{{name}}} is neither set nor in the environment");
             problems.push(
                 Problem::new(ErrorKind::Content, place, what)
-                    .hint(format!("say it behind the file's name, {path}:{name}=VALUE")),
+                    .hint(format!("set it after the file name, {path}:{name}=VALUE")),
             );
         }
         let place = |key: &str, value: &str| format!("{path}:{key}={value}");
@@ -228,7 +228,7 @@ impl JobText {
                 "section" => {
                     for wanted in value.split('+').filter(|w| !names.iter().any(|n| n == w)) {
                         let hint = did_you_mean(wanted, names.iter().map(String::as_str));
-                        let what = format!("there is no job {wanted:?}");
+                        let what = format!("unknown job {wanted:?}");
                         problems.push(
                             Problem::new(ErrorKind::Option, place(key, value), what)
                                 .allowed(names.join(", "))
@@ -262,7 +262,7 @@ impl JobText {
         }
         for key in &left_out {
             if standing(key).is_none() {
-                let what = format!("ignore={key} leaves out what is no key of fio");
+                let what = format!("ignore={key} is not a fio key");
                 let hint = did_you_mean(key, crate::generators::jobs::keys::names());
                 problems.push(
                     Problem::new(ErrorKind::Option, place("ignore", key), what)
@@ -278,8 +278,7 @@ impl JobText {
             });
         }
         if names.is_empty() {
-            let what =
-                if global.is_empty() { "there is no job in it" } else { "there is no job beside [global]" };
+            let what = if global.is_empty() { "no job found" } else { "no job besides [global]" };
             problems.push(
                 Problem::new(ErrorKind::Empty, path, what).allowed("a section for each job, such as [job1]"),
             );

@@ -35,7 +35,7 @@ impl Reading<'_> {
         if shuffled && sizes.iter().any(|s| s.min != s.max) {
             self.reject(
                 "random_generator",
-                "lfsr goes with one request size only, as in fio".into(),
+                "lfsr requires a single request size, as in fio".into(),
                 "tausworthe",
             );
         }
@@ -64,19 +64,19 @@ impl Reading<'_> {
         let time_based = self.flag("time_based", false) && runtime > 0;
         if !time_based && self.flag("time_based", false) {
             self.remark(
-                "time_based without runtime= holds for nothing, as in fio: the job ends by its size.".into(),
+                "time_based without runtime= has no effect, as in fio: the job ends by its size.".into(),
             );
         }
         let delay = self.get("startdelay", (0, 0), "a time or a range of times, in seconds", |text, _| {
             let (low, high) = range(text, |t| time(t, SECOND))?;
-            if low <= high { Ok((low, high)) } else { Err(format!("{text:?} runs backwards")) }
+            if low <= high { Ok((low, high)) } else { Err(format!("{text:?} is not ascending")) }
         });
         let flush_every = self.number("fsync", 0, 0..=u32::MAX as u64);
         let flush_every_data = self.number("fdatasync", 0, 0..=u32::MAX as u64);
         if flush_every > 0 && flush_every_data > 0 {
             self.reject(
                 "fdatasync",
-                "fsync says how often, too, and both are one FLUSH".into(),
+                "conflicts with fsync, which issues the same FLUSH".into(),
                 "one of the two",
             );
         }
@@ -171,11 +171,11 @@ impl Reading<'_> {
         };
         let several = self.text("filename").is_some_and(|f| f.replace("\\:", "").contains(':'));
         if several {
-            let what = "several files in one job: a job works on the one drive".to_string();
+            let what = "several files in one job are not supported".to_string();
             self.reject(
                 "filename",
                 what,
-                "one name; give each part of the drive a job with offset= and size=",
+                "one name; use one job per part of the drive, with offset= and size=",
             );
         }
         // Neither changes anything: the map finds its memory, and a job without size= goes to the drive's end.

@@ -28,7 +28,7 @@ pub struct JobKey {
 /// Options behind the name of a job file, beside keys of fio, which hold for every job.
 pub const JOB_OPTIONS: &[Parameter] = &[
     value("section", "name", "all", "names joined by +", "runs these jobs only"),
-    value("ignore", "key", "none", "keys joined by +", "leaves out keys that cannot be honoured"),
+    value("ignore", "key", "none", "keys joined by +", "skips keys that are not supported"),
 ];
 
 const TEXT: &str = include_str!("keys.txt");

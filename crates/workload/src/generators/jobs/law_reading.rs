@@ -28,7 +28,7 @@ impl Reading<'_> {
             let found = WORDS.iter().find(|w| w.0 == word).map(|w| w.1);
             let hint = did_you_mean(word, list.iter().copied());
             found.map(|(kinds, random)| (kinds, random, behind)).ok_or_else(|| {
-                format!("{word:?} is no kind of I/O{}{hint}", if hint.is_empty() { "" } else { "; " })
+                format!("{word:?} is not an I/O type{}{hint}", if hint.is_empty() { "" } else { "; " })
             })
         })
     }
@@ -46,7 +46,7 @@ impl Reading<'_> {
                 } else {
                     "a gap such as 8k, or -8k, which goes backwards"
                 };
-                self.reject("rw", format!("{text:?} behind the colon cannot be used"), allowed);
+                self.reject("rw", format!("{text:?} after the colon is not valid"), allowed);
                 (1, 0)
             }
         }
@@ -70,9 +70,9 @@ impl Reading<'_> {
         let sizes: [Sizes; DIRECTIONS] = self.get(key, default.clone(), ALLOWED, |text, kilo| {
             let size = |t: &str| {
                 bytes(t, kilo).and_then(|n| match n {
-                    0 => Err(format!("{t:?} is no size of a request")),
+                    0 => Err(format!("{t:?} is not a request size")),
                     1..=LONGEST => Ok(n),
-                    _ => Err(format!("{t:?} is above 1 GiB")),
+                    _ => Err(format!("{t:?} exceeds 1 GiB")),
                 })
             };
             match key {
@@ -93,8 +93,8 @@ impl Reading<'_> {
         if sizes.iter().flat_map(parts).any(|n| !n.is_multiple_of(LBA_BYTES)) {
             let given = self.text(key).unwrap_or_default().to_string();
             self.remark(format!(
-                "{key}={given} is no multiple of 512 B: requests are widened to whole pages of 4 KiB, as a \
-                 file system would, so that the drive moves more bytes than fio counts."
+                "{key}={given} is not a multiple of 512 B: requests are extended to whole pages of 4 KiB, \
+                 as by a file system, so the drive transfers more bytes than fio counts."
             ));
         }
         sizes
@@ -109,7 +109,7 @@ impl Reading<'_> {
                 let first = parts.next().map_or(Ok(default), real)?;
                 let centre = parts.next().map(real).transpose()?;
                 if centre.is_some_and(|c| c > 1.0) {
-                    return Err(format!("{text:?}: a centre is a share from 0 to 1"));
+                    return Err(format!("{text:?}: the center must be a share from 0 to 1"));
                 }
                 Ok((first, centre))
             };
@@ -129,7 +129,7 @@ impl Reading<'_> {
                 }),
                 "normal" | "gauss" => numbers(0.0).and_then(|(deviation, centre)| {
                     if deviation > 100.0 {
-                        return Err(format!("{deviation} is above 100 percent"));
+                        return Err(format!("{deviation} exceeds 100 percent"));
                     }
                     Ok(Spread::Normal(deviation, centre))
                 }),
@@ -137,7 +137,7 @@ impl Reading<'_> {
                     zones(rest, Some(100), |t| whole(t).and_then(|p| percentage(p, t))).and_then(|z| {
                         for zones in &z {
                             if zones.iter().any(|z| z.1 == 0) {
-                                return Err("a zone of 0 percent has no place for a request".into());
+                                return Err("a zone of 0 percent has no space for a request".into());
                             }
                         }
                         Ok(Spread::Zoned(
@@ -146,7 +146,7 @@ impl Reading<'_> {
                     })
                 }
                 "zoned_abs" => zones(rest, None, |t| sector_multiple(bytes(t, kilo)?)).map(Spread::ZonedAbs),
-                _ => Err(format!("{word:?} is no distribution")),
+                _ => Err(format!("{word:?} is not a distribution")),
             }
         })
     }

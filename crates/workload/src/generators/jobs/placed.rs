@@ -115,8 +115,8 @@ fn one(job: &Arc<Job>, clone: u32, drive: u64) -> Result<Placed, Box<Problem>> {
     if start.saturating_add(size) > drive {
         let sizes = [size, start, drive].map(readable_bytes);
         let what = match size {
-            0 => format!("it begins at {}, beyond the drive of {}", sizes[1], sizes[2]),
-            _ => format!("{} from {} on end beyond the drive of {}", sizes[0], sizes[1], sizes[2]),
+            0 => format!("its start, {}, is beyond the drive size, {}", sizes[1], sizes[2]),
+            _ => format!("{} from offset {} exceed the drive size, {}", sizes[0], sizes[1], sizes[2]),
         };
         let problem = Problem::new(ErrorKind::Fit, place(), what);
         return Err(Box::new(
@@ -125,7 +125,7 @@ fn one(job: &Arc<Job>, clone: u32, drive: u64) -> Result<Placed, Box<Problem>> {
     }
     if size < largest {
         let what = format!(
-            "a size of {} has no room for a request of {}",
+            "a size of {} has no space for a request of {}",
             readable_bytes(size),
             readable_bytes(largest)
         );
@@ -135,7 +135,10 @@ fn one(job: &Arc<Job>, clone: u32, drive: u64) -> Result<Placed, Box<Problem>> {
         for zones in zones {
             let all: u64 = zones.iter().map(|z| z.1).fold(0, u64::saturating_add);
             if zones.iter().any(|z| z.1 < largest) {
-                return Err(fail(format!("a zone has no room for a request of {}", readable_bytes(largest))));
+                return Err(fail(format!(
+                    "a zone has no space for a request of {}",
+                    readable_bytes(largest)
+                )));
             }
             if all > size {
                 let what = format!("zones of {} in a size of {}", readable_bytes(all), readable_bytes(size));
@@ -186,7 +189,7 @@ fn agree_on_zones(jobs: &[Job], drive: u64, problems: &mut Vec<Problem>) {
     }
     for (job, other) in zoned {
         if (rule.size, rule.capacity, rule.most_open) != (other.size, other.capacity, other.most_open) {
-            let what = format!("its zones are not those of [{}], and both are on the one drive", first.name);
+            let what = format!("its zones differ from those of [{}] on the same drive", first.name);
             reject(job, what, "the same zonesize, zonecapacity and max_open_zones in all jobs".into());
         }
     }
@@ -200,10 +203,13 @@ fn fitting(job: &Job, start: u64, drive: u64) -> String {
         (0, _) if job.clones > 1 => {
             let each = drive.saturating_sub(job.offset.of(drive)) / job.clones as u64;
             let each = each - each % (1 << 20);
-            format!("a larger drive, or the copies closer together: offset_increment={each},size={each}")
+            format!(
+                "a larger drive, or a smaller distance of the copies: \
+                     offset_increment={each},size={each}"
+            )
         }
-        (0, _) => "a larger drive, or jobs closer to its beginning: offset=0".into(),
+        (0, _) => "a larger drive, or a lower offset: offset=0".into(),
         (_, Some(_)) => format!("a smaller file: filesize={}", drive - drive % (1 << 20).min(drive)),
-        (_, None) => format!("a smaller size, behind the file's name: size={room}"),
+        (_, None) => format!("a smaller size, after the file name: size={room}"),
     }
 }

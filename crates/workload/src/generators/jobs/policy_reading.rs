@@ -31,8 +31,8 @@ impl Reading<'_> {
                 if asked > 1 {
                     let by = if self.has("ioengine") { "" } else { ", the default engine," };
                     self.remark(format!(
-                        "{name}{by} keeps one request outstanding, as in fio, whatever iodepth={asked} says; \
-                         ioengine=libaio or io_uring keeps as many."
+                        "{name}{by} keeps one request outstanding, as in fio, and ignores iodepth={asked}; \
+                         use ioengine=libaio or io_uring for that depth."
                     ));
                 }
             }
@@ -57,7 +57,7 @@ impl Reading<'_> {
             .hint(match self.asking {
                 [] => String::new(),
                 jobs => format!(
-                    "choose jobs that ask a drive, behind the file's name: section={}",
+                    "select jobs that access a drive, after the file name: section={}",
                     jobs.join("+")
                 ),
             });
@@ -77,7 +77,7 @@ impl Reading<'_> {
         if placed > 0 {
             if numbers.is_empty() {
                 self.remark(
-                    "dataplacement without plids= takes every identifier that a device reports; this one \
+                    "dataplacement without plids= uses every identifier that the device reports; this one \
                      reports none, so its writes have no stream."
                         .into(),
                 );
@@ -85,9 +85,7 @@ impl Reading<'_> {
             if !numbers.is_empty() {
                 let of =
                     if first == 1 { "identifier N of fdp is stream N + 1" } else { "stream N is stream N" };
-                self.remark(format!(
-                    "dataplacement: {of}; a scheme with streams keeps them apart, another does not see them."
-                ));
+                self.remark(format!("dataplacement: {of}; schemes without stream support ignore streams."));
             }
             return Streams { numbers, drawn };
         }
@@ -133,7 +131,7 @@ impl Reading<'_> {
     pub fn priorities(&mut self) -> Option<Priorities> {
         let class = |text: &str| {
             let found = PRIORITY_CLASSES.iter().find(|c| c.0 == text).map(|c| c.1);
-            found.ok_or_else(|| format!("{text:?} is no class from 0 to 3"))
+            found.ok_or_else(|| format!("{text:?} is not a class from 0 to 3"))
         };
         let default = [LatencyHint::Short; DIRECTIONS];
         let classes = self
@@ -147,7 +145,7 @@ impl Reading<'_> {
             by_direction(text, &none, |t| sizes_with_classes(t, kilo, class))
         });
         if self.has("cmdprio_percentage") && self.has("cmdprio_bssplit") {
-            let what = "cmdprio_percentage says how many, too".to_string();
+            let what = "conflicts with cmdprio_percentage".to_string();
             self.reject("cmdprio_bssplit", what, "one of the two, as in fio");
         }
         let of = |d: usize| {
@@ -174,7 +172,8 @@ impl Reading<'_> {
         }
         if time_based && backlog == 0 {
             self.remark(
-                "verify with time_based reads back only what a loop wrote before runtime is over, as in fio."
+                "verify with time_based reads back only what a loop wrote before the end of runtime, as in \
+                 fio."
                     .into(),
             );
         }
@@ -234,7 +233,7 @@ impl Reading<'_> {
                 "iops_slope" => (false, true),
                 "bw" => (true, false),
                 "bw_slope" => (true, true),
-                _ => return Err(format!("{word:?} is nothing that can be steady")),
+                _ => return Err(format!("{word:?} is not a steady-state criterion")),
             };
             let (limit, percent) = match limit.strip_suffix('%') {
                 Some(share) => (real(share)?, true),
@@ -292,7 +291,7 @@ fn identifiers(text: &str, first: u64) -> Result<Vec<u8>, String> {
         for number in low..=high {
             let stream = number.saturating_add(first);
             if stream == 0 || stream > Attributes::MOST_STREAMS as u64 {
-                return Err(format!("{number} is no stream of a drive"));
+                return Err(format!("{number} is not a valid stream"));
             }
             all.push(stream as u8);
         }

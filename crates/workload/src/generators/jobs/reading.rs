@@ -26,7 +26,7 @@ pub(crate) fn jobs_of(file: &JobText, problems: &mut Vec<Problem>) -> (Vec<Job>,
     problems.extend(unique);
     if !unseen.is_empty() {
         let keys = unseen.join(", ");
-        remarks.push(format!("fio's keys that a drive does not see are set aside: {keys}."));
+        remarks.push(format!("ignored fio keys, which do not affect a drive: {keys}."));
     }
     (jobs, remarks)
 }
@@ -69,14 +69,13 @@ impl<'a> Reading<'a> {
                     reading.order.insert(name, at);
                 }
                 Some((_, Standing::Refused(why))) if !harmless(line) => {
-                    let what = format!("{} cannot be honoured: {why}", line.key);
-                    let hint =
-                        format!("or leave it out for one run, behind the file's name: ignore={}", line.key);
+                    let what = format!("{} is not supported: {why}", line.key);
+                    let hint = format!("or skip it for one run, after the file name: ignore={}", line.key);
                     reading.problems.push(Problem::new(ErrorKind::Option, &line.place, what).hint(hint));
                 }
                 Some(_) => {}
                 None => {
-                    let what = format!("{:?} is no key of fio that Wordline knows of", line.key);
+                    let what = format!("{:?} is not a known fio key", line.key);
                     let hint = did_you_mean(&line.key, names());
                     reading.problems.push(
                         Problem::new(ErrorKind::Option, &line.place, what)
@@ -146,7 +145,7 @@ impl<'a> Reading<'a> {
         let list: Vec<&str> = words.iter().map(|w| w.0).collect();
         self.get(key, default, &list.join(", "), |text, _| {
             let found = words.iter().find(|w| w.0 == text).map(|w| w.1);
-            found.ok_or_else(|| format!("{text:?} is not one of its words"))
+            found.ok_or_else(|| format!("{text:?} is not an allowed word"))
         })
     }
 

@@ -73,7 +73,7 @@ pub(crate) fn bytes(text: &str, base: KiloBase) -> Result<u64, String> {
     let number: u64 = digits.parse().map_err(|_| fail())?;
     kilo.checked_pow(power as u32)
         .and_then(|k| k.checked_mul(number))
-        .ok_or_else(|| format!("{text:?} is above 2^64"))
+        .ok_or_else(|| format!("{text:?} exceeds 2^64"))
 }
 
 /// Bytes, or a percentage.

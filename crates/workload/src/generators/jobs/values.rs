@@ -17,14 +17,14 @@ pub(crate) fn harmless(line: &Line) -> bool {
 }
 
 pub(crate) fn percentage(p: u64, text: &str) -> Result<u64, String> {
-    if p <= 100 { Ok(p) } else { Err(format!("{text:?} is above 100 percent")) }
+    if p <= 100 { Ok(p) } else { Err(format!("{text:?} exceeds 100 percent")) }
 }
 
 pub(crate) fn sector_multiple(bytes: u64) -> Result<u64, String> {
     if bytes > 0 && bytes.is_multiple_of(LBA_BYTES) {
         Ok(bytes)
     } else {
-        Err(format!("{bytes} is not a multiple of 512 B, which a drive takes at least"))
+        Err(format!("{bytes} is not a multiple of 512 B"))
     }
 }
 
@@ -34,9 +34,7 @@ fn filled(given: &[Option<u32>], text: &str) -> Result<Vec<u32>, String> {
     let sum: u32 = given.iter().flatten().sum();
     let open = given.iter().filter(|p| p.is_none()).count() as u32;
     if sum > 100 && open > 0 {
-        return Err(format!(
-            "the percentages of {text:?} are more than 100, so nothing is left for the others"
-        ));
+        return Err(format!("the percentages of {text:?} exceed 100, which leaves none for the others"));
     }
     let each = if given.len() == 1 { 100 } else { 100u32.saturating_sub(sum).checked_div(open).unwrap_or(0) };
     Ok(given.iter().map(|p| p.unwrap_or(each)).collect())
@@ -100,7 +98,7 @@ pub(crate) fn zones(
         let open = sizes.iter().filter(|s| s.is_none()).count() as u64;
         let each = match whole_size {
             Some(all) if given > all => {
-                return Err(format!("the sizes of {text:?} are more than {all} percent"));
+                return Err(format!("the sizes of {text:?} exceed {all} percent"));
             }
             Some(all) => (all - given).checked_div(open).unwrap_or(0),
             None if open > 0 => return Err(format!("a zone of {text:?} has no size")),

@@ -48,7 +48,7 @@ impl Reading<'_> {
         self.get("zoneskip", 0, "a size, or zones such as 2z", |text, kilo| {
             match in_zones(text, kilo, zone)? {
                 Amount::Bytes(n) => Ok(n),
-                Amount::Percent(_) => Err(format!("{text:?} is no size")),
+                Amount::Percent(_) => Err(format!("{text:?} is not a size")),
             }
         })
     }
@@ -61,7 +61,7 @@ impl Reading<'_> {
         let (range, skip) = (self.get("zonerange", 0, "a size", bytes), self.skip(size));
         match (mode, size) {
             (Mode::Strided, 0) => {
-                self.reject("zonemode", "strided needs zonesize".into(), "zonesize=SIZE beside it");
+                self.reject("zonemode", "strided needs zonesize".into(), "also set zonesize=SIZE");
                 None
             }
             (Mode::None, 1..) => {
@@ -117,22 +117,19 @@ impl Reading<'_> {
             self.reject(
                 "zonemode",
                 what,
-                "zonesize=SIZE beside it, such as zonesize=256m behind the file's name",
+                "also set zonesize=SIZE, such as zonesize=256m after the file name",
             );
             return false;
         }
         if kinds.uses(2) {
             let given: Vec<&str> = ZONE_KEYS.into_iter().filter(|k| self.has(k)).collect();
-            let what =
-                "a trim with zbd resets a zone, for which a drive without zones is asked nothing".into();
-            let allowed = format!(
-                "no zones, so that the drive is trimmed, behind the file's name: ignore={}",
-                given.join("+")
-            );
+            let what = "a trim with zbd resets a zone, which is no operation on a drive without zones".into();
+            let allowed =
+                format!("disable zones to trim the drive, after the file name: ignore={}", given.join("+"));
             self.reject("zonemode", what, &allowed);
         }
         if !rule.size.is_multiple_of(LBA_BYTES) {
-            self.reject("zonesize", format!("{} is no multiple of 512 B", rule.size), "whole sectors");
+            self.reject("zonesize", format!("{} is not a multiple of 512 B", rule.size), "whole sectors");
         }
         if rule.capacity > rule.size || !rule.capacity.is_multiple_of(LBA_BYTES) {
             self.reject(
@@ -144,15 +141,15 @@ impl Reading<'_> {
         if !rule.skip.is_multiple_of(rule.size) {
             self.reject(
                 "zoneskip",
-                format!("{} is no multiple of zonesize", rule.skip),
+                format!("{} is not a multiple of zonesize", rule.skip),
                 "whole zones, such as 2z",
             );
         }
         if rule.most_open_of_job > 0 && rule.most_open == 0 {
             self.reject(
                 "job_max_open_zones",
-                "it needs max_open_zones, as in fio".into(),
-                "max_open_zones=N beside it",
+                "requires max_open_zones, as in fio".into(),
+                "also set max_open_zones=N",
             );
         }
         let used = || (0..sizes.len()).filter(|d| kinds.uses(*d)).map(|d| &sizes[d]);
@@ -181,12 +178,12 @@ impl Reading<'_> {
         if self.text("sg_write_mode").is_some_and(|m| m.starts_with("verify_bytchk")) {
             self.reject(
                 "sg_write_mode",
-                "a VERIFY moves no write pointer of zonemode=zbd".into(),
+                "a VERIFY does not advance the write pointer of zonemode=zbd".into(),
                 "one of the two",
             );
         }
         if self.flag("verify_only", false) {
-            self.reject("verify_only", "zonemode=zbd reads what it wrote itself".into(), "one of the two");
+            self.reject("verify_only", "zonemode=zbd reads back its own writes".into(), "one of the two");
         }
         self.problems.len() == before
     }
@@ -196,8 +193,8 @@ impl Reading<'_> {
 fn in_zones(text: &str, kilo: KiloBase, zone: u64) -> Result<Amount, String> {
     let Some(count) = text.strip_suffix(['z', 'Z']) else { return amount(text, kilo) };
     if zone == 0 {
-        return Err(format!("{text:?} counts zones, and zonesize= is missing"));
+        return Err(format!("{text:?} is a number of zones, but zonesize= is missing"));
     }
     let all = whole(count)?.checked_mul(zone);
-    all.map(Amount::Bytes).ok_or_else(|| format!("{text:?} is above 2^64"))
+    all.map(Amount::Bytes).ok_or_else(|| format!("{text:?} exceeds 2^64"))
 }

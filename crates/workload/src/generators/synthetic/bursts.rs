@@ -49,7 +49,7 @@ impl Bursts {
         }
         let write_rate = o.get::<Rate>("write_rate", "such as 400MB/s");
         if write_rate.is_some_and(Rate::is_off) {
-            o.reject("write_rate", "a burst needs a pace".into(), "such as 400MB/s", "");
+            o.reject("write_rate", "a burst needs a write rate".into(), "such as 400MB/s", "");
         }
         Bursts {
             bursts: number(o, "bursts", 6, 1..=1_000_000),
@@ -91,7 +91,7 @@ impl Bursts {
             return Err(Problem::new(
                 ErrorKind::Fit,
                 "hot",
-                format!("hot={} of the span has no room for a request", self.hot),
+                format!("hot={} of the span has no space for a request", self.hot),
             )
             .allowed("a larger share, or a larger span")
             .into());

@@ -18,20 +18,20 @@ const DEFAULT_REQUESTS: u64 = 1_000_000;
 
 /// Where on the drive: two parameters of every synthetic workload.
 pub(crate) const PLACE: [Parameter; 2] = [
-    value("offset", "size", "0", "bytes, or a share such as 10%", "where the span begins"),
-    value("span", "size", "the rest", "bytes, or a share such as 10%", "how much of the drive is used"),
+    value("offset", "size", "0", "bytes, or a share such as 10%", "start of the span"),
+    value("span", "size", "the rest", "bytes, or a share such as 10%", "size of the span"),
 ];
 
 /// When to stop: parameters of every synthetic workload.
 pub(crate) const BOUNDS: [Parameter; 3] = [
-    value("requests", "count", "1M if no bound is given", "1 or more", "stops after so many requests"),
+    value("requests", "count", "1M if no limit is set", "1 or more", "maximum number of requests"),
     value("duration", "time", "none", "such as 10s", "stops at this simulated time"),
     value(
         "bytes",
         "size",
         "none",
         "such as 10GiB, or 3x the drive",
-        "stops after so many bytes written (read, if nothing is written)",
+        "maximum number of bytes written (read, if nothing is written)",
     ),
 ];
 
@@ -42,8 +42,14 @@ pub(crate) const COMMON: [Parameter; 12] = [
     value("bs", "size", "4KiB", "512B to 1GiB, or 4KiB@60/16KiB@40", "request size, or sizes with weights"),
     value("read_bs", "size", "bs", "as bs", "request size of reads"),
     value("write_bs", "size", "bs", "as bs", "request size of writes and trims"),
-    value("align", "size", "what divides every size", "a multiple of 512 B", "addresses are multiples of it"),
-    value("qd", "count", "32", "1 to 65536", "closed loop: requests that each thread keeps outstanding"),
+    value(
+        "align",
+        "size",
+        "a common divisor of all sizes",
+        "a multiple of 512 B",
+        "addresses are multiples of it",
+    ),
+    value("qd", "count", "32", "1 to 65536", "closed loop: queue depth per thread"),
     value("threads", "count", "1", "1 to 65536", "closed loop: threads"),
     Pausing::THINK,
     Pausing::BURST,
@@ -77,7 +83,7 @@ impl Place {
         let blocks = self.span.map_or(whole.saturating_sub(offset) / align * align, aligned);
         if offset.checked_add(blocks).is_none_or(|end| end > whole) {
             return Err(fail(format!(
-                "{} from {} on end beyond the drive of {}",
+                "{} from offset {} exceed the drive size, {}",
                 size(blocks),
                 size(offset),
                 size(whole)
@@ -87,7 +93,7 @@ impl Place {
         }
         if blocks < largest {
             return Err(fail(format!(
-                "a span of {} has no room for a request of {}",
+                "a span of {} has no space for a request of {}",
                 size(blocks),
                 size(largest)
             ))
@@ -113,7 +119,7 @@ impl Bounds {
     pub fn of(o: &mut Options, over: Overrides) -> Bounds {
         let requests = over.requests.or(o.get::<Count>("requests", "1 or more").map(|c| c.0));
         if requests == Some(0) {
-            o.reject("requests", "no requests are asked for".into(), "1 or more", "");
+            o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
         }
         let duration = o.get::<SimDuration>("duration", "a time such as 10s");
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
@@ -180,8 +186,8 @@ impl Generator {
         let queue_depth = wordline_trace::options::number(o, "qd", 32, 1..=65_536) as u32;
         let threads = wordline_trace::options::number(o, "threads", 1, 1..=65_536) as u32;
         if rate > 0 && (o.text("qd").is_some() || o.text("threads").is_some()) {
-            let what = "rate is an open loop, qd and threads are a closed one".to_string();
-            o.reject("rate", what, "one of the two", "leave rate out for a closed loop");
+            let what = "rate sets an open loop, but qd and threads set a closed loop".to_string();
+            o.reject("rate", what, "one of the two", "omit rate for a closed loop");
         }
         let pacing = if rate > 0 { Pacing::Open } else { Pacing::Closed { queue_depth, threads } };
         let pausing = Pausing::of(o, rate == 0);

@@ -16,7 +16,7 @@ pub(crate) const HOT_TRAFFIC: Parameter =
 
 pub(crate) static HOT_COLD: Synthetic = Synthetic {
     name: "hot-cold",
-    title: "a hot part of the span gets most of the traffic, uniform within each part",
+    title: "a hot part of the span gets most requests, uniform within each part",
     own: &[HOT_SPACE, HOT_TRAFFIC],
     has_common: true,
     plan: |o| Plan::Pattern(Box::new(HotCold::of(o))),

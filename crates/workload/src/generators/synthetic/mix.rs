@@ -16,7 +16,7 @@ const DEFAULTS: [(&str, u64); 4] = [("sequential", 30), ("uniform", 20), ("zipf"
 
 pub(crate) static MIX: Synthetic = Synthetic {
     name: "mix",
-    title: "sequential, uniform, Zipf and hot-cold requests in shares that you give",
+    title: "sequential, uniform, Zipf and hot-cold requests in configurable shares",
     own: &[
         value("sequential", "fraction", "30%", "shares add up to 100%", "share of sequential requests"),
         value("uniform", "fraction", "20%", "shares add up to 100%", "share of uniform requests"),

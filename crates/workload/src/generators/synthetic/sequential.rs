@@ -27,7 +27,7 @@ impl PatternSpec for Sequential {
     fn begin(&self, space: Space, _random: &mut RandomStream) -> Result<Box<dyn Pattern>, Problem> {
         let share = space.blocks / self.streams / space.align * space.align;
         if share < space.largest {
-            let what = format!("{} streams leave each less than one request of space", self.streams);
+            let what = format!("{} streams leave less than one request of space for each", self.streams);
             return Err(
                 Problem::new(ErrorKind::Option, "streams", what).allowed("fewer streams or a larger span")
             );

@@ -8,7 +8,7 @@ use wordline_trace::{Problem, RandomStream};
 
 pub(crate) static UNIFORM: Synthetic = Synthetic {
     name: "uniform",
-    title: "every address equally likely: the textbook case of garbage collection",
+    title: "uniform random addresses, the textbook case of garbage collection",
     own: &[],
     has_common: true,
     plan: |_| Plan::Pattern(Box::new(Uniform)),

@@ -20,12 +20,12 @@ pub(crate) const EXTENT: Parameter = value(
     "size",
     "align",
     "a multiple of 512 B",
-    "bytes that share one popularity; 64KiB is usual for volumes",
+    "granularity of popularity; 64KiB is typical of volumes",
 );
 
 pub(crate) static ZIPF: Synthetic = Synthetic {
     name: "zipf",
-    title: "a few addresses get most of the traffic, by Zipf's law",
+    title: "Zipf-distributed addresses: a few get most requests",
     own: &[THETA, EXTENT],
     has_common: true,
     plan: |o| Plan::Pattern(Box::new(Zipf::of(o))),

@@ -320,7 +320,7 @@ pub(crate) fn extents(side: &Side, scale: u64) -> (u64, u64) {
 
 impl Arrivals {
     /// No times: all at one instant, or in a closed loop.
-    pub fn at_once(closed: Option<QueueDepth>) -> Arrivals {
+    pub fn instantaneous(closed: Option<QueueDepth>) -> Arrivals {
         Arrivals { closed, span: SimDuration::ZERO, group: Fraction::ZERO, memory: None, envelope: None }
     }
 }

@@ -176,9 +176,7 @@ pub(crate) fn shifted(d: &Description, points: f64) -> Result<Shifted, WorkloadE
             .allowed("a smaller shift, of a twin that writes hot extents")
     };
     if d.write == Fraction::ZERO || d.writes.hot == Fraction::ZERO {
-        return Err(
-            refuse("the twin writes no hot extents, so its locality has nothing to shift".into()).into()
-        );
+        return Err(refuse("the twin has no hot extents, so its locality cannot be shifted".into()).into());
     }
     let (base, cache) = measured(d, None)?;
     let (mut low, mut high) = if points < 0.0 { (-1.0, 0.0) } else { (0.0, 1.0) };
@@ -200,7 +198,7 @@ pub(crate) fn shifted(d: &Description, points: f64) -> Result<Shifted, WorkloadE
             Ok(Shifted { description, reached_points })
         }
         Some((reached, _)) => Err(refuse(format!(
-            "the hit rate is {:.1} %, and moves by {reached:+.1} points at most",
+            "the hit rate is {:.1} % and can be shifted by at most {reached:+.1} points",
             base * 100.0
         ))
         .into()),

@@ -47,7 +47,7 @@ pub(crate) fn named(head: &str) -> Result<Named, WorkloadError> {
 
 pub(crate) fn unknown(head: &str, name: &str) -> WorkloadError {
     let names = || TWINS.iter().map(|t| t.name);
-    Problem::new(ErrorKind::Option, head, "there is no twin of that name")
+    Problem::new(ErrorKind::Option, head, "unknown twin")
         .allowed(names().collect::<Vec<_>>().join(", "))
         .hint(did_you_mean(name, names()))
         .into()
@@ -63,7 +63,7 @@ pub fn description_of(head: &str) -> Result<Description, WorkloadError> {
         Named::Workload(s) => Err(Problem::new(
             ErrorKind::Option,
             head,
-            format!("it is the built-in workload {}, and has no description", s.workload),
+            format!("{} is a built-in workload without a description", s.workload),
         )
         .into()),
     }

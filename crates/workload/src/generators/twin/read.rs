@@ -65,7 +65,7 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
     if closed.is_some()
         && let Some(timed) = ["span", "group", "windows", "envelope"].into_iter().find(|k| a.has(k))
     {
-        a.refuse(timed, "a closed loop has no times; leave it out, or closed");
+        a.refuse(timed, "a closed loop has no times; remove one of the two keys");
     }
     let span = match closed {
         Some(_) => a.take_or("span", SimDuration::ZERO),
@@ -73,12 +73,12 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
     };
     let group = share(&mut a, "group", Fraction::ZERO);
     if group == Fraction::ONE {
-        a.refuse("group", "100% would put all requests at one instant; it must be less");
+        a.refuse("group", "must be below 100%, which would place all requests at one instant");
     }
     let memory = memory(&mut a);
     let envelope = envelope(&mut a);
     let arrivals = Arrivals { closed, span, group, memory, envelope };
-    if span.0 == 0 && arrivals != Arrivals::at_once(closed) {
+    if span.0 == 0 && arrivals != Arrivals::instantaneous(closed) {
         a.refuse(
             "span",
             "all requests at one instant have no groups, windows or envelope; it must be above 0",
@@ -135,7 +135,7 @@ fn memory(a: &mut Section) -> Option<Memory> {
         }
         let found = curve(a, key, "windows", many).unwrap_or_else(|| vec![1.0; many]);
         if found.iter().any(|d| *d < 0.0) {
-            a.refuse(key, "a variance over a mean is 0 or more, and 1 by chance");
+            a.refuse(key, "an index of dispersion must be 0 or more (1 for independent arrivals)");
         }
         found
     });
@@ -154,14 +154,14 @@ fn envelope(a: &mut Section) -> Option<Envelope> {
         (Some(both), [None, None]) => Some((both.clone(), both)),
         (None, [Some(reads), Some(writes)]) if reads.len() == writes.len() => Some((reads, writes)),
         (None, [Some(_), Some(_)]) => {
-            a.refuse("write_envelope", "it has another number of parts than read_envelope");
+            a.refuse("write_envelope", "its number of parts differs from read_envelope");
             None
         }
         (None, [None, None]) => None,
         (Some(_), _) => {
             a.refuse(
                 "envelope",
-                "it is for reads and writes; leave it out, or read_envelope and write_envelope",
+                "conflicts with read_envelope and write_envelope; remove it or both of them",
             );
             None
         }
@@ -175,7 +175,7 @@ fn envelope(a: &mut Section) -> Option<Envelope> {
             Some(Envelope { period, reads, writes })
         }
         (Some(_), Some(period)) => {
-            a.refuse("envelope_period", format!("{period} has no room for the parts of the envelope"));
+            a.refuse("envelope_period", format!("{period} is too short for the parts of the envelope"));
             None
         }
         (Some(_), None) => {
@@ -209,7 +209,7 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
     let factors = s.take::<Slashed<f64>>("modulated_by").map(|f| f.0);
     let modulation = match (factors, every) {
         (_, Some(0)) => {
-            s.refuse("modulated_every", "0 is no number of requests");
+            s.refuse("modulated_every", "must be at least 1 request");
             None
         }
         (Some(factors), Some(every)) => Some(Modulation { factors, every }),
@@ -239,7 +239,10 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
         let key = ["uniform", "hot", "sequential"].into_iter().find(|k| s.has(k)).unwrap_or("uniform");
         s.refuse(
             key,
-            format!("sequential {sequential}, hot {hot} and uniform {uniform} add up to {sum}; they must come to 100%"),
+            format!(
+                "sequential {sequential}, hot {hot} and uniform {uniform} add up to {sum}; the sum \
+                     must be 100%"
+            ),
         );
     }
     let streams = s.whole("streams", 1..=65_536).unwrap_or(4);
@@ -315,7 +318,7 @@ fn files(s: &mut Section, align: u64) -> Option<FileLaw> {
     const KEYS: [&str; 5] = ["files_apart", "file_sizes", "file_lengths", "file_begins", "file_near"];
     if !s.has("files") {
         if KEYS.into_iter().any(|key| s.has(key)) {
-            s.missing("files", "\"96%\", the share of the requests of a burst that go on with a file");
+            s.missing("files", "\"96%\", the share of requests in a burst that continue a file");
         }
         KEYS.into_iter().for_each(|key| drop(s.take::<String>(key)));
         return None;
@@ -326,7 +329,7 @@ fn files(s: &mut Section, align: u64) -> Option<FileLaw> {
     let lengths = s.require::<Counts>("file_lengths", "\"8@3/64@5/512@1\"").map(|counts| counts.0);
     let begins = s.take::<Slashed<(u32, f64)>>("file_begins").map_or(vec![(align as u32, 1.0)], |b| b.0);
     if begins.iter().any(|(unit, _)| !unit.is_power_of_two()) || begins.windows(2).any(|b| b[0].0 >= b[1].0) {
-        s.refuse("file_begins", "they are no powers of two that ascend, such as \"4KiB@3/64KiB@1\"");
+        s.refuse("file_begins", "must be ascending powers of two, such as \"4KiB@3/64KiB@1\"");
     }
     for (key, units) in [("file_sizes", &sizes), ("file_begins", &begins)] {
         if units.iter().any(|(unit, _)| !(*unit as u64).is_multiple_of(align)) {
@@ -343,7 +346,7 @@ fn rest(s: &mut Section, page: u64) -> Rest {
     let most = s.take::<Blocks>("large_most").map_or(128 * page, |b| b.0);
     match (size, large) {
         (Some(_), Some(_)) => {
-            s.refuse("rest", "both rest and large would make up the mean; give one of them");
+            s.refuse("rest", "rest and large exclude each other; set one of them");
             Rest::None
         }
         (Some(size), None) => Rest::Size(size),
@@ -355,7 +358,7 @@ fn rest(s: &mut Section, page: u64) -> Rest {
         }
         (None, None) => {
             if s.has("mean") {
-                s.refuse("mean", "nothing is left to solve for it: give rest = SIZE, or large = SHARE");
+                s.refuse("mean", "cannot be solved: set rest = SIZE or large = SHARE");
             }
             Rest::None
         }

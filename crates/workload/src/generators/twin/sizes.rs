@@ -50,7 +50,8 @@ impl SizeLaw {
                 let share = (mean - base) / (size as f64 - base);
                 if !(0.0..1.0).contains(&share) {
                     return Err(format!(
-                        "a mean of {} cannot be had: the sizes listed have {}, and \"rest\" is {}",
+                        "a mean of {} is not reachable: the listed sizes have a mean of {}, and \"rest\" \
+                         is {}",
                         kib(mean),
                         kib(base),
                         kib(size as f64)
@@ -66,7 +67,7 @@ impl SizeLaw {
                 let ratio = geometric(tail, least, most).ok_or_else(|| {
                     let at = |pages: u64| kib((1.0 - share) * base + share * (pages * side.page) as f64);
                     format!(
-                        "a mean of {} cannot be had: with large = {} it lies between {} and {}",
+                        "a mean of {} is not reachable: with large = {} it is between {} and {}",
                         kib(mean),
                         Fraction((share * 1e9) as u64),
                         at(least),

@@ -19,12 +19,19 @@ use wordline_units::{Count, LBA_BYTES, SimDuration};
 
 /// The options of every twin.
 pub const TWIN_OPTIONS: &[Parameter] = &[
-    value("requests", "count", "all", "1 or more", "stops after so many requests; more than all go on"),
+    value(
+        "requests",
+        "count",
+        "all",
+        "1 or more",
+        "maximum number of requests; the twin continues beyond \
+                                                    its own number",
+    ),
     value("duration", "time", "none", "such as 1h", "stops at this simulated time"),
-    value("bytes", "size", "none", "such as 64GiB, or 3x the drive", "stops after so many bytes written"),
+    value("bytes", "size", "none", "such as 64GiB, or 3x the drive", "maximum number of bytes written"),
     value("scale", "count", "1", "1 to 65536", "divides the footprint and the number of requests"),
     value("speedup", "factor", "1", "such as 10 or 0.5", "divides the times between requests"),
-    value("closed", "queue depth", "open loop", "such as 32 or 32x4", "a closed loop instead of times"),
+    value("closed", "queue depth", "open loop", "such as 32 or 32x4", "closed loop instead of arrival times"),
     Pausing::THINK,
     Pausing::BURST,
     Pausing::REST,
@@ -40,14 +47,14 @@ pub const TWIN_OPTIONS: &[Parameter] = &[
         "points",
         "0",
         "-50 to 50",
-        "moves the LRU write-hit rate, at an eighth of the written footprint",
+        "shifts the LRU write hit rate at an eighth of the written footprint",
     ),
     value(
         "drift",
         "times",
         "the twin's",
         "0 to 1000",
-        "how often the hot extents are replaced by others, one by one, in the whole run",
+        "how often all hot extents are replaced during the run, one by one",
     ),
     value(
         "straddle",
@@ -70,14 +77,8 @@ pub const TWIN_OPTIONS: &[Parameter] = &[
         "such as 0.1 or 70",
         "times the dispersion of writes beyond the shortest window's",
     ),
-    choice(
-        "files",
-        "on",
-        "on, off",
-        &["on", "off"],
-        "off: no request goes on with a file, as before twins had such",
-    ),
-    value("original", "file", "none", "a trace", "takes the original trace in place of the twin"),
+    choice("files", "on", "on, off", &["on", "off"], "off: no request continues a file, as in older twins"),
+    value("original", "file", "none", "a trace", "replays the original trace instead of the twin"),
 ];
 
 /// The options that make bursts of reads and of writes stronger.
@@ -129,7 +130,7 @@ impl Twin {
         o.check_known(TWIN_OPTIONS);
         let requests = over.requests.or(o.get::<Count>("requests", "1 or more").map(|c| c.0));
         if requests == Some(0) {
-            o.reject("requests", "no requests are asked for".into(), "1 or more", "");
+            o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
         }
         let duration = o.get::<SimDuration>("duration", "a time such as 1h");
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
@@ -153,13 +154,12 @@ impl Twin {
         }
         let bursts = bursts_of(&mut o, &mut description);
         if burst && (points != 0.0 || o.text("speedup").is_some() || closed.is_some()) {
-            let what =
-                "a burst is sequential in a closed loop; locality, speedup and closed say nothing of it";
+            let what = "a burst is a sequential closed loop; locality, speedup and closed do not apply";
             o.reject("mode", what.into(), "mode=burst without them", "");
         }
         let at_once = description.arrivals.span == SimDuration::ZERO;
         if at_once && !burst && duration.is_some() && paced.is_none() {
-            let what = "all requests of the twin come at one instant, so no time ends them";
+            let what = "all requests of the twin arrive at one instant, so a time limit has no effect";
             o.reject("duration", what.into(), "requests or bytes", "");
         }
         o.finish()?;
@@ -336,9 +336,9 @@ impl Twin {
         let size = |blocks: u64| readable_bytes(blocks * LBA_BYTES);
         let enough = (end * scale).div_ceil(blocks.max(1));
         let hint = if stream.longest() as u64 * 8 < blocks {
-            format!("{}:scale={enough} divides footprint and requests so that it fits", self.name)
+            format!("{}:scale={enough} reduces footprint and requests until it fits", self.name)
         } else {
-            "take a larger drive".to_string()
+            "use a larger drive".to_string()
         };
         let what = format!("the twin's footprint is {} and the drive has {}", size(end), size(blocks));
         Err(Problem::new(ErrorKind::Fit, &*self.name, what)

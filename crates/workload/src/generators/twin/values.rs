@@ -32,7 +32,7 @@ impl FromStr for Slashed<f64> {
         if numbers.iter().sum::<f64>() > 0.0 {
             Ok(Slashed(numbers))
         } else {
-            Err(format!("{text:?} is all 0; one of them must be above"))
+            Err(format!("{text:?} is all 0; one value must be above 0"))
         }
     }
 }
@@ -60,7 +60,7 @@ impl FromStr for Lengths {
         let length = |t: &str| t.trim().parse::<SimDuration>().map_err(|e| e.to_string());
         let lengths = text.split('/').map(length).collect::<Result<Vec<_>, String>>()?;
         if lengths[0].0 == 0 || lengths.windows(2).any(|w| w[0] >= w[1]) {
-            return Err(format!("{text:?} are no lengths above 0 that ascend, such as \"10ms/1s/100s\""));
+            return Err(format!("{text:?} are not ascending lengths above 0, such as \"10ms/1s/100s\""));
         }
         Ok(Lengths(lengths))
     }
@@ -91,7 +91,7 @@ impl FromStr for Counts {
             let (count, weight) = t.split_once('@').unwrap_or((t, "1"));
             let count = count.trim().parse::<u32>().ok().filter(|n| *n > 0);
             let count =
-                count.ok_or_else(|| format!("{t:?} is no number of requests above 0, such as 8@3"))?;
+                count.ok_or_else(|| format!("{t:?} is not a number of requests above 0, such as 8@3"))?;
             let weight = weight.trim().parse::<f64>().ok().filter(|w| w.is_finite() && *w > 0.0);
             let weight =
                 weight.ok_or_else(|| format!("{t:?} has no weight above 0, such as 3 after the @"))?;

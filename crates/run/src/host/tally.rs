@@ -14,9 +14,9 @@ struct OfKind {
 
 /// Requests by kind: read, write, trim, flush.
 #[derive(Clone, Default)]
-pub(crate) struct Given([Option<Box<OfKind>>; 4]);
+pub(crate) struct Tally([Option<Box<OfKind>>; 4]);
 
-impl Given {
+impl Tally {
     /// A request has ended.
     pub fn add(&mut self, completion: &Completion) {
         let request = &completion.request;

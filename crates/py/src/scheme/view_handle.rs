@@ -1,4 +1,4 @@
-//! What a hook sees of the drive, lent to Python for one call.
+//! What a hook sees of the drive, handle to Python for one call.
 
 use crate::error::UserError;
 use crate::scheme::answers::slot_class;
@@ -16,7 +16,7 @@ use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 
 /// The drive's state, read-only. Regions go by their names; planes, blocks and pages by their numbers.
 #[pyclass(frozen, module = "wordline", name = "View")]
-pub(crate) struct Lent {
+pub(crate) struct ViewHandle {
     /// The view while its call goes on, which only the thread of that call follows.
     view: AtomicPtr<View<'static>>,
     thread: AtomicUsize,
@@ -25,12 +25,12 @@ pub(crate) struct Lent {
 }
 
 /// A view for Python between two calls: if nobody has kept it, the next call has the same object.
-pub(crate) type Spare = RefCell<Option<Py<Lent>>>;
+pub(crate) type Spare = RefCell<Option<Py<ViewHandle>>>;
 
 /// Takes a view back, however its call ends.
-struct Returned<'py>(&'py Bound<'py, Lent>);
+struct ViewGuard<'py>(&'py Bound<'py, ViewHandle>);
 
-impl Drop for Returned<'_> {
+impl Drop for ViewGuard<'_> {
     fn drop(&mut self) {
         self.0.get().view.store(null_mut(), Ordering::Relaxed);
     }
@@ -45,17 +45,17 @@ fn this_thread() -> usize {
 
 /// Lend a view for a call.
 #[inline]
-pub(crate) fn lend<T>(
+pub(crate) fn with_view<T>(
     py: Python<'_>,
     view: &View<'_>,
     (named, spare): (&Arc<Named>, &Spare),
-    call: impl FnOnce(&Bound<'_, Lent>) -> PyResult<T>,
+    call: impl FnOnce(&Bound<'_, ViewHandle>) -> PyResult<T>,
 ) -> PyResult<T> {
-    let lent = match spare.take() {
-        Some(lent) => lent.into_bound(py),
+    let handle = match spare.take() {
+        Some(handle) => handle.into_bound(py),
         None => Bound::new(
             py,
-            Lent {
+            ViewHandle {
                 view: AtomicPtr::default(),
                 thread: AtomicUsize::default(),
                 named: Arc::clone(named),
@@ -63,32 +63,32 @@ pub(crate) fn lend<T>(
             },
         )?,
     };
-    lent.get().thread.store(this_thread(), Ordering::Relaxed);
-    lent.get().view.store(std::ptr::from_ref(view).cast_mut().cast(), Ordering::Relaxed);
+    handle.get().thread.store(this_thread(), Ordering::Relaxed);
+    handle.get().view.store(std::ptr::from_ref(view).cast_mut().cast(), Ordering::Relaxed);
     let answer = {
-        let returned = Returned(&lent);
+        let returned = ViewGuard(&handle);
         call(returned.0)
     };
     // SAFETY: it is an object, and the interpreter is held.
-    if unsafe { ffi::Py_REFCNT(lent.as_ptr()) } == 1 {
-        spare.replace(Some(lent.unbind()));
+    if unsafe { ffi::Py_REFCNT(handle.as_ptr()) } == 1 {
+        spare.replace(Some(handle.unbind()));
     }
     answer
 }
 
-impl Lent {
+impl ViewHandle {
     #[inline]
     fn with<T>(&self, ask: impl FnOnce(&View<'_>) -> PyResult<T>) -> PyResult<T> {
         let view = self.view.load(Ordering::Relaxed);
         if view.is_null() {
             return Err(UserError::new_err(
-                "the view is that of a call which is over; ask it within the hook, and keep what it says",
+                "the view is valid only during the hook call; store values instead of the view",
             ));
         }
         if self.thread.load(Ordering::Relaxed) != this_thread() {
-            return Err(UserError::new_err("a view belongs to the thread of its call"));
+            return Err(UserError::new_err("a view must be used in the thread of its hook call"));
         }
-        // SAFETY: this is the thread that lent the view, whose call goes on until `Returned` has emptied this.
+        // SAFETY: this is the thread that handle the view, whose call goes on until `ViewGuard` has emptied this.
         ask(unsafe { &*view })
     }
 
@@ -120,7 +120,7 @@ impl Lent {
 }
 
 #[pymethods]
-impl Lent {
+impl ViewHandle {
     /// The time in nanoseconds.
     #[getter]
     fn now(&self) -> PyResult<u64> {

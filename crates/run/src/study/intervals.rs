@@ -4,14 +4,14 @@ use wordline_report::{Busy, Spent, Stretch, Work};
 use wordline_units::SimTime;
 
 /// Stretches of a request's time, one after the other.
-pub(crate) struct Telling {
+pub(crate) struct Intervals {
     pub stretches: Vec<Stretch>,
     pub at: SimTime,
     /// The operation that waits or works.
     pub op: Option<u64>,
 }
 
-impl Telling {
+impl Intervals {
     /// A stretch until an instant, behind other work.
     pub fn until(&mut self, to: SimTime, spent: Spent, behind: Vec<Work>) {
         self.beside(to, spent, behind, vec![]);

@@ -1,6 +1,6 @@
 //! Lives of drives: all at once, or one here and one there and put together.
 
-use crate::asked::{Asked, Watcher, told};
+use crate::arguments::{RunArguments, Watcher, told};
 use crate::error::{unfit, wrong};
 use crate::pictures::{Picture, pictures};
 use crate::scheme::{Failed, attached};
@@ -25,12 +25,14 @@ pub(crate) struct AskedLife {
 /// What is to be lived, and what will be raised in classes of Python among the schemes.
 fn spec(
     py: Python<'_>,
-    asked: Asked,
+    asked: RunArguments,
     schemes: Vec<String>,
     life: AskedLife,
     threads: usize,
 ) -> PyResult<(LifetimeSpec, Arc<Failed>)> {
-    let Some(first) = schemes.first() else { return Err(wrong("schemes is empty; name at least one")) };
+    let Some(first) = schemes.first() else {
+        return Err(wrong("schemes is empty; pass at least one scheme"));
+    };
     let AskedLife { acceleration, checks_acceleration, shelf, end } = life;
     let shelf = shelf.map(|s| s.parse::<SimDuration>().map_err(|e| unfit(Opt::Shelf, &s, e))).transpose()?;
     let shelf = shelf.unwrap_or_default();
@@ -44,7 +46,7 @@ fn spec(
 #[pyfunction]
 pub(crate) fn lifetime(
     py: Python<'_>,
-    asked: Asked,
+    asked: RunArguments,
     schemes: Vec<String>,
     life: AskedLife,
     threads: usize,
@@ -62,13 +64,13 @@ pub(crate) fn lifetime(
     found.to_json().map_err(wrong)
 }
 
-/// Live one life of one scheme; lifetimes as JSON, with what was lived until then if it is stopped. `progress` gets the
+/// Live one life of one scheme; lifetimes as JSON, with the results so far if it is stopped. `progress` gets the
 /// passes that have ended, the drive writes in them and the share of their lives that the blocks have used up, and
 /// returns whether to stop.
 #[pyfunction]
 pub(crate) fn one_life(
     py: Python<'_>,
-    asked: Asked,
+    asked: RunArguments,
     scheme: String,
     life: AskedLife,
     progress: Py<PyAny>,
@@ -88,7 +90,7 @@ pub(crate) fn one_life(
 #[pyfunction]
 pub(crate) fn lives(
     py: Python<'_>,
-    asked: Asked,
+    asked: RunArguments,
     schemes: Vec<String>,
     life: AskedLife,
 ) -> PyResult<Vec<(usize, u64, u32)>> {
@@ -101,7 +103,7 @@ pub(crate) fn lives(
 #[pyfunction]
 pub(crate) fn lives_together(
     py: Python<'_>,
-    asked: Asked,
+    asked: RunArguments,
     schemes: Vec<String>,
     life: AskedLife,
     alone: Vec<String>,

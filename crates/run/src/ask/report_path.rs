@@ -33,12 +33,13 @@ fn in_folder(folder: &Path, place: &str) -> Result<PathBuf, String> {
         [only] => Ok(only.clone()),
         [] => {
             let runs = folder.join("runs").is_dir();
-            let instead = if runs { "; runs/ there has the report of each run" } else { "" };
+            let instead = if runs { "; its folder runs/ has the report of each run" } else { "" };
             Err(format!(
-                "there is no {} {place}{instead}\n  hint: --out DIR of run and compare leaves one, --json FILE only that",
+                "no {} found {place}{instead}\n  hint: --out DIR of run and compare writes one; --json \
+                 FILE writes only the JSON",
                 FILES.join(" or ")
             ))
         }
-        _ => Err(format!("{} are both {place}; name the one that is meant", FILES.join(" and "))),
+        _ => Err(format!("both {} are {place}; name one of them", FILES.join(" and "))),
     }
 }

@@ -25,14 +25,14 @@ pub(crate) struct Entry {
 }
 
 /// What the other file gives, taken key by key.
-pub(crate) struct Given<'p> {
+pub(crate) struct SourceFile<'p> {
     pub(crate) origin: Arc<str>,
     pub(crate) entries: Vec<Entry>,
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) problems: &'p Problems,
 }
 
-impl Given<'_> {
+impl SourceFile<'_> {
     fn place(&self, line: usize) -> Place {
         Place::Line { origin: self.origin.clone(), line, column: None }
     }
@@ -40,7 +40,7 @@ impl Given<'_> {
     pub(crate) fn refuse_repeated(&self) {
         for (i, e) in self.entries.iter().enumerate() {
             if let Some(first) = self.entries[..i].iter().find(|f| f.key == e.key) {
-                let what = format!("{} is given twice, first in line {}; keep one", e.key, first.line);
+                let what = format!("{} appears twice, first in line {}; keep one", e.key, first.line);
                 self.problems.add(&self.place(e.line), what);
             }
         }
@@ -74,7 +74,7 @@ impl Given<'_> {
     /// A value that must be there.
     pub fn require<T: FromStr<Err: Display>>(&mut self, key: &str, what: &str) -> Option<T> {
         if !self.has(key) {
-            self.refuse(format!("{key} is missing; it must be {what}"));
+            self.refuse(format!("{key} is missing; expected {what}"));
             return None;
         }
         self.take(key, what)
@@ -104,7 +104,7 @@ impl Given<'_> {
 
     pub(crate) fn finish(mut self) -> Vec<LeftOut> {
         for e in std::mem::take(&mut self.entries) {
-            self.leave_value(&e.key, &e.value, "nothing in a device file corresponds to it");
+            self.leave_value(&e.key, &e.value, "no counterpart in a device file");
         }
         self.left_out
     }

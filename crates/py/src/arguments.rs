@@ -1,7 +1,7 @@
 //! What `run`, `compare` and `record` take, as the Python side spells it.
 
-use crate::elsewhere::elsewhere;
 use crate::error::{ended_by, raised, unfit, wrong};
+use crate::executor::executor;
 use crate::scheme::{Failed, with_classes};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use wordline_units::Opt;
 /// What `run` and `compare` take, as the Python side spells it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Asked {
+pub(crate) struct RunArguments {
     device: String,
     workload: String,
     set: Vec<(String, String)>,
@@ -30,7 +30,7 @@ pub(crate) struct Asked {
     classes: Vec<Py<PyAny>>,
 }
 
-impl Asked {
+impl RunArguments {
     /// The run, with the classes of Python among its schemes, and what will be raised in them.
     pub(crate) fn spec(self, py: Python<'_>, scheme: &str) -> PyResult<(RunSpec, Arc<Failed>)> {
         let (registry, failed) = with_classes(py, &self.classes)?;
@@ -51,7 +51,7 @@ impl Asked {
             save_state: self.save_state,
             check: self.check,
             registry,
-            elsewhere: elsewhere(py, &self.classes, &failed)?,
+            executor: executor(py, &self.classes, &failed)?,
         };
         Ok((spec, failed))
     }
@@ -108,7 +108,7 @@ impl Watcher {
 /// The files that a run is to be recorded in, as the Python side spells them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct AskedFiles {
+pub(crate) struct FileArguments {
     log: Option<PathBuf>,
     completions: Option<PathBuf>,
     timeline: Option<PathBuf>,
@@ -116,13 +116,13 @@ pub(crate) struct AskedFiles {
     around: Option<u64>,
 }
 
-impl AskedFiles {
+impl FileArguments {
     pub(crate) fn files(self) -> PyResult<Files> {
         let window = match (self.window, self.around) {
             (Some(window), None) => window.parse().map_err(|e| unfit(Opt::Window, &window, e))?,
             (None, Some(number)) => Window::Around(number),
             (None, None) => Window::Whole,
-            (Some(_), Some(_)) => return Err(wrong("window and around: give one of them")),
+            (Some(_), Some(_)) => return Err(wrong("window and around exclude each other; use one of them")),
         };
         Ok(Files { log: self.log, completions: self.completions, timeline: self.timeline, window })
     }

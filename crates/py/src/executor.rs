@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
-use wordline_run::{Blame, Elsewhere, Errand, Far, RunError, See};
+use wordline_run::{Blame, Executor, Job, JobProgress, OnProgress, RunError};
 use wordline_units::{SimTime, is_interrupted};
 
 /// What `wordline.apart.Process.hear` says.
@@ -18,11 +18,11 @@ enum Heard {
 }
 
 /// What does runs of classes elsewhere, if another process can import them.
-pub(crate) fn elsewhere(
+pub(crate) fn executor(
     py: Python<'_>,
     classes: &[Py<PyAny>],
     failed: &Arc<Failed>,
-) -> PyResult<Option<Elsewhere>> {
+) -> PyResult<Option<Executor>> {
     let importable =
         || py.import("wordline.apart")?.call_method1("importable", (classes,))?.extract::<bool>();
     if classes.is_empty() || !importable()? {
@@ -32,23 +32,23 @@ pub(crate) fn elsewhere(
     let names: Vec<String> = names.collect::<PyResult<_>>()?;
     let classes: Vec<Py<PyAny>> = classes.iter().map(|class| class.clone_ref(py)).collect();
     let failed = Arc::clone(failed);
-    Ok(Some(Elsewhere::new(move |errand, see| {
-        let layers = errand.spec().registry.layers(&errand.spec().scheme).ok()?;
+    Ok(Some(Executor::new(move |job, on_progress| {
+        let layers = job.spec().registry.layers(&job.spec().scheme).ok()?;
         let is_of_python = layers.iter().any(|(entry, _)| names.iter().any(|name| *name == entry.name));
-        let does = |py: Python<'_>| does(py, &classes, errand, see).map_err(|e| error(py, e, &failed));
+        let does = |py: Python<'_>| does(py, &classes, job, on_progress).map_err(|e| error(py, e, &failed));
         is_of_python.then(|| attached(does))
     })))
 }
 
 /// What the native half is asked in the process.
-fn asked<'py>(py: Python<'py>, errand: Errand<'_>) -> PyResult<Bound<'py, PyDict>> {
+fn asked<'py>(py: Python<'py>, job: Job<'_>) -> PyResult<Bound<'py, PyDict>> {
     let asked = PyDict::new(py);
-    if let Errand::Rerun { report, workload, .. } = errand {
+    if let Job::Rerun { report, workload, .. } = job {
         asked.set_item("report", report.to_json().map_err(wrong)?)?;
         asked.set_item("workload", workload)?;
         return Ok(asked);
     }
-    let spec = errand.spec();
+    let spec = job.spec();
     asked.set_item("device", &spec.device)?;
     asked.set_item("workload", &spec.workload)?;
     asked.set_item("set", &spec.set)?;
@@ -61,7 +61,7 @@ fn asked<'py>(py: Python<'py>, errand: Errand<'_>) -> PyResult<Bound<'py, PyDict
     asked.set_item("from_state", &spec.from_state)?;
     asked.set_item("save_state", &spec.save_state)?;
     asked.set_item("check", spec.check)?;
-    if let Errand::Life(spec) = errand {
+    if let Job::Life(spec) = job {
         let life = PyDict::new(py);
         life.set_item("acceleration", spec.acceleration)?;
         life.set_item("checks_acceleration", spec.checks_acceleration)?;
@@ -73,9 +73,14 @@ fn asked<'py>(py: Python<'py>, errand: Errand<'_>) -> PyResult<Bound<'py, PyDict
 }
 
 /// Do a run or a life in a process. A life that is stopped may have something to tell all the same.
-fn does(py: Python<'_>, classes: &[Py<PyAny>], errand: Errand<'_>, see: See<'_>) -> PyResult<String> {
-    let asked = asked(py, errand)?;
-    let scheme = &errand.spec().scheme;
+fn does(
+    py: Python<'_>,
+    classes: &[Py<PyAny>],
+    job: Job<'_>,
+    on_progress: OnProgress<'_>,
+) -> PyResult<String> {
+    let asked = asked(py, job)?;
+    let scheme = &job.spec().scheme;
     let process = py.import("wordline.apart")?.call_method1("Process", (asked, scheme, classes))?;
     let done = (|| {
         loop {
@@ -84,17 +89,19 @@ fn does(py: Python<'_>, classes: &[Py<PyAny>], errand: Errand<'_>, see: See<'_>)
                 Heard::Raised(e) => return Err(PyErr::from_value(e.into_bound(py))),
                 Heard::At(far) => far,
             };
-            let far = match (errand, far.as_slice()) {
-                (Errand::Life(_), [passes, drive_writes, life_used]) => {
-                    Far::Life(*passes as u64, *drive_writes, *life_used)
+            let far = match (job, far.as_slice()) {
+                (Job::Life(_), [passes, drive_writes, life_used]) => {
+                    JobProgress::Life(*passes as u64, *drive_writes, *life_used)
                 }
-                (_, [completed, now, ..]) => Far::Run(*completed as u64, SimTime((now * 1e9).round() as u64)),
+                (_, [completed, now, ..]) => {
+                    JobProgress::Run(*completed as u64, SimTime((now * 1e9).round() as u64))
+                }
                 (_, _) => continue,
             };
-            if see(far).is_continue() && !is_interrupted() {
+            if on_progress(far).is_continue() && !is_interrupted() {
                 continue;
             }
-            if !matches!(errand, Errand::Life(_)) {
+            if !matches!(job, Job::Life(_)) {
                 return Err(PyKeyboardInterrupt::new_err(()));
             }
             process.call_method0("stop")?;
@@ -126,5 +133,5 @@ fn error(py: Python<'_>, e: PyErr, failed: &Failed) -> RunError {
     if value.hasattr("traceback_there").unwrap_or(false) {
         failed.first_of(e);
     }
-    RunError::Elsewhere { blame, said: [typed, in_python] }
+    RunError::Executor { blame, said: [typed, in_python] }
 }
