@@ -33,7 +33,7 @@ pub use schema::activity::{
 pub use schema::begun::BegunSteady;
 pub use schema::blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
 pub use schema::comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
-pub use schema::decision::{Decision, Measure};
+pub use schema::decision::{Decision, Measure, Tradeoff};
 pub use schema::estimate::Estimate;
 pub use schema::jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES, QueueActivity};
 pub use schema::lifetime::{

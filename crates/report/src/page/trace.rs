@@ -15,16 +15,17 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
     let (title, lead) = (name.to_string(), verdict(inspection, profile));
     page.open_heading(&Heading { title, lead, facts, ..Heading::default() });
     page.text.push_str("</header>\n<main>\n");
+    page.contents();
     let refused =
         |text: &String| ("warn", Said { who: vec![], text: format!("A run would refuse it: {text}") });
     page.notes("Faults", "", &inspection.refusals.iter().map(refused).collect::<Vec<_>>());
     let figures = trace_figures(inspection, profile);
-    for (title, names) in SECTIONS {
+    for (title, id, names) in SECTIONS {
         let shown: Vec<_> = figures.iter().filter(|f| names.contains(&&*f.name)).cloned().collect();
         if !shown.is_empty() {
-            page.section(title, None);
+            page.section(title, id, "");
             page.figures(&shown);
-            page.text.push_str("</section>\n");
+            page.end_section();
         }
     }
     page.text.push_str("</main>\n");
@@ -36,11 +37,11 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
 }
 
 /// The pictures, under their headings.
-const SECTIONS: [(&str, &[&str]); 4] = [
-    ("What is touched", &["footprint-over-time", "hot-spots-over-time"]),
-    ("When requests come", &["arrivals-over-time", "interarrival-cdf"]),
-    ("How soon data are used again", &["lru-hit-curve", "reuse-distances"]),
-    ("How long requests are", &["request-sizes"]),
+const SECTIONS: [(&str, &str, &[&str]); 4] = [
+    ("What is touched", "touched", &["footprint-over-time", "hot-spots-over-time"]),
+    ("When requests come", "arrivals", &["arrivals-over-time", "interarrival-cdf"]),
+    ("How soon data are used again", "reuse", &["lru-hit-curve", "reuse-distances"]),
+    ("How long requests are", "sizes", &["request-sizes"]),
 ];
 
 fn verdict(i: &Inspection, p: &Profile) -> String {

@@ -103,7 +103,7 @@ impl Row {
     }
 
     /// Half the width of the interval of a run's mean.
-    fn half_width(&self, run: usize) -> Option<f64> {
+    pub(crate) fn half_width(&self, run: usize) -> Option<f64> {
         let values: Vec<f64> = self.samples.get(run)?.iter().map(|(_, v)| *v).collect();
         Estimate::of(&values)?.half_width_95
     }
