@@ -102,7 +102,10 @@
   // A name in the picture shows or hides its curve; returns the numbers of those that are hidden.
   const legend = (svg, changed) => {
     const hidden = new Set();
-    for (const name of svg.querySelectorAll("text[data-run]")) {
+    const names = svg.querySelectorAll("text[data-run]");
+    // An image holds nothing to press.
+    if (names.length) svg.setAttribute("role", "group");
+    for (const name of names) {
       const run = name.dataset.run;
       for (const [k, v] of Object.entries({ role: "button", tabindex: 0, "aria-pressed": "true" })) name.setAttribute(k, v);
       const toggle = () => {
@@ -206,7 +209,6 @@
       const title = rect.querySelector("title");
       const says = title.textContent;
       title.remove();
-      rect.setAttribute("aria-label", says);
       return { rect, says };
     });
     let at = -1;

@@ -16,7 +16,7 @@ mod words;
 pub use pictures::palette;
 
 pub use fio::fio_json;
-pub use page::comparison::{NOT_MODELLED, html};
+pub use page::comparison::{NOT_MODELLED, data_of, html};
 pub use page::lifetime::lifetime_html;
 pub use page::parts::{Heading, page};
 pub use page::trace::trace_html;

@@ -21,7 +21,7 @@ mod regime;
 mod stepped;
 mod study;
 
-pub use ask::given_report::report_file;
+pub use ask::given_report::{report_file, report_text};
 pub use ask::initial::{Filled, InitialSpec};
 pub use ask::length::RunLength;
 pub use ask::saved::{Snapshot, unnamed};

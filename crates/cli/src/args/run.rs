@@ -221,8 +221,8 @@ pub(crate) struct DemoArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct RerunArgs {
-    /// A report.json, or a comparison.json, of which every run is repeated; a folder with one of them, or the
-    /// page beside it; or the folder of `wordline serve --session`
+    /// A report.json, a comparison.json or a report.html, of which every run is repeated; a folder with one of
+    /// them; or the folder of `wordline serve --session`
     pub(crate) report: PathBuf,
     /// Where the trace is now, if it is not where the report found it
     #[arg(long, value_name = "FILE")]
@@ -237,7 +237,7 @@ pub(crate) struct RerunArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct WhyArgs {
-    /// A report.json, or a comparison.json with --scheme; a folder with one of them, or the page beside it
+    /// A report.json, or a comparison.json with --scheme; a folder with one of them, or their page
     pub(crate) report: PathBuf,
     /// Numbers of requests, counted from 0, as `run --completions` has them
     #[arg(value_name = "N")]

@@ -19,6 +19,15 @@ use crate::words::{number, reach, rows, steady};
 /// `docs/not-modelled.md`, for every report.
 pub const NOT_MODELLED: &str = include_str!("../../../../docs/not-modelled.md");
 
+/// What stands before the data that a page carries.
+const DATA: &str = "<script type=\"application/json\" id=\"data\">";
+
+/// The data that a page of a comparison or of a run carries, a report or a comparison as JSON; `None` in other pages.
+pub fn data_of(page: &str) -> Option<&str> {
+    let (_, data) = page.split_once(DATA)?;
+    Some(data.split_once("</script>")?.0)
+}
+
 /// Points of one curve in a page of one or two runs; more runs share as many, so that the page
 /// stays small. The figures as files have them all.
 const POINTS: usize = 256;
@@ -157,6 +166,11 @@ impl Page {
             }
             out.push_str("</tbody>\n");
         });
+        // A page alone is enough to repeat its runs. JSON of finite numbers cannot fail.
+        if let Ok(json) = comparison.carried() {
+            self.push(format_args!("{DATA}{}</script>\n", json.replace('<', "\\u003c")));
+            self.command("The same runs from this page alone, anywhere:", "wordline rerun report.html");
+        }
         self.end_section();
     }
 

@@ -20,7 +20,7 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast, leadi
     if leading.rows.is_empty() {
         return;
     }
-    page.text.push_str("<div id=\"decision\">\n<div>\n");
+    page.text.push_str("<div id=\"decision\">\n<h2 class=\"away\">Decision</h2>\n<div>\n");
     measures(&mut page.text, comparison, cast, leading);
     let _ = writeln!(
         page.text,

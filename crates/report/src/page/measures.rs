@@ -202,10 +202,12 @@ fn by_scheme(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[G
         })
         .collect();
     table(out, "byscheme", "Measures by scheme", |out| {
-        out.push_str("<thead><tr class=\"over\"><th scope=\"col\"></th>");
+        out.push_str("<thead><tr class=\"over\"><td></td>");
         for (title, rows) in &shown {
-            let title = if rows.len() == 1 { "" } else { title };
-            let _ = write!(out, "<th scope=\"colgroup\" colspan=\"{}\">{title}</th>", rows.len());
+            let _ = match rows.len() {
+                1 => write!(out, "<td></td>"),
+                n => write!(out, "<th scope=\"colgroup\" colspan=\"{n}\">{title}</th>"),
+            };
         }
         out.push_str("</tr>\n<tr><th scope=\"col\">scheme</th>");
         for row in shown.iter().flat_map(|(_, rows)| firsts(rows)) {

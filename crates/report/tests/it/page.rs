@@ -197,7 +197,7 @@ fn names_cannot_become_markup() {
     let c = sample::hostile();
     let page = html(&c);
     assert_eq!(page.matches("<script>").count(), 1, "only our own");
-    assert_eq!(page.matches("</script>").count(), 1);
+    assert_eq!(page.matches("</script>").count(), 2, "and the data");
     assert_eq!(page.matches("</style>").count(), 1);
     assert!(!page.contains('\u{1b}'));
     for f in figures(&c) {
@@ -516,4 +516,23 @@ fn no_legend_has_two_swatches_of_one_colour() {
         legends += usize::from(!colours.is_empty());
     }
     assert!(legends >= 5, "{legends} legends");
+}
+
+#[test]
+fn a_page_carries_what_a_rerun_takes() {
+    let c = sample::hostile();
+    let data = wordline_report::data_of(&html(&c)).expect("data").to_string();
+    assert!(!data.contains('<'));
+    let carried = Comparison::from_json(&data).unwrap();
+    for (was, is) in c.reports.iter().zip(&carried.reports) {
+        assert_eq!(
+            (&is.config, &is.result_hash, &is.latency_us),
+            (&was.config, &was.result_hash, &was.latency_us)
+        );
+        assert!(is.timeline.write_mb_per_s.is_empty() && is.block_map.frames.is_empty());
+    }
+    let one = Comparison::new(vec![sample::two().reports.remove(0)]);
+    let page = html(&one);
+    let report = wordline_report::Report::from_json(wordline_report::data_of(&page).unwrap()).unwrap();
+    assert_eq!(report.result_hash, one.reports[0].result_hash);
 }
