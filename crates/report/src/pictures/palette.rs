@@ -183,6 +183,18 @@ mod tests {
     }
 
     #[test]
+    fn sheet_has_the_colours_of_causes_and_parts() {
+        const SHEET: &str = include_str!("../../assets/page.css");
+        let causes = stack().into_iter().map(|key| (key, cause(key)));
+        for (key, colour) in causes.chain(LATENCY_PARTS) {
+            assert!(SHEET.contains(&format!(".k-{key} {{ background: {colour} !important; }}")), "{key}");
+        }
+        for colour in [BASELINE, WINNER, OTHER] {
+            assert!(SHEET.contains(colour), "{colour}");
+        }
+    }
+
+    #[test]
     fn causes_stack_in_the_order_of_the_house() {
         assert_eq!(stack(), ["host", "gc", "migration", "reprogram", "pad", "metadata"]);
     }
