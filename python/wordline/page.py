@@ -119,7 +119,9 @@ def _table(match: re.Match[str], number: int) -> str:
         return _CELL.sub(cell, row[0])
 
     table = re.sub(r"<tr>.*?</tr>", in_row, match[0], flags=re.S)
-    box = f'class="scroll" tabindex="0" role="region" aria-label="Table {number}"'
+    head = [_plain(content) for _, _, content in _CELL.findall(rows[0])] if rows else []
+    name = html.escape(f"Table {number}: {', '.join(head)}"[:120])
+    box = f'class="scroll" tabindex="0" role="region" aria-label="{name}"'
     return f"<div {box}>\n{table}\n</div>"
 
 

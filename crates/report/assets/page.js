@@ -238,7 +238,7 @@
         return { region, mode, state, colour, cls };
       });
       const frames = g.dataset.frames.split(";").map((f) => { const [at, cells, live] = f.split(" "); return { at: Number(at), cells, live }; });
-      const [top, wide, high, columns] = ["top", "wide", "high", "columns"].map((k) => Number(g.dataset[k]));
+      const [left, top, wide, high, columns] = ["left", "top", "wide", "high", "columns"].map((k) => Number(g.dataset[k]));
       // Where each cell lies, and which block it is.
       const cells = [];
       let line = 0;
@@ -247,7 +247,7 @@
           cells.push({ plane, block: first + i * every, column: i % columns, line: line + Math.floor(i / columns) });
         line += Math.ceil(count / columns);
       }
-      for (const cell of cells) Object.assign(cell, { x: cell.column * wide, y: top + cell.line * high });
+      for (const cell of cells) Object.assign(cell, { x: left + cell.column * wide, y: top + cell.line * high });
       return { g, name: g.dataset.name, legend, frames, cells, wide, high, frame: frames.at(-1) };
     });
     const letter = (c) => { const n = c.charCodeAt(0); return n >= 97 ? n - 71 : n - 65; };

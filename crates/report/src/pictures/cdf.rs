@@ -84,7 +84,7 @@ pub(crate) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
         names => format!(" Under {} a {} takes no time, and has no curve.", names.join(", "), requests.one),
     };
     let grey =
-        if many { format!(" The thin dark line is {}.", cast.labels[cast.baseline]) } else { String::new() };
+        if many { format!(" The thin line is {}.", cast.labels[cast.baseline]) } else { String::new() };
     Some(Figure {
         name: requests.name.into(),
         caption: format!(

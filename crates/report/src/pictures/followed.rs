@@ -64,11 +64,8 @@ fn picture(cast: &Cast, name: &str, file: String) -> Option<Figure> {
         }
     }
     let behind = many && tracks.iter().any(|(run, _)| *run == cast.baseline);
-    let grey = if behind {
-        format!(" The thin dark line is {}.", cast.labels[cast.baseline])
-    } else {
-        String::new()
-    };
+    let grey =
+        if behind { format!(" The thin line is {}.", cast.labels[cast.baseline]) } else { String::new() };
     Some(Figure {
         name: file.into(),
         title: name.to_string(),

@@ -379,7 +379,7 @@ pub(crate) fn overlaid(cast: &Cast, slow: &Slow) -> Option<Figure> {
         name: slow.name.into(),
         title: slow.title.to_string(),
         caption: if tracks.len() > TOGETHER {
-            format!("{} The thin dark line is {}.", slow.caption, cast.labels[cast.baseline])
+            format!("{} The thin line is {}.", slow.caption, cast.labels[cast.baseline])
         } else {
             slow.caption.to_string()
         },
