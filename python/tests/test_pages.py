@@ -141,7 +141,7 @@ def test_a_page_fits_its_window_and_can_be_read_by_day_and_by_night(made, browse
     browsers.is_readable(browser, made[kind])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "hostile"])
 def test_a_page_has_no_barrier(made, browser, kind):
     browsers.has_no_barrier(browser, made[kind])
 
@@ -161,9 +161,10 @@ def test_first_screen_answers_what_is_asked(made, browser, kind):
     for part in ("#verdict", "#certainty", "#tradeoff", "[data-measure='waf.total']"):
         box = tab.locator(part).first.bounding_box()
         assert box["y"] + box["height"] <= 900, part
-    tail = tab.locator("[data-measure='latency_us.write.p999']")
-    schemes = tail.get_attribute("data-best").split(", ")
-    assert all(name in tail.inner_text() for name in schemes[:2]) or len(schemes) > 2
+    tail = tab.locator("[data-measure='latency_us.write.p999']").get_attribute("data-best")
+    said = tab.locator("#decision").inner_text()
+    best = tail.split(", ") if tail else []
+    assert len(best) > 2 or all(name in said for name in best), (best, said)
     assert "runs steady" in tab.locator("#certainty").inner_text()
     # Why is it slow: its section is one click away, and that unfolds it.
     why = tab.locator("details#why")
@@ -272,5 +273,7 @@ def test_a_command_is_copied_without_what_binds_text(made, browser):
 
 def test_one_warning_of_many_schemes_is_said_once(made):
     text = made["comparison of many"].read_text()
+    # But for the data that the page carries.
+    text = re.sub(r'<script type="application/json".*?</script>', "", text, flags=re.S)
     for hint in ("requests came faster", "no collection happened"):
         assert text.count(hint) <= 1, hint
