@@ -48,14 +48,14 @@ fn largest(parts: &[(String, f64)]) -> String {
 /// Where the mean latency goes, of writes, or of reads where nothing is written.
 fn why(cast: &Cast) -> String {
     let written = cast.reports.iter().any(|r| r.latency_us.write.is_some());
-    let (what, pick): (_, fn(&Report) -> &BTreeMap<String, f64>) = match written {
-        true => ("write", |r| &r.latency_parts_us.write),
-        false => ("read", |r| &r.latency_parts_us.read),
+    let what = if written { "write" } else { "read" };
+    let pick = |r: &Report| -> BTreeMap<String, f64> {
+        let parts = &r.latency_parts_us;
+        if written { parts.write.clone() } else { parts.read.clone() }
     };
     let parts = |run: usize| -> Vec<(String, f64)> {
-        let keys = pick(&cast.reports[run]).keys();
         let of = |key: &String| mean(&cast.reports[run], &|r| pick(r).get(key).copied()).unwrap_or(0.0);
-        keys.map(|key| (latency_part(key), of(key))).collect()
+        pick(&cast.reports[run]).keys().map(|key| (latency_part(key), of(key))).collect()
     };
     let whole = |run: usize| Some(parts(run).iter().map(|p| p.1).sum::<f64>()).filter(|sum| *sum > 0.0);
     let each = spoken_of(cast, whole).into_iter().filter_map(|run| {
@@ -88,10 +88,8 @@ fn programs(cast: &Cast) -> String {
 /// Median and tail.
 fn tails(cast: &Cast) -> String {
     let written = cast.reports.iter().any(|r| r.latency_us.write.is_some());
-    let (what, pick): (_, fn(&Report) -> Option<crate::schema::report::Latency>) = match written {
-        true => ("Writes", |r| r.latency_us.write),
-        false => ("Reads", |r| r.latency_us.read),
-    };
+    let what = if written { "Writes" } else { "Reads" };
+    let pick = |r: &Report| if written { r.latency_us.write } else { r.latency_us.read };
     let p999 = |run: usize| mean(&cast.reports[run], &|r| pick(r).map(|l| l.p999));
     let each = spoken_of(cast, p999).into_iter().filter_map(|run| {
         let p50 = mean(&cast.reports[run], &|r| pick(r).map(|l| l.p50))?;
