@@ -19,7 +19,8 @@ pub fn report_text(named: &Path) -> Result<(PathBuf, String), RunError> {
         std::fs::read_to_string(path).map_err(wrong)
     };
     if !named.is_dir() && is_page(named)? {
-        if let Some(data) = data_of(&read(named)?) {
+        let text = read(named)?;
+        if let Some(data) = data_of(&text) {
             return Ok((named.to_path_buf(), data.to_string()));
         }
     }
