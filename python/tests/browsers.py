@@ -28,6 +28,23 @@ def browser():
         browser.close()
 
 
+def has_no_barrier(browser, page: Path) -> None:
+    """Assert that axe-core finds nothing on a page with all its folds open."""
+    axe = pytest.importorskip("axe_playwright_python", reason="needs axe-playwright-python")
+    script = (Path(axe.__file__).parent / "axe.min.js").read_text()
+    tab = browser.new_page()
+    tab.goto(page.as_uri())
+    tab.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+    tab.evaluate(script)
+    # Contrast, which takes axe-core longest, `is_readable` checks of every text.
+    rules = "{ 'color-contrast': { enabled: false } }"
+    asked = f"axe.run(document, {{ resultTypes: ['violations'], rules: {rules} }})"
+    found = tab.evaluate(asked)["violations"]
+    tab.close()
+    said = [f"{v['id']}: {v['help']}: {[n['html'][:200] for n in v['nodes'][:3]]}" for v in found]
+    assert not said, "\n".join(said)
+
+
 def is_readable(browser, page: Path) -> None:
     """Assert that a page fits its window, on a telephone and on a desk, by day and by night."""
     tab = browser.new_page()

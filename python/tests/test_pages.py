@@ -60,6 +60,9 @@ def made(tmp_path_factory):
     compared = json.loads((folder / "many" / "comparison.json").read_text())
     reports = [json.dumps(r) for r in compared["reports"]]
     assert len(reports) >= 15
+    two = ["--scheme=conventional", "--scheme=slc-cache"]
+    command(folder, "compare", *SMALL, *two, "--out", "two")
+    of["comparison of two of files"] = folder / "two" / "report.html"
 
     def keep(name: str, text: str) -> None:
         of[name] = folder / f"{name.replace(' ', '-')}.html"
@@ -138,6 +141,74 @@ def test_a_page_fits_its_window_and_can_be_read_by_day_and_by_night(made, browse
     browsers.is_readable(browser, made[kind])
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "hostile"])
+def test_a_page_has_no_barrier(made, browser, kind):
+    browsers.has_no_barrier(browser, made[kind])
+
+
+def unfolded(browser, page: Path):
+    tab = browser.new_page()
+    tab.goto(page.as_uri())
+    tab.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+    return tab
+
+
+@pytest.mark.parametrize("kind", ["comparison of many", "replicas", "comparison of two"])
+def test_first_screen_answers_what_is_asked(made, browser, kind):
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto(made[kind].as_uri())
+    # Which has the lowest p99.9, is it sure, and what does it cost?
+    for part in ("#verdict", "#certainty", "#tradeoff", "[data-measure='waf.total']"):
+        box = tab.locator(part).first.bounding_box()
+        assert box["y"] + box["height"] <= 900, part
+    tail = tab.locator("[data-measure='latency_us.write.p999']").get_attribute("data-best")
+    said = tab.locator("#decision").inner_text()
+    best = tail.split(", ") if tail else []
+    assert len(best) > 2 or all(name in said for name in best), (best, said)
+    assert "runs steady" in tab.locator("#certainty").inner_text()
+    # Why is it slow: its section is one click away, and that unfolds it.
+    why = tab.locator("details#why")
+    assert "Mean write latency" in why.locator("summary").inner_text()
+    assert why.get_attribute("open") is None
+    tab.locator(".contents a[href='#why']").click()
+    assert tab.locator("#write-latency-parts").is_visible()
+    assert why.bounding_box()["y"] < 900
+    tab.close()
+
+
+def test_page_of_many_schemes_is_short_light_and_soon_there(made, browser):
+    page = made["comparison of many"]
+    assert page.stat().st_size <= 1_500_000
+    for width, height, screens in ((1280, 900, 2.3), (375, 800, 4.3)):
+        tab = browser.new_page(viewport={"width": width, "height": height})
+        tab.goto(page.as_uri())
+        tall = tab.evaluate("document.documentElement.scrollHeight")
+        assert tall <= screens * height, f"{tall / height:.2f} screens of {width}x{height}"
+        tab.close()
+
+
+def test_a_page_alone_repeats_its_runs(made, tmp_path):
+    alone = tmp_path / "sent.html"
+    alone.write_bytes(made["comparison of two of files"].read_bytes())
+    command(tmp_path, "rerun", alone)
+
+
+def test_print_and_keyboard_reach_every_section(made, browser):
+    tab = browser.new_page()
+    tab.goto(made["comparison of two"].as_uri())
+    tab.emulate_media(media="print")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert tab.locator("details.part:not([open])").count() == 0
+    assert not tab.locator(".contents").is_visible()
+    tab.emulate_media(media="screen")
+    tab.reload()
+    summary = tab.locator("details#latency > summary")
+    summary.focus()
+    tab.keyboard.press("Enter")
+    assert tab.locator("#write-latency-cdf").is_visible()
+    tab.close()
+
+
 def test_a_page_is_whole_without_its_script(made, browser):
     tab = browser.new_page(java_script_enabled=False)
     tab.set_viewport_size({"width": 375, "height": 900})
@@ -149,8 +220,7 @@ def test_a_page_is_whole_without_its_script(made, browser):
 
 
 def test_a_name_in_the_legend_hides_its_curve_and_shows_it_again(made, browser):
-    tab = browser.new_page()
-    tab.goto(made["comparison of two"].as_uri())
+    tab = unfolded(browser, made["comparison of two"])
     curve = tab.locator("#read-latency-cdf g.series").nth(1)
     name = tab.locator("#read-latency-cdf text[data-run='1']").first
     shown = "(e) => getComputedStyle(e).display"
@@ -163,20 +233,18 @@ def test_a_name_in_the_legend_hides_its_curve_and_shows_it_again(made, browser):
 
 
 def test_every_picture_is_read_by_arrow_keys(made, browser):
-    tab = browser.new_page()
     for kind in ("comparison of two", "comparison of many"):
-        tab.goto(made[kind].as_uri())
+        tab = unfolded(browser, made[kind])
         said = tab.evaluate(WALK)
         assert len(said) > 10
         for title, text in said:
             assert text, f"{kind}, {title}: nothing is said"
             assert not any(bad in text for bad in ("NaN", "Infinity", "undefined")), text
-    tab.close()
+        tab.close()
 
 
 def test_the_map_of_blocks_moves_through_time(made, browser):
-    tab = browser.new_page()
-    tab.goto(made["comparison of two"].as_uri())
+    tab = unfolded(browser, made["comparison of two"])
     drawn = "[...document.querySelectorAll('g.map')].map((g) => g.innerHTML).join()"
     slider = tab.locator(".scrub input")
     end = tab.evaluate(drawn)
@@ -205,5 +273,7 @@ def test_a_command_is_copied_without_what_binds_text(made, browser):
 
 def test_one_warning_of_many_schemes_is_said_once(made):
     text = made["comparison of many"].read_text()
+    # But for the data that the page carries.
+    text = re.sub(r'<script type="application/json".*?</script>', "", text, flags=re.S)
     for hint in ("requests came faster", "no collection happened"):
         assert text.count(hint) <= 1, hint

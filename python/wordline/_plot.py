@@ -22,21 +22,34 @@ _CAUSES = {
 }
 #: What takes less stands here on a logarithmic scale.
 _LEAST_US = 1.0
+#: Widths of a new picture in inches: a column of a two-column paper, and both.
+WIDTHS = {"column": 3.35, "page": 7.0}
+#: Lines and markers go with the colours, so that a copy in grey can be read.
+_DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+#: Shares of requests that have a tick, in per cent.
+_SHARES = (0, 25, 50, 90, 99, 99.9, 99.99)
+#: The scale of shares is even up to here, in per cent, and has half of the height there.
+_EVEN = 90.0
 _UNITS = {"us": "µs", "mb_per_s": "MB/s", "requests": "requests a bin", "blocks": "blocks"}
 
 
 class Plot:
     """Ways to draw a report, or several side by side.
 
-    Every method takes ``ax``, matplotlib axes to draw on; new ones are made if it is not given.
+    Every method takes ``ax``, matplotlib axes to draw on; new ones are made if it is not given,
+    ``width`` wide: ``column`` (3.35 in) or ``page`` (7 in). Saved as PDF they embed Type 42 fonts.
     """
 
     def __init__(self, reports: Sequence[Any]) -> None:
         """Take reports, the baseline first."""
         self._reports = list(reports)
 
-    def latency(self, op: str = "write", *, ax: Axes | None = None) -> Axes:
+    def latency(self, op: str = "write", *, ax: Axes | None = None, width: str = "page") -> Axes:
         """Draw the cumulative distribution of latencies, in microseconds on a logarithmic scale.
+
+        The share is even up to 90 %, above it each step is ten times rarer, up to p99.99, as on
+        the pages.
 
         Parameters
         ----------
@@ -53,19 +66,30 @@ class Plot:
         found = [(name, getattr(r.latency_cdf, op)) for name, r in self._named()]
         if not any(len(cdf) for _, cdf in found):
             raise _wordline.UserError(f"no {op} has completed, so no latency can be plotted")
-        at = _axes(ax)
-        inks = self._inks()
+        at = _axes(ax, width)
+        looks = self._looks()
         for name, cdf in found:
             if not len(cdf):
                 continue
             us, share = cdf.T
             # What takes no time has no place on the scale: it stands at the left edge.
-            how: dict[str, Any] = {"color": inks[name], "label": name}
-            at.plot(us.clip(min=_LEAST_US), 100 * share, drawstyle="steps-post", **how)
-        at.set(xscale="log", xlabel=f"{op} latency, µs", ylabel=f"share of {op}s, %", ylim=(0, 101))
+            at.plot(
+                us.clip(min=_LEAST_US),
+                (100 * share).clip(max=_SHARES[-1]),
+                drawstyle="steps-post",
+                markevery=0.12,
+                label=name,
+                **looks[name],
+            )
+        at.set_yscale("function", functions=(_height, _share))
+        at.set_yticks(_SHARES, [f"{share:g}" for share in _SHARES])
+        at.set(xscale="log", xlabel=f"{op} latency, µs", ylabel=f"share of {op}s, %")
+        at.set_ylim(0, _SHARES[-1])
         return self._legend(at)
 
-    def timeline(self, series: str = "write_mb_per_s", *, ax: Axes | None = None) -> Axes:
+    def timeline(
+        self, series: str = "write_mb_per_s", *, ax: Axes | None = None, width: str = "page"
+    ) -> Axes:
         """Draw a series of the timeline over simulated seconds.
 
         Parameters
@@ -83,17 +107,17 @@ class Plot:
         known = [n for n in self._reports[0].timeline if n != "bin_s"]
         if series not in known:
             raise _wordline.UserError(f"series={series!r}: allowed are {', '.join(known)}")
-        at = _axes(ax)
-        inks = self._inks()
+        at = _axes(ax, width)
+        looks = self._looks(marked=False)
         for name, report in self._named():
             values = report.timeline[series]
             seconds = (np.arange(len(values)) + 0.5) * report.timeline.bin_s
-            at.plot(seconds, values, color=inks[name], label=name, linewidth=1.2)
+            at.plot(seconds, values, label=name, **looks[name])
         at.set(xlabel="simulated time, s", ylabel=_label(series))
         at.set_ylim(bottom=0)
         return self._legend(at)
 
-    def metrics(self, name: str, *, ax: Axes | None = None) -> Axes:
+    def metrics(self, name: str, *, ax: Axes | None = None, width: str = "page") -> Axes:
         """Draw a metric that schemes record, over the pages that the host wrote.
 
         Parameters
@@ -111,22 +135,22 @@ class Plot:
         if name not in known:
             allowed = ", ".join(known) or "none: no scheme here has metrics"
             raise _wordline.UserError(f"name={name!r}: allowed are {allowed}")
-        at = _axes(ax)
-        inks = self._inks()
+        at = _axes(ax, width)
+        looks = self._looks(marked=False)
         for label, metrics in of:
             if name in metrics:
                 pages, values = metrics[name].T
-                at.step(pages, values, where="post", color=inks[label], label=label, linewidth=1.2)
+                at.step(pages, values, where="post", label=label, **looks[label])
         at.set(xlabel="pages that the host wrote", ylabel=name)
         return self._legend(at)
 
-    def followed(self, name: str, *, ax: Axes | None = None) -> Axes:
+    def followed(self, name: str, *, ax: Axes | None = None, width: str = "page") -> Axes:
         """Draw `metrics`, under its name before version 0.2."""
-        return self.metrics(name, ax=ax)
+        return self.metrics(name, ax=ax, width=width)
 
-    def waf(self, *, ax: Axes | None = None) -> Axes:
+    def waf(self, *, ax: Axes | None = None, width: str = "page") -> Axes:
         """Draw what was programmed for each byte of the host, by what it was for."""
-        at = _axes(ax)
+        at = _axes(ax, width)
         names, left = [], [0.0] * len(self._reports)
         parts: list[Mapping[str, Any]] = []
         for name, report in self._named():
@@ -150,6 +174,19 @@ class Plot:
         names = [r.config.scheme.spelling for r in self._reports]
         return list(zip(names, self._reports, strict=True))
 
+    def _looks(self, marked: bool = True) -> dict[str, dict[str, Any]]:
+        """Return colour, line and marker of each report."""
+        found = {}
+        for number, (name, ink) in enumerate(sorted(self._inks().items(), key=self._order)):
+            dashes = _DASHES[number % len(_DASHES)]
+            found[name] = {"color": ink, "linestyle": dashes, "linewidth": 1.3}
+            if marked and len(self._reports) > 1:
+                found[name] |= {"marker": _MARKERS[number % len(_MARKERS)], "markersize": 3.5}
+        return found
+
+    def _order(self, item: tuple[str, str]) -> int:
+        return [name for name, _ in self._named()].index(item[0])
+
     def _inks(self) -> dict[str, str]:
         """Return the pages' colours: grey to the baseline, if there is more than one scheme."""
         baseline, schemes = _wordline.colours()
@@ -160,20 +197,54 @@ class Plot:
         return {**others, names[0]: baseline}
 
     def _legend(self, at: Axes) -> Axes:
+        # Above the axes it covers nothing.
         if len(self._reports) > 1:
-            at.legend(frameon=False)
+            wide = at.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
+            columns = min(len(self._reports), 2 if wide < 5 else 4)
+            at.legend(
+                frameon=False,
+                ncols=columns,
+                fontsize=8,
+                loc="lower left",
+                bbox_to_anchor=(0, 1.0),
+            )
         return at
 
 
-def _axes(ax: Axes | None) -> Axes:
+def _height(share: Any) -> Any:
+    """Return where a share in per cent stands, from 0 to 1."""
+    import numpy as np
+
+    share = np.asarray(share, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rarer = -np.log10(np.clip(1 - share / 100, 1e-9, None))
+    return np.where(share <= _EVEN, share / _EVEN / 2, 0.5 + (rarer - 1) / 6)
+
+
+def _share(height: Any) -> Any:
+    """Return the share in per cent that stands at a height."""
+    import numpy as np
+
+    height = np.asarray(height, dtype=float)
+    return np.where(
+        height <= 0.5, height * 2 * _EVEN, 100 * (1 - 10.0 ** -(1 + 6 * (height - 0.5)))
+    )
+
+
+def _axes(ax: Axes | None, width: str) -> Axes:
     from wordline.commands import need
 
+    if width not in WIDTHS:
+        raise _wordline.UserError(f"width={width!r}: allowed are {', '.join(WIDTHS)}")
     if ax is not None:
         return ax
     need("sweep", ("matplotlib",))
     import matplotlib.pyplot as plt
 
-    _, made = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
+    # Conferences take no Type 3 fonts.
+    plt.rcParams.update({"pdf.fonttype": 42, "ps.fonttype": 42})
+    size = (WIDTHS[width], 2.4 if width == "column" else 3.6)
+    _, made = plt.subplots(figsize=size, layout="constrained")
     made.spines[["top", "right"]].set_visible(False)
     made.grid(color="#8884", linewidth=0.6)
     made.set_axisbelow(True)

@@ -7,6 +7,7 @@ Sheet, script and heading block are those of every other page; the extension mod
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ _WORDS = 40
 _BREAKS = re.compile(r"(?<=[-+:,=/_])(?=[^\s<&;])|(?<=\.)(?=[a-z])")
 #: Inks of `wordline.plotting`, and what the sheet calls them, so that a picture has a dark side.
 _INKS = {
+    # The baseline of pictures that were drawn when it was grey.
+    "#646c79": "--s0",
     "#000000": "--ink",
     "#111111": "--ink",
     "#333333": "--ink",
@@ -70,7 +73,8 @@ def body(markdown: str, folder: Path = Path()) -> str:
     parts = re.split(r"(<pre>.*?</pre>|<code>.*?</code>)", text, flags=re.S)
     parts[::2] = [part.replace(" ± ", "&nbsp;±&nbsp;") for part in parts[::2]]
     text = "".join(parts)
-    text = re.sub(r"<table>.*?</table>", _table, text, flags=re.S)
+    numbers = itertools.count(1)
+    text = re.sub(r"<table>.*?</table>", lambda m: _table(m, next(numbers)), text, flags=re.S)
     text = re.sub(r"<pre>(.*?)</pre>", _code, text, flags=re.S)
     pictures = _Pictures(folder)
     return re.sub(r"(?:<p>)?<img [^>]*>(?:</p>)?", pictures.inline, text)
@@ -91,7 +95,7 @@ def _plain(content: str) -> str:
     return html.unescape(re.sub(r"<[^>]*>", "", content)).strip()
 
 
-def _table(match: re.Match[str]) -> str:
+def _table(match: re.Match[str], number: int) -> str:
     """Put a table into its box, with whole names, figures to the right, room for words."""
     rows = re.findall(r"<tr>(.*?)</tr>", match[0], re.S)
     cells = [[_plain(content) for _, _, content in _CELL.findall(row)] for row in rows[1:]]
@@ -115,7 +119,10 @@ def _table(match: re.Match[str]) -> str:
         return _CELL.sub(cell, row[0])
 
     table = re.sub(r"<tr>.*?</tr>", in_row, match[0], flags=re.S)
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="Table">\n{table}\n</div>'
+    head = [_plain(content) for _, _, content in _CELL.findall(rows[0])] if rows else []
+    name = html.escape(f"Table {number}: {', '.join(head)}"[:120])
+    box = f'class="scroll" tabindex="0" role="region" aria-label="{name}"'
+    return f"<div {box}>\n{table}\n</div>"
 
 
 class _Pictures:

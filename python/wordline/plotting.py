@@ -35,6 +35,8 @@ _STYLE = {
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
     "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
     "svg.hashsalt": "wordline",
     "axes.spines.top": False,
     "axes.spines.right": False,

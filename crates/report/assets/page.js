@@ -102,7 +102,10 @@
   // A name in the picture shows or hides its curve; returns the numbers of those that are hidden.
   const legend = (svg, changed) => {
     const hidden = new Set();
-    for (const name of svg.querySelectorAll("text[data-run]")) {
+    const names = svg.querySelectorAll("text[data-run]");
+    // An image holds nothing to press.
+    if (names.length) svg.setAttribute("role", "group");
+    for (const name of names) {
       const run = name.dataset.run;
       for (const [k, v] of Object.entries({ role: "button", tabindex: 0, "aria-pressed": "true" })) name.setAttribute(k, v);
       const toggle = () => {
@@ -206,7 +209,6 @@
       const title = rect.querySelector("title");
       const says = title.textContent;
       title.remove();
-      rect.setAttribute("aria-label", says);
       return { rect, says };
     });
     let at = -1;
@@ -236,7 +238,7 @@
         return { region, mode, state, colour, cls };
       });
       const frames = g.dataset.frames.split(";").map((f) => { const [at, cells, live] = f.split(" "); return { at: Number(at), cells, live }; });
-      const [top, wide, high, columns] = ["top", "wide", "high", "columns"].map((k) => Number(g.dataset[k]));
+      const [left, top, wide, high, columns] = ["left", "top", "wide", "high", "columns"].map((k) => Number(g.dataset[k]));
       // Where each cell lies, and which block it is.
       const cells = [];
       let line = 0;
@@ -245,19 +247,27 @@
           cells.push({ plane, block: first + i * every, column: i % columns, line: line + Math.floor(i / columns) });
         line += Math.ceil(count / columns);
       }
-      for (const cell of cells) Object.assign(cell, { x: cell.column * wide, y: top + cell.line * high });
+      for (const cell of cells) Object.assign(cell, { x: left + cell.column * wide, y: top + cell.line * high });
       return { g, name: g.dataset.name, legend, frames, cells, wide, high, frame: frames.at(-1) };
     });
     const letter = (c) => { const n = c.charCodeAt(0); return n >= 97 ? n - 71 : n - 65; };
     const longest = maps.reduce((a, b) => (b.frames.length > a.frames.length ? b : a));
-    const STATES = { open: "#2f8fc4", full: "#46536b", emptied: "#c7405e", erased: "#e3e6ea", retired: "#1d232b" };
-    const REGIONS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#8d6cc4", "#7f7f14", "#c8506a", "#1f8a80"];
-    const regions = [...new Set(maps.flatMap((m) => m.legend.map((k) => k.region)).filter((r) => r))];
+    const STATES = { open: "#b0b8c1", full: "#59626d", emptied: "#c7405e", erased: "#e3e6ea", retired: "#1d232b" };
+    // Regions of one cell mode are shades of its colour.
+    const shades = new Map();
+    for (const k of maps.flatMap((m) => m.legend).filter((k) => k.region)) {
+      const of = [...shades.values()].filter((s) => s.base === k.colour).length;
+      if (!shades.has(k.region)) shades.set(k.region, { base: k.colour, of });
+    }
+    const shaded = ({ base, of }) => "#" + [1, 3, 5].map((i) => {
+      const v = parseInt(base.slice(i, i + 2), 16);
+      return Math.round(v + (of % 2 ? 255 - v : -v) * Math.min(0.75, 0.3 * Math.ceil(of / 2))).toString(16).padStart(2, "0");
+    }).join("");
     const owned = (k) => k.state === "open" || k.state === "full";
     const inks = {
       mode: (k) => ({ colour: k.colour, cls: k.cls, name: owned(k) ? k.mode.toUpperCase() : { erased: "erased", emptied: "being emptied", retired: "retired" }[k.state] }),
       state: (k) => ({ colour: STATES[k.state], cls: "b-" + k.state, name: k.state === "emptied" ? "being emptied" : k.state }),
-      region: (k) => (k.region ? { colour: REGIONS[regions.indexOf(k.region) % REGIONS.length], cls: "", name: "region " + k.region } : inks.mode(k)),
+      region: (k) => (k.region ? { colour: shaded(shades.get(k.region)), cls: "", name: "region " + k.region } : inks.mode(k)),
     };
 
     const controls = document.createElement("p");
@@ -366,12 +376,30 @@
     a.click();
   };
 
-  // A link to what is folded away unfolds it.
-  for (const link of document.querySelectorAll('a[href^="#"]'))
-    link.addEventListener("click", () => {
-      const details = document.querySelector(link.getAttribute("href") + " details");
-      if (details) details.open = true;
-    });
+  // A link to what is folded away unfolds it, and so does an address that ends in its name; paper has no folds.
+  const unfold = (id) => {
+    for (let e = id && document.getElementById(id); e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
+  };
+  for (const link of document.querySelectorAll('a[href^="#"]')) link.addEventListener("click", () => unfold(link.hash.slice(1)));
+  const arrive = () => {
+    const id = decodeURIComponent(location.hash.slice(1));
+    unfold(id);
+    if (id) document.getElementById(id)?.scrollIntoView();
+  };
+  addEventListener("hashchange", () => unfold(decodeURIComponent(location.hash.slice(1))));
+  if (location.hash) arrive();
+  addEventListener("beforeprint", () => { for (const part of document.querySelectorAll("details.part")) part.open = true; });
+
+  // The list of contents marks the section that is being read.
+  const entries = [...document.querySelectorAll(".contents a")].map((link) => ({ link, part: document.getElementById(link.hash.slice(1)) }));
+  if (entries.length) {
+    const mark = () => {
+      const read = entries.findLast(({ part }) => part && part.getBoundingClientRect().top < 90) || entries[0];
+      for (const { link } of entries) if (link === read.link) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
+    };
+    addEventListener("scroll", mark, { passive: true });
+    mark();
+  }
 
   for (const code of document.querySelectorAll(".code")) {
     const button = code.querySelector("button");

@@ -16,7 +16,7 @@ mod words;
 pub use pictures::palette;
 
 pub use fio::fio_json;
-pub use page::comparison::{NOT_MODELLED, html};
+pub use page::comparison::{NOT_MODELLED, data_of, html};
 pub use page::lifetime::lifetime_html;
 pub use page::parts::{Heading, page};
 pub use page::trace::trace_html;
@@ -33,7 +33,7 @@ pub use schema::activity::{
 pub use schema::begun::BegunSteady;
 pub use schema::blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
 pub use schema::comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
-pub use schema::decision::{Decision, Measure};
+pub use schema::decision::{Decision, Measure, Tradeoff};
 pub use schema::estimate::Estimate;
 pub use schema::jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES, QueueActivity};
 pub use schema::lifetime::{

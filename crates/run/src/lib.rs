@@ -23,7 +23,7 @@ mod study;
 
 pub use ask::initial::{Filled, InitialSpec};
 pub use ask::length::RunLength;
-pub use ask::report_path::report_file;
+pub use ask::report_path::{report_file, report_text};
 pub use ask::saved::{Snapshot, unnamed};
 pub use ask::setup::{Setup, device};
 pub use ask::spec::{

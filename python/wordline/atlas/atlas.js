@@ -243,10 +243,10 @@
     const most = Math.max(sum(of(base)), sum(of(s)), 1e-12);
     const bar = (i, who) => {
       const pieces = names.map((n, k) => [n, of(i)[n] || 0, k]).filter(([, v]) => v > 0)
-        .map(([n, v, k]) => `<span class="piece p${k % 8}" style="width:${(100 * v) / most}%" title="${escape(n.replace(/_/g, " "))}: ${amount(v, unit)}"></span>`);
+        .map(([n, v, k]) => `<span class="piece k-${escape(n)}" style="width:${(100 * v) / most}%" title="${escape(n.replace(/_/g, " "))}: ${amount(v, unit)}"></span>`);
       return `<div class="bar-row"><span>${escape(who)}</span><div class="stack">${pieces.join("")}</div><span>${amount(sum(of(i)), unit)}</span></div>`;
     };
-    const key = names.map((n, k) => `<span><span class="swatch p${k % 8}"></span>${escape(n.replace(/_/g, " "))}</span>`).join(" ");
+    const key = names.map((n, k) => `<span><span class="swatch k-${escape(n)}"></span>${escape(n.replace(/_/g, " "))}</span>`).join(" ");
     return `<h4>${title}</h4>${bar(base, d.baseline)}${s === base ? "" : bar(s, d.spelled[s][0])}<p class="key">${key}</p>`;
   };
   const detail = () => {
@@ -300,15 +300,25 @@
     for (const p of found) p.best = !found.some((o) => o !== p && sign(gain) * (o.y.log - p.y.log) <= 0 && sign(cost) * (o.x.log - p.x.log) <= 0 && (o.y.log !== p.y.log || o.x.log !== p.x.log));
     // Of a tuned scheme where it goes to from where it stands.
     const moved = found.flatMap((p) => { const t = tunedOf(d, p.name), y = t && over(ps, t.s, gain), x = t && over(ps, t.s, cost); return x && y && x.settled && y.settled ? [{ name: t.name, x, y, from: p }] : []; });
-    const W = 430, H = 330, [L, R, Tp, B] = [52, 16, 14, 46];
+    const W = 430, H = 330, [R, Tp, B] = [16, 14, 46];
     const range = (k) => { const v = [...found, ...moved].map((p) => p[k].log); const [a, b] = [Math.min(...v), Math.max(...v)]; const pad = Math.max((b - a) * 0.09, 0.03); return [a - pad, b + pad]; };
     const [x0, x1] = range("x"), [y0, y1] = range("y");
+    // Room for the longest text beside the scale, behind the axis' own.
+    const L = Math.max(52, 30 + 7 * Math.max(0, ...ticks(y0, y1).map((t) => digits(2 ** t).length)));
     const X = (v) => L + ((v - x0) / (x1 - x0)) * (W - L - R), Y = (v) => H - B - ((v - y0) / (y1 - y0)) * (H - Tp - B);
     const svg = el("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${measure(gain).label} against ${measure(cost).label}`, "font-size": 12 }, box);
-    for (const t of ticks(x0, x1)) { el("line", { class: "grid", x1: X(t), x2: X(t), y1: Tp, y2: H - B }, svg); el("text", { class: "tick", x: X(t), y: H - B + 16, "text-anchor": "middle" }, svg, digits(2 ** t)); }
+    let right = -Infinity;
+    for (const t of ticks(x0, x1)) {
+      el("line", { class: "grid", x1: X(t), x2: X(t), y1: Tp, y2: H - B }, svg);
+      // A text that would lie on the one before it, or beyond the edge, is left out.
+      const half = 3.6 * digits(2 ** t).length;
+      if (X(t) - half < right + 6 || X(t) + half > W) continue;
+      right = X(t) + half;
+      el("text", { class: "tick", x: X(t), y: H - B + 16, "text-anchor": "middle" }, svg, digits(2 ** t));
+    }
     for (const t of ticks(y0, y1)) { el("line", { class: "grid", x1: L, x2: W - R, y1: Y(t), y2: Y(t) }, svg); el("text", { class: "tick", x: L - 6, y: Y(t) + 4, "text-anchor": "end" }, svg, digits(2 ** t)); }
     const front = found.filter((p) => p.best).sort((a, b) => a.x.log - b.x.log);
-    el("polyline", { points: front.map((p) => `${X(p.x.log)},${Y(p.y.log)}`).join(" "), fill: "none", stroke: "var(--link)", "stroke-width": 1.5, opacity: 0.6 }, svg);
+    el("polyline", { points: front.map((p) => `${X(p.x.log)},${Y(p.y.log)}`).join(" "), fill: "none", stroke: "var(--s1)", "stroke-width": 1.5, opacity: 0.6 }, svg);
     for (const p of moved) {
       el("line", { x1: X(p.from.x.log), y1: Y(p.from.y.log), x2: X(p.x.log), y2: Y(p.y.log), stroke: "var(--soft)", "stroke-dasharray": "2 2" }, svg);
       const c = el("circle", { cx: X(p.x.log), cy: Y(p.y.log), r: 3.5, style: "pointer-events: all; fill: var(--card); stroke: var(--soft)" }, svg);
@@ -316,7 +326,7 @@
     }
     for (const p of found.filter((q) => !q.best).concat(front)) {
       const plain = p.name === d.baseline;
-      const c = el("circle", { cx: X(p.x.log), cy: Y(p.y.log), r: p.best || plain ? 5 : 3.5, style: `pointer-events: all; fill: ${plain ? "var(--ink)" : p.best ? "var(--link)" : "var(--soft)"}; opacity: ${p.best || plain ? 1 : 0.55}` }, svg);
+      const c = el("circle", { cx: X(p.x.log), cy: Y(p.y.log), r: p.best || plain ? 5 : 3.5, style: `pointer-events: all; fill: ${plain ? "var(--s0)" : p.best ? "var(--s1)" : "var(--other)"}; opacity: ${p.best || plain ? 1 : 0.55}` }, svg);
       el("title", {}, c, `${p.name}: ${measure(gain).label} ${ratio(p.y)}×, ${measure(cost).label} ${ratio(p.x)}×`);
     }
     // Names of the frontier, each where no other stands.

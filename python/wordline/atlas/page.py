@@ -162,7 +162,8 @@ read.</p></noscript>
 <section class="atlas">
 <h2>Every scheme</h2>
 <div class="controls">{_select("columns", "columns")}{_select("pairs", "schemes")}{tuned}</div>
-<div class="scroll"><table id="atlas-map" class="map"></table></div>
+<div class="scroll" tabindex="0" role="region" aria-label="Every scheme"><table id="atlas-map"
+class="map"></table></div>
 <p class="caption">Each figure is over the plain drive's under the same conditions with the same
 seeds, a geometric mean over the conditions. <span class="swatch gain"></span>better,
 <span class="swatch loss"></span>worse, the deeper the more; <span class="swatch chance"></span>grey

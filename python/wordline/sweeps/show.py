@@ -9,10 +9,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as Shown
 
-from wordline import Report, Run
+import wordline
+from wordline import Report, Run, _wordline
 from wordline import page as pages
 from wordline.commands import message
-from wordline.runs import stand_ins
+from wordline.runs import Runner, stand_ins
+from wordline.sweeps import heat
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.paired import Differences
 from wordline.sweeps.table import Row, Table, traceback_there
@@ -85,7 +87,7 @@ def page(
     """Write the page of a sweep, with the frontier if it has one; return what was written."""
     first = grid.points[0]
     fixed = {k: v for k, v in first.at.items() if k not in table.axes}
-    text = f"# A sweep of {len(grid.points)} combinations\n\n"
+    text = ""
     seeds = [run.seed for run in first.runs]
     each = f"{len(seeds)} runs of each with the seeds {seeds[0]} to {seeds[-1]}"
     each = each if len(seeds) > 1 else f"one run of each with the seed {seeds[0]}"
@@ -98,8 +100,11 @@ def page(
             f"{number}. {_name(row, table.axes)}\n" for number, row in enumerate(best, 1)
         )
         text += "\n"
-    head, right = [*table.axes, *table.paths], len(table.paths)
+    text += "<details><summary>All figures</summary>\n\n"
+    names = heat.names(table.paths)
+    head, right = [*table.axes, *(names[path] for path in table.paths)], len(table.paths)
     text += pages.table(head, table.printed(), right)
+    text += "\n</details>\n"
     if changes is not None:
         text += f"\n## Change from {changes.over} {changes.baseline}\n\n"
         text += "Per cent, paired by seed, with 95 % intervals.\n\n"
@@ -115,5 +120,23 @@ def page(
     text += "Reports of all runs: `runs/`.\n"
     path = folder / "index.html"
     lead = f"Varied: {', '.join(table.axes)}; {each}."
-    path.write_text(pages.to_html(text, folder, lead=lead, facts=facts), encoding="utf-8")
+    said = heat.verdict(table)
+    written = _wordline.page(
+        title=f"A sweep of {len(grid.points)} combinations",
+        lead=f"{said} {lead}".strip(),
+        facts=facts,
+        command=heat.command(grid),
+        body=heat.tables(table, runs_of(grid, folder)) + pages.body(text, folder),
+        footer=[f"Wordline {wordline.__version__}"],
+    )
+    path.write_text(written, encoding="utf-8")
     return [path]
+
+
+def runs_of(grid: Grid, folder: Path) -> dict[int, str]:
+    """Return for each combination, by its place in the grid, the report of its first run."""
+    runner = Runner(folder / "runs")
+    if not runner.folder.is_dir():
+        return {}
+    paths = ((number, runner.path(point.runs[0])) for number, point in enumerate(grid.points))
+    return {number: f"runs/{path.name}" for number, path in paths if path.is_file()}

@@ -220,8 +220,8 @@ pub(crate) struct DemoArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct RerunArgs {
-    /// A report.json; a comparison.json, of which every run is repeated; a folder with one of them, or its
-    /// page; or a folder of `wordline serve --session`
+    /// A report.json, a comparison.json or a report.html, of which every run is repeated; a folder with one of
+    /// them; or the folder of `wordline serve --session`
     pub(crate) report: PathBuf,
     /// Path of the trace, if it has moved since the report was written
     #[arg(long, value_name = "FILE")]
@@ -236,7 +236,7 @@ pub(crate) struct RerunArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct WhyArgs {
-    /// A report.json, or a comparison.json with --scheme; a folder with one of them, or its page
+    /// A report.json, or a comparison.json with --scheme; a folder with one of them, or their page
     pub(crate) report: PathBuf,
     /// Request numbers, counted from 0, as in `run --completions`
     #[arg(value_name = "N")]

@@ -272,9 +272,8 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
 
 /// The reports in a file, in a folder or beside a page, and whether it is a comparison.
 pub(crate) fn reports_of(named: &Path) -> Result<(Vec<Report>, bool), Failure> {
-    let path = &wordline_run::report_file(named)?;
+    let (path, text) = wordline_run::report_text(named)?;
     let wrong = |what: String| Failure::Input(format!("{}: {what}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
     let value: serde_json::Value =
         serde_json::from_str(&text).map_err(|e| wrong(format!("invalid JSON: {e}")))?;
     let schema = value.get("schema").and_then(|s| s.as_str()).unwrap_or_default();

@@ -1,22 +1,32 @@
 //! The page of a comparison, or of one run.
 
-use crate::page::parts::{Heading, Page, named, soft};
-use crate::page::{conditions, config, jobs, measures};
+use crate::page::parts::{Heading, Page, named, soft, table};
+use crate::page::{conditions, config, decision, findings, jobs, measures};
 use crate::pictures::cast::Cast;
 use crate::pictures::sections::Section;
 use crate::pictures::svg::escape;
 use crate::schema::comparison::Comparison;
 use crate::schema::report::Report;
-use crate::words::command::shell_lines;
+use crate::words::command::{quoted, shell_lines};
+use crate::words::decision::leading;
 use crate::words::facts::facts;
 use crate::words::hints::hints;
-use crate::words::labels::replicas;
 use crate::words::names::device_label;
 use crate::words::said::Said;
-use crate::words::{number, reach, steady};
+use crate::words::verdict::headline;
+use crate::words::{number, reach, rows, steady};
 
 /// `docs/not-modelled.md`, for every report.
 pub const NOT_MODELLED: &str = include_str!("../../../../docs/not-modelled.md");
+
+/// What stands before the data that a page carries.
+const DATA: &str = "<script type=\"application/json\" id=\"data\">";
+
+/// The data that a page of a comparison or of a run carries, a report or a comparison as JSON; `None` in other pages.
+pub fn data_of(page: &str) -> Option<&str> {
+    let (_, data) = page.split_once(DATA)?;
+    Some(data.split_once("</script>")?.0)
+}
 
 /// Points of one curve in a page of one or two runs; more runs share as many, so that the page
 /// stays small. The figures as files have them all.
@@ -26,45 +36,38 @@ const POINTS: usize = 256;
 pub fn html(comparison: &Comparison) -> String {
     let runs = comparison.reports.len();
     let cast = Cast::new(comparison, (2 * POINTS / runs.max(1)).clamp(40, POINTS));
-    let title = title(comparison, &cast);
-    let mut page = Page::begin(&title);
-    page.header(comparison, &cast, title);
+    let leading = leading(comparison);
+    let mut page = Page::begin(&title(comparison, &cast));
+    page.header(comparison, &cast);
     page.text.push_str("<main>\n");
-    page.states(comparison, &cast);
     let limits = reach::sentences(&comparison.reports, &cast.labels);
     page.notes("Limits", "", &limits.into_iter().map(|said| ("warn", said)).collect::<Vec<_>>());
-    let hints: Vec<_> = hints(&comparison.reports).into_iter().map(|said| ("warn", said)).collect();
-    page.notes("Hints", "", &hints);
-    // A narrow table leaves room for the latencies beside it; one with intervals is not narrow.
-    let beside = runs <= 2 && replicas(&comparison.reports).is_none();
+    decision::write(&mut page, comparison, &cast, &leading);
+    page.contents();
     if runs > 0 {
-        page.section("Measures", None);
-        page.text.push_str("<div class=\"lead\">\n<div>\n");
+        page.section("Measures", "measures", &findings::measures(&rows::groups(&comparison.reports)));
         measures::write(&mut page.text, comparison, &cast);
-        page.text.push_str("</div>\n");
-        if beside {
-            let latency = Section::Latency.figures(&cast);
-            page.figures(&latency[..latency.len().min(2)]);
-        }
-        page.text.push_str("</div>\n");
-        conditions::write(&mut page.text, comparison, &cast);
-        page.text.push_str("</section>\n");
+        page.end_section();
+        page.trust(comparison, &cast);
     }
     for section in Section::ALL {
-        let figures = section.figures(&cast);
-        let from = if beside && section == Section::Latency { figures.len().min(2) } else { 0 };
-        if figures[from..].is_empty() {
-            continue;
+        let figures = section.telling(&cast);
+        if !figures.is_empty() {
+            page.section(section.title(), section.id(), &findings::of(section, &cast));
+            page.figures(&figures);
+            if section == Section::Why {
+                page.ask_why(&cast);
+            }
+            page.end_section();
         }
-        page.section(section.title(), None);
-        page.figures(&figures[from..]);
-        page.text.push_str("</section>\n");
     }
-    jobs::write(&mut page.text, comparison, &cast);
-    config::write(&mut page.text, comparison, &cast);
+    jobs::write(&mut page, comparison, &cast);
+    page.schemes(comparison, &cast);
+    config::write(&mut page, comparison, &cast);
+    page.again(comparison, &cast);
     page.not_modelled();
     page.text.push_str("</main>\n");
-    page.end(&footer(comparison, &cast))
+    page.end(&["Read with care: <a href=\"#not-modelled\">what is not modelled</a>".to_string()])
 }
 
 fn title(comparison: &Comparison, cast: &Cast) -> String {
@@ -82,25 +85,93 @@ fn title(comparison: &Comparison, cast: &Cast) -> String {
 }
 
 impl Page {
-    fn header(&mut self, comparison: &Comparison, cast: &Cast, title: String) {
+    fn header(&mut self, comparison: &Comparison, cast: &Cast) {
         let facts = facts(&comparison.reports);
         let facts = facts.into_iter().map(|(what, value)| (what.to_string(), value)).collect();
-        let command = comparison.command().filter(|words| !words.is_empty());
-        let command = command.map(|words| shell_lines(&words, 100).join("\n"));
-        self.open_heading(&Heading { title, lead: comparison.verdict(), facts, command });
-        if cast.labels.len() > 1 {
-            self.text.push_str("<ul class=\"cast\">\n");
-            for i in 0..cast.labels.len() {
-                let role = if i == comparison.baseline_index() { "<small>baseline</small>" } else { "" };
-                self.push(format_args!(
-                    "<li><b>{}</b>{role} <span>{}</span></li>\n",
-                    named(cast, i),
-                    escape(&comparison.reports[i].scheme.title)
-                ));
-            }
-            self.text.push_str("</ul>\n");
-        }
+        let (title, lead) = (title(comparison, cast), headline(comparison));
+        self.open_heading(&Heading { title, lead, facts, command: None });
         self.text.push_str("</header>\n");
+    }
+
+    /// What the schemes are, and which the device does not admit.
+    fn schemes(&mut self, comparison: &Comparison, cast: &Cast) {
+        if cast.labels.len() < 2 && comparison.refused.is_empty() {
+            return;
+        }
+        let refused = match comparison.refused.len() {
+            0 => String::new(),
+            n => format!(", {n} not on this device"),
+        };
+        self.section("Schemes", "schemes", &format!("{} compared{refused}.", cast.labels.len()));
+        self.text.push_str("<ul class=\"cast\">\n");
+        for i in 0..cast.labels.len() {
+            let role = if i == comparison.baseline_index() { "<small>baseline</small>" } else { "" };
+            self.push(format_args!(
+                "<li><b>{}</b>{role} <span>{}</span></li>\n",
+                named(cast, i),
+                escape(&comparison.reports[i].scheme.title)
+            ));
+        }
+        self.text.push_str("</ul>\n");
+        measures::refused(&mut self.text, comparison);
+        self.end_section();
+    }
+
+    /// Whether these figures may be believed: steadiness, conditions, hints.
+    fn trust(&mut self, comparison: &Comparison, cast: &Cast) {
+        self.section("Steadiness and conditions", "steadiness", &findings::trust(comparison));
+        self.states(comparison, cast);
+        let hints: Vec<_> = hints(&comparison.reports).into_iter().map(|said| ("warn", said)).collect();
+        self.notes("Hints", "", &hints);
+        conditions::write(&mut self.text, comparison, cast);
+        self.end_section();
+    }
+
+    /// How to ask for the slowest requests one by one.
+    fn ask_why(&mut self, cast: &Cast) {
+        let scheme = match cast.labels.len() {
+            1 => String::new(),
+            _ => format!(
+                " --scheme {}",
+                quoted(&cast.reports[cast.winner.unwrap_or(cast.baseline)].scheme.name)
+            ),
+        };
+        let command = format!("wordline why report.html{scheme} --slowest 0.1%");
+        self.command("What the slowest requests waited for:", &command);
+    }
+
+    /// The command, versions and hashes.
+    fn again(&mut self, comparison: &Comparison, cast: &Cast) {
+        let hash = comparison.reports.first().map_or("", |r| r.result_hash.as_str());
+        let short: String = hash.chars().take(12).collect();
+        let finding = if cast.labels.len() == 1 {
+            format!("Result {short}.")
+        } else {
+            "The command, and a hash of each result.".to_string()
+        };
+        self.section("Reproduce", "reproduce", &finding);
+        let command = comparison.command().filter(|words| !words.is_empty());
+        if let Some(words) = command {
+            self.made_again(&shell_lines(&words, 100).join("\n"));
+        }
+        let text = &mut self.text;
+        table(text, "config hashes", "Results", |out| {
+            out.push_str("<thead><tr>");
+            for head in ["scheme", "seed", "result", "version", "simulated"] {
+                out.push_str(&format!("<th scope=\"col\">{head}</th>"));
+            }
+            out.push_str("</tr></thead>\n<tbody>\n");
+            for (label, report) in cast.labels.iter().zip(&comparison.reports) {
+                results(out, label, report);
+            }
+            out.push_str("</tbody>\n");
+        });
+        // A page alone is enough to repeat its runs. JSON of finite numbers cannot fail.
+        if let Ok(json) = comparison.carried() {
+            self.push(format_args!("{DATA}{}</script>\n", json.replace('<', "\\u003c")));
+            self.command("The same runs from this page alone, anywhere:", "wordline rerun report.html");
+        }
+        self.end_section();
     }
 
     /// Whether runs have settled, how their drives began, and what their twins are worth.
@@ -131,38 +202,28 @@ impl Page {
         self.notes("Steady state", "plain", &notes);
     }
 
-    /// The page of what is not modelled, folded.
+    /// The page of what is not modelled.
     fn not_modelled(&mut self) {
-        self.text.push_str(
-            "<section id=\"not-modelled\">\n<h2>What is not modelled</h2>\n<details class=\"card\">\n",
-        );
-        self.text.push_str(
-            "<summary>What a real drive does and this model does not</summary>\n<div class=\"prose\">\n",
-        );
+        let finding = "What a real drive does and this model does not.";
+        self.section("What is not modelled", "not-modelled", finding);
+        self.text.push_str("<div class=\"prose\">\n");
         pulldown_cmark::html::push_html(&mut self.text, pulldown_cmark::Parser::new(NOT_MODELLED));
-        self.text.push_str("</div>\n</details>\n</section>\n");
+        self.text.push_str("</div>\n");
+        self.end_section();
     }
 }
 
-fn footer(comparison: &Comparison, cast: &Cast) -> Vec<String> {
-    let line = |(r, label): (&Report, &String)| {
-        format!(
-            "{}: {}, Wordline {}, {} requests/s simulated",
-            soft(label),
-            results(r),
-            escape(&r.version),
-            escape(&number::Quantity::Iops.show(r.speed.requests_per_s)),
-        )
-    };
-    let link = "Limits: <a href=\"#not-modelled\">what is not modelled</a>".to_string();
-    std::iter::once(link).chain(comparison.reports.iter().zip(&cast.labels).map(line)).collect()
-}
-
 /// Seed and hash of a run, or of each of its replicas.
-fn results(report: &Report) -> String {
-    let one = |r: &Report| format!("seed {}, result <code>{}</code>", r.seed, escape(&r.result_hash));
-    match &report.replicas {
-        Some(replicas) => replicas.runs.iter().map(one).collect::<Vec<_>>().join("; "),
-        None => one(report),
+fn results(out: &mut String, label: &str, report: &Report) {
+    let runs = report.replicas.as_ref().map_or(std::slice::from_ref(report), |r| r.runs.as_slice());
+    for run in runs {
+        out.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td><code>{}</code></td><td>{}</td><td>{} requests/s</td></tr>\n",
+            soft(label),
+            run.seed,
+            escape(&run.result_hash),
+            escape(&report.version),
+            escape(&number::Quantity::Iops.show(run.speed.requests_per_s)),
+        ));
     }
 }

@@ -1,7 +1,7 @@
 //! The configuration on the page: first the keys in which the runs differ, then, folded away, all
 //! of them. Keys are dotted paths, as the command line spells them.
 
-use crate::page::parts::{soft, table};
+use crate::page::parts::{Page, soft, table};
 use crate::pictures::cast::Cast;
 use crate::pictures::svg::escape;
 use crate::schema::comparison::Comparison;
@@ -14,7 +14,7 @@ const KEYS_MAX: usize = 1500;
 /// A longer value is cut.
 const VALUE_MAX: usize = 240;
 
-pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
+pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast) {
     let runs = comparison.reports.len();
     let mut keys: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (i, report) in comparison.reports.iter().enumerate() {
@@ -25,9 +25,14 @@ pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
     if keys.is_empty() {
         return;
     }
-    out.push_str("<section>\n<h2>Configuration</h2>\n");
     let alike = |values: &[String]| values.windows(2).all(|w| w[0] == w[1]);
     let differing = keys.iter().filter(|(_, v)| !alike(v));
+    let finding = match (runs, differing.clone().count()) {
+        (1, _) => format!("{} keys.", keys.len()),
+        (_, n) => format!("{n} of {} keys differ.", keys.len()),
+    };
+    page.section("Configuration", "configuration", &finding);
+    let out = &mut page.text;
     if differing.clone().next().is_some() {
         out.push_str("<p class=\"caption\">Differences between the runs:</p>\n");
         table(out, "config", "Differences of configuration", |out| {
@@ -58,7 +63,7 @@ pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
     if keys.len() > KEYS_MAX {
         out.push_str("<p class=\"caption\">The JSON has further keys.</p>\n");
     }
-    out.push_str("</section>\n");
+    page.end_section();
 }
 
 fn row(out: &mut String, key: &str, values: &[String]) {

@@ -1,6 +1,6 @@
 //! The jobs of a job file and the queues of a host on the page: a row for each kind of request of each, by run.
 
-use crate::page::parts::{self, named, soft};
+use crate::page::parts::{self, Page, named, soft};
 use crate::pictures::cast::Cast;
 use crate::pictures::svg::escape;
 use crate::schema::comparison::Comparison;
@@ -21,11 +21,11 @@ struct Asker<'a> {
     kinds: [&'a Option<JobRequests>; 4],
 }
 
-pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
-    table(out, comparison, cast, ("Queues", "queues"), &["queue", "class", "depth"], |report| {
+pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast) {
+    table(page, comparison, cast, ("Queues", "queues"), &["queue", "class", "depth"], |report| {
         report.queues.iter().map(of_queue).collect()
     });
-    table(out, comparison, cast, ("Jobs", "jobs"), &["job", "group"], |report| {
+    table(page, comparison, cast, ("Jobs", "jobs"), &["job", "group"], |report| {
         report.jobs.iter().map(of_job).collect()
     });
 }
@@ -53,7 +53,7 @@ fn of_job(job: &JobActivity) -> Asker<'_> {
 }
 
 fn table(
-    out: &mut String,
+    page: &mut Page,
     comparison: &Comparison,
     cast: &Cast,
     (title, id): (&str, &str),
@@ -63,7 +63,8 @@ fn table(
     if comparison.reports.iter().all(|r| askers(r).is_empty()) {
         return;
     }
-    let _ = write!(out, "<section id=\"{id}\">\n<h2>{title}</h2>\n");
+    page.section(title, id, "");
+    let out = &mut page.text;
     for (run, report) in comparison.reports.iter().enumerate() {
         let _ = writeln!(out, "<p class=\"caption\">{}</p>", named(cast, run));
         let askers = askers(report);
@@ -82,7 +83,7 @@ fn table(
             let _ = writeln!(out, "<p class=\"caption\">The JSON has further {id}.</p>");
         }
     }
-    out.push_str("</section>\n");
+    page.end_section();
 }
 
 fn rows(out: &mut String, asker: &Asker) {

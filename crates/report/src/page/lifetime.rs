@@ -16,19 +16,28 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
     let facts = lifetimes.facts().into_iter().map(|(what, value)| (what.to_string(), value)).collect();
     page.open_heading(&Heading { title, lead: lifetimes.verdict(), facts, ..Heading::default() });
     page.text.push_str("</header>\n<main>\n");
+    page.contents();
     let notes: Vec<(&str, Said)> = (lifetimes.checks().into_iter())
         .map(|said| (if said.text.contains(" NOT ") { "no" } else { "yes" }, said))
         .collect();
     page.notes("Acceleration", "plain", &notes);
-    page.section("Measures", None);
-    measures(&mut page.text, lifetimes);
     let figures = lifetime_figures(lifetimes);
     let (first, others) = figures.split_at(1.min(figures.len()));
-    page.text.push_str("</section>\n");
-    for (title, figures) in [("Lifetime", first), ("Aging", others)] {
-        page.section(title, None);
-        page.figures(figures);
-        page.text.push_str("</section>\n");
+    page.section("Measures", "measures", "");
+    page.text.push_str("<div id=\"decision\">\n<div>\n");
+    measures(&mut page.text, lifetimes);
+    page.text.push_str("</div>\n");
+    page.figures(first);
+    page.text.push_str("</div>\n");
+    page.end_section();
+    if !others.is_empty() {
+        page.section(
+            "Aging",
+            "aging",
+            "Latency, retries, write amplification and capacity over what is written.",
+        );
+        page.figures(others);
+        page.end_section();
     }
     page.text.push_str("</main>\n");
     page.end(&[format!("Wordline {}", escape(&lifetimes.version))])

@@ -11,34 +11,77 @@ use crate::words::row::{Group, Row};
 use crate::words::rows;
 use std::fmt::Write;
 
-/// More runs than this are rows.
-const BESIDE: usize = 4;
 /// Runs beside each other that leave room for a ratio as a bar.
 const LEVERS: usize = 3;
 
 pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
-    let groups = rows::groups(&comparison.reports);
-    let many = cast.labels.len() > BESIDE;
-    if many {
+    let all = rows::groups(&comparison.reports);
+    let (groups, said) = telling(all.clone());
+    let several = cast.labels.len() > 1;
+    if several {
         by_scheme(out, comparison, cast, &groups);
         caption(out, comparison, cast);
+        caption_of(out, &said);
         let _ = writeln!(out, "<details>\n<summary>All measures of all {} runs</summary>", cast.labels.len());
     }
     beside(out, comparison, cast, &groups);
-    if many {
+    if several {
         out.push_str("</details>\n");
     } else {
         caption(out, comparison, cast);
+        caption_of(out, &said);
     }
-    explained(out, &groups);
-    if !comparison.refused.is_empty() {
-        out.push_str("<p class=\"caption\">Not supported on this device:</p>\n<dl class=\"refused\">\n");
-        for refused in &comparison.refused {
-            let (scheme, reason) = (soft(&refused.scheme), escape(&refused.reason));
-            let _ = writeln!(out, "<dt>{scheme}</dt><dd>{reason}</dd>");
-        }
-        out.push_str("</dl>\n");
+    explained(out, &all);
+}
+
+fn caption_of(out: &mut String, said: &[String]) {
+    for text in said {
+        let _ = writeln!(out, "<p class=\"caption\">{}</p>", escape(text));
     }
+}
+
+/// The rows that tell runs apart, and in sentences what the others say: zero in every run, or the same in all.
+fn telling(mut groups: Vec<Group>) -> (Vec<Group>, Vec<String>) {
+    let (mut zero, mut same) = (vec![], vec![]);
+    for group in &mut groups {
+        let heading = group.title;
+        group.rows.retain(|row| {
+            let name = format!("{} {}", heading.to_lowercase(), row.label);
+            let runs = row.values.len();
+            if !row.any() {
+                zero.push(name);
+            } else if runs > 1 && row.values.iter().all(Option::is_some) && row.is_alike() {
+                let sign = row.unit().sign;
+                let unit = if sign.is_empty() { String::new() } else { format!(" {sign}") };
+                same.push(format!("{name} {}{unit}", row.spread_texts()[0].0));
+            } else {
+                return true;
+            }
+            false
+        });
+    }
+    groups.retain(|group| !group.rows.is_empty());
+    let mut said = vec![];
+    if !same.is_empty() {
+        said.push(format!("The same in all runs: {}.", same.join(", ")));
+    }
+    if !zero.is_empty() {
+        said.push(format!("Zero in every run: {}.", zero.join(", ")));
+    }
+    (groups, said)
+}
+
+/// Which schemes the device does not admit, and why.
+pub(crate) fn refused(out: &mut String, comparison: &Comparison) {
+    if comparison.refused.is_empty() {
+        return;
+    }
+    out.push_str("<p class=\"caption\">Not supported on this device:</p>\n<dl class=\"refused\">\n");
+    for refused in &comparison.refused {
+        let (scheme, reason) = (soft(&refused.scheme), escape(&refused.reason));
+        let _ = writeln!(out, "<dt>{scheme}</dt><dd>{reason}</dd>");
+    }
+    out.push_str("</dl>\n");
 }
 
 /// What each figure is, once: folded on a screen, where pointing at a figure tells it too, and open in print.
@@ -159,10 +202,12 @@ fn by_scheme(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[G
         })
         .collect();
     table(out, "byscheme", "Measures by scheme", |out| {
-        out.push_str("<thead><tr class=\"over\"><th scope=\"col\"></th>");
+        out.push_str("<thead><tr class=\"over\"><td></td>");
         for (title, rows) in &shown {
-            let title = if rows.len() == 1 { "" } else { title };
-            let _ = write!(out, "<th scope=\"colgroup\" colspan=\"{}\">{title}</th>", rows.len());
+            let _ = match rows.len() {
+                1 => write!(out, "<td></td>"),
+                n => write!(out, "<th scope=\"colgroup\" colspan=\"{n}\">{title}</th>"),
+            };
         }
         out.push_str("</tr>\n<tr><th scope=\"col\">scheme</th>");
         for row in shown.iter().flat_map(|(_, rows)| firsts(rows)) {

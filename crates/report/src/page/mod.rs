@@ -6,6 +6,8 @@
 pub(crate) mod comparison;
 pub(crate) mod conditions;
 pub(crate) mod config;
+pub(crate) mod decision;
+pub(crate) mod findings;
 pub(crate) mod jobs;
 pub(crate) mod lifetime;
 pub(crate) mod measures;

@@ -42,11 +42,18 @@ pub fn page(heading: &Heading, body: &str, footer: &[String]) -> String {
 /// A page while it is written.
 pub(crate) struct Page {
     pub(crate) text: String,
+    /// The id of each section, for the list of contents.
+    contents: Vec<String>,
+    /// Where the list of contents belongs.
+    contents_at: Option<usize>,
+    /// Sentences of captions that the section has had.
+    said: Vec<String>,
 }
 
 impl Page {
     pub(crate) fn begin(title: &str) -> Page {
-        let mut page = Page { text: String::with_capacity(256 * 1024) };
+        let text = String::with_capacity(256 * 1024);
+        let mut page = Page { text, contents: vec![], contents_at: None, said: vec![] };
         page.push(format_args!(
             concat!(
                 "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
@@ -71,11 +78,11 @@ impl Page {
     /// The heading block, open for what a kind of page adds to it.
     pub(crate) fn open_heading(&mut self, heading: &Heading) {
         self.push(format_args!(
-            "<header>\n<p class=\"brand\">{MARK}Wordline</p>\n<h1>{}</h1>\n",
+            "<header id=\"top\">\n<p class=\"brand\">{MARK}Wordline</p>\n<h1>{}</h1>\n",
             soft(&heading.title)
         ));
         if !heading.lead.is_empty() {
-            self.push(format_args!("<p class=\"lead-in\">{}</p>\n", escape(&heading.lead)));
+            self.push(format_args!("<p class=\"lead-in\" id=\"verdict\">{}</p>\n", escape(&heading.lead)));
         }
         if !heading.facts.is_empty() {
             self.text.push_str("<dl class=\"facts\">\n");
@@ -87,10 +94,15 @@ impl Page {
             self.text.push_str("</dl>\n");
         }
         if let Some(command) = &heading.command {
-            self.command("Command:", command);
-            if let Some(says) = class_without_file(command) {
-                self.push(format_args!("<p class=\"caption\">{}</p>\n", escape(says)));
-            }
+            self.made_again(command);
+        }
+    }
+
+    /// The command that makes the page again.
+    pub(crate) fn made_again(&mut self, command: &str) {
+        self.command("Command:", command);
+        if let Some(says) = class_without_file(command) {
+            self.push(format_args!("<p class=\"caption\">{}</p>\n", escape(says)));
         }
     }
 
@@ -131,29 +143,82 @@ impl Page {
     }
 
     fn figure(&mut self, f: &Figure) {
+        let caption = self.caption(&f.caption);
+        let caption = if caption.is_empty() {
+            caption
+        } else {
+            format!("<p class=\"caption\">{}</p>\n", escape(&caption))
+        };
         self.push(format_args!(
             concat!(
                 "<figure id=\"{name}\">\n<figcaption><h3>{title}</h3>",
                 "<span class=\"get\"><button type=\"button\" data-get=\"svg\">SVG</button>",
                 "<button type=\"button\" data-get=\"csv\">CSV</button></span></figcaption>\n",
                 "<div class=\"plot\" tabindex=\"0\" role=\"group\" aria-label=\"{title}\">{svg}</div>\n",
-                "<p class=\"caption\">{caption}</p>\n<pre class=\"csv\" hidden>\n{csv}</pre>\n</figure>\n"
+                "{caption}<pre class=\"csv\" hidden>\n{csv}</pre>\n</figure>\n"
             ),
             name = f.name,
             title = escape(&f.title),
             svg = f.svg,
-            caption = escape(&f.caption),
+            caption = caption,
             csv = escape(&f.csv),
         ));
     }
 
-    pub(crate) fn section(&mut self, title: &str, id: Option<&str>) {
-        let id = id.map_or(String::new(), |id| format!(" id=\"{id}\""));
-        self.push(format_args!("<section{id}>\n<h2>{}</h2>\n", escape(title)));
+    /// The sentences of a caption that its section has not had yet.
+    fn caption(&mut self, caption: &str) -> String {
+        let mut kept: Vec<&str> = vec![];
+        let sentences = caption.split_inclusive(". ").map(str::trim).filter(|sentence| !sentence.is_empty());
+        for sentence in sentences {
+            if !self.said.iter().any(|said| said == sentence) {
+                self.said.push(sentence.to_string());
+                kept.push(sentence);
+            }
+        }
+        kept.join(" ")
+    }
+
+    /// Where the list of contents will stand, once the sections are known.
+    pub(crate) fn contents(&mut self) {
+        self.contents_at = Some(self.text.len());
+    }
+
+    /// A section, folded but for the first of the page, with what it has found beside its title.
+    pub(crate) fn section(&mut self, title: &str, id: &str, finding: &str) {
+        self.said.clear();
+        let open = if self.contents.is_empty() { " open" } else { "" };
+        self.contents.push(id.to_string());
+        let finding = match finding {
+            "" => String::new(),
+            text => format!(" <span class=\"finding\">{}</span>", escape(text)),
+        };
+        self.push(format_args!(
+            "<details class=\"part\" id=\"{id}\"{open}>\n<summary><h2>{}</h2>{finding}</summary>\n<div class=\"body\">\n",
+            escape(title)
+        ));
+    }
+
+    pub(crate) fn end_section(&mut self) {
+        self.text.push_str("</div>\n</details>\n");
+    }
+
+    fn insert_contents(&mut self) {
+        let Some(at) = self.contents_at.take() else { return };
+        let link = |id: &String| {
+            let (first, rest) = id.split_at(1);
+            let name = format!("{}{}", first.to_uppercase(), rest.replace('-', " "));
+            format!("<li><a href=\"#{id}\">{name}</a></li>\n")
+        };
+        let links: String = self.contents.iter().map(link).collect();
+        let nav = format!(
+            "<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n<li><a href=\"#top\">Decision</a></li>\n{links}</ul>\n</nav>\n"
+        );
+        self.text.insert_str(at, &nav);
     }
 
     /// The footer, of lines in HTML, and the end of the page.
     pub(crate) fn end(mut self, lines: &[String]) -> String {
+        self.insert_contents();
         self.text.push_str("<footer>\n");
         for line in lines {
             self.push(format_args!("<p>{line}</p>\n"));
@@ -196,10 +261,10 @@ pub(crate) fn named(cast: &Cast, run: usize) -> String {
     format!("<span class=\"tag\">{}{first}</span><wbr>{rest}", swatch(cast, run))
 }
 
-/// The square of a run's colour; where many share one it says nothing, and only the baseline has it.
+/// The square of a run's colour, which others than baseline and winner do not have: their names stand alone.
 fn swatch(cast: &Cast, run: usize) -> String {
     let ink = &cast.inks[run];
-    if cast.one_colour && run != cast.baseline {
+    if ink.class == "other" {
         return String::new();
     }
     format!(

@@ -15,15 +15,17 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
     let (title, lead) = (name.to_string(), verdict(inspection, profile));
     page.open_heading(&Heading { title, lead, facts, ..Heading::default() });
     page.text.push_str("</header>\n<main>\n");
-    let refused = |text: &String| ("warn", Said { who: vec![], text: format!("A run rejects it: {text}") });
+    page.contents();
+    let refused =
+        |text: &String| ("warn", Said { who: vec![], text: format!("A run rejects it: {text}") });
     page.notes("Faults", "", &inspection.refusals.iter().map(refused).collect::<Vec<_>>());
     let figures = trace_figures(inspection, profile);
-    for (title, names) in SECTIONS {
+    for (title, id, names) in SECTIONS {
         let shown: Vec<_> = figures.iter().filter(|f| names.contains(&&*f.name)).cloned().collect();
         if !shown.is_empty() {
-            page.section(title, None);
+            page.section(title, id, "");
             page.figures(&shown);
-            page.text.push_str("</section>\n");
+            page.end_section();
         }
     }
     page.text.push_str("</main>\n");
@@ -35,11 +37,11 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
 }
 
 /// The pictures, under their headings.
-const SECTIONS: [(&str, &[&str]); 4] = [
-    ("Footprint", &["footprint-over-time", "hot-spots-over-time"]),
-    ("Arrivals", &["arrivals-over-time", "interarrival-cdf"]),
-    ("Reuse", &["lru-hit-curve", "reuse-distances"]),
-    ("Request sizes", &["request-sizes"]),
+const SECTIONS: [(&str, &str, &[&str]); 4] = [
+    ("Footprint", "touched", &["footprint-over-time", "hot-spots-over-time"]),
+    ("Arrivals", "arrivals", &["arrivals-over-time", "interarrival-cdf"]),
+    ("Reuse", "reuse", &["lru-hit-curve", "reuse-distances"]),
+    ("Request sizes", "sizes", &["request-sizes"]),
 ];
 
 fn verdict(i: &Inspection, p: &Profile) -> String {

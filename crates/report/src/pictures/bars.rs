@@ -30,6 +30,8 @@ struct Part {
     class: String,
     colour: &'static str,
     title: String,
+    /// What its colour stands for, where several parts have it.
+    hue: String,
     /// Of each run, the mean of its replicas.
     values: Vec<f64>,
     /// Half the width of the interval of each.
@@ -79,6 +81,7 @@ pub(crate) fn by_cause(cast: &Cast) -> Option<Figure> {
                 class: if known { format!("c-{key}") } else { "c-other".to_string() },
                 colour: palette::cause(&key),
                 title: cause_title(&key).to_string(),
+                hue: String::new(),
                 values,
                 spreads,
                 notes: cast.reports.iter().map(|r| cause_note(r, &key)).collect(),
@@ -152,6 +155,7 @@ pub(crate) fn by_region(cast: &Cast) -> Option<Figure> {
                 class: mode_class(&mode),
                 colour: palette::mode(&mode),
                 title: if mode.is_empty() { name.clone() } else { format!("{name} ({})", mode_title(&mode)) },
+                hue: mode_title(&mode),
                 values,
                 spreads,
                 notes: Vec::new(),
@@ -201,6 +205,7 @@ pub(crate) fn erases(cast: &Cast) -> Option<Figure> {
                 class: mode_class(&key),
                 colour: palette::mode(&key),
                 title: mode_title(&key),
+                hue: String::new(),
                 values,
                 spreads,
                 notes: Vec::new(),
@@ -248,6 +253,7 @@ fn latency_parts(
                 class: format!("l-{}", key.replace('_', "-")),
                 colour,
                 title: latency_part(key),
+                hue: String::new(),
                 values,
                 spreads,
                 notes: Vec::new(),
@@ -299,9 +305,9 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
     let right = if whiskers { RIGHT_OF_WHISKERS } else { RIGHT };
     let x = Scale::from_zero(most / unit.size, 5, LEFT, right);
     let mut c = Canvas::new(WIDTH, bottom + 38.0);
-    for (part, at) in chart.parts.iter().zip(&legend.places) {
-        c.swatch(&part.class, part.colour, (at.0, at.1 + 1.0));
-        c.text("tick", (at.0 + 15.0, at.1 + 10.0), Anchor::Start, &short(&part.title));
+    for (class, colour, title, at) in &legend.entries {
+        c.swatch(class, colour, (at.0, at.1 + 1.0));
+        c.text("tick", (at.0 + 15.0, at.1 + 10.0), Anchor::Start, title);
     }
     for tick in x.ticks(5) {
         c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (tick.at, top), (tick.at, bottom));
@@ -310,9 +316,6 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
     let axis =
         if unit.sign.is_empty() { chart.axis.to_string() } else { format!("{} ({})", chart.axis, unit.sign) };
     c.text("note", (right, bottom + 32.0), Anchor::End, &axis);
-    if let Some(value) = chart.reference.filter(|r| *r < x.max) {
-        c.line("mark", (x.at(value), top), (x.at(value), bottom));
-    }
     let mut y = top;
     for (run, label) in cast.labels.iter().enumerate() {
         let ink = &cast.inks[run];
@@ -322,6 +325,10 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
         }
         let from_top = y + LINE * names[run].len() as f64 + 5.0;
         let middle = from_top + bar / 2.0;
+        // The mark stands above and below the bar, clear of the name.
+        if let Some(value) = chart.reference.filter(|r| *r < x.max) {
+            c.line("mark", (x.at(value), from_top - 3.0), (x.at(value), from_top + bar + 3.0));
+        }
         y += pitch(run);
         let mut sum = 0.0;
         for part in chart.parts.iter().filter(|p| p.values[run] > 0.0) {
@@ -386,31 +393,44 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
     })
 }
 
-/// Swatches with their texts, in as many rows as they need.
+/// Swatches with their texts, one a colour, in as many rows as they need.
 struct Legend {
-    places: Vec<(f64, f64)>,
+    /// Class, colour, text and place of each.
+    entries: Vec<(String, &'static str, String, (f64, f64))>,
     rows: usize,
 }
 
 impl Legend {
     fn new(parts: &[Part]) -> Legend {
         let (mut at, mut row) = (LEFT, 0);
-        let mut places = Vec::with_capacity(parts.len());
+        let mut entries: Vec<(String, &'static str, String, (f64, f64))> = Vec::with_capacity(parts.len());
         for part in parts {
-            let width = text_width(&short(&part.title)) + 32.0;
+            if entries.iter().any(|(class, ..)| *class == part.class) {
+                continue;
+            }
+            let alike: Vec<&Part> = parts.iter().filter(|p| p.class == part.class).collect();
+            let title = match alike.as_slice() {
+                [one] => one.title.clone(),
+                several => {
+                    let keys = several.iter().map(|p| p.key.as_str()).collect::<Vec<_>>().join(", ");
+                    if part.hue.is_empty() { keys } else { format!("{}: {keys}", part.hue) }
+                }
+            };
+            let title = short(&title);
+            let width = text_width(&title) + 32.0;
             if at > LEFT && at + width > WIDTH {
                 (at, row) = (LEFT, row + 1);
             }
-            places.push((at, row as f64 * 18.0));
+            entries.push((part.class.clone(), part.colour, title, (at, row as f64 * 18.0)));
             at += width;
         }
-        Legend { places, rows: row + 1 }
+        Legend { entries, rows: row + 1 }
     }
 }
 
 /// A name as a picture has room for it; the data have it whole.
 fn short(name: &str) -> String {
-    const MOST: usize = 24;
+    const MOST: usize = 44;
     if name.chars().count() <= MOST {
         return name.to_string();
     }

@@ -4,7 +4,7 @@
 
 use crate::pictures::cast::Cast;
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};
-use crate::pictures::panels::{Panels, RIGHT, TOGETHER, dashes, legend};
+use crate::pictures::panels::{Panels, RIGHT, TOGETHER, legend};
 use crate::pictures::svg::{Anchor, Canvas, Scale, ScaleKind, latency_tick, path};
 use crate::schema::report::{Latency, Report};
 use crate::words::number;
@@ -83,7 +83,8 @@ pub(crate) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
         [] => String::new(),
         names => format!(" Under {} each {} takes no time and has no curve.", names.join(", "), requests.one),
     };
-    let grey = if many { format!(" Grey is {}.", cast.labels[cast.baseline]) } else { String::new() };
+    let grey =
+        if many { format!(" The thin line is {}.", cast.labels[cast.baseline]) } else { String::new() };
     Some(Figure {
         name: requests.name.into(),
         caption: format!(
@@ -146,7 +147,7 @@ fn together(cast: &Cast, requests: &Requests, curves: &[Curve]) -> (Canvas, Stri
     shares(&mut c, &y, &SHARES, (LEFT, RIGHT), true);
     c.text("note", (RIGHT, bottom + 35.0), Anchor::End, &format!("{} latency, log scale", requests.one));
     for (k, curve) in curves.iter().enumerate() {
-        c.series(k, &stroke(cast, curve.0, 2.0, &dashes(k), (&x, &y), curve));
+        c.series(k, &stroke(cast, curve.0, 2.0, &cast.inks[curve.0].dash(), (&x, &y), curve));
     }
     let inks = cast.inks_data(shown.into_iter());
     let unit = "us".to_string();

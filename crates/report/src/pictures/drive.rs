@@ -164,6 +164,9 @@ fn wear_of(cast: &Cast, mode: &str, name: &'static str) -> Option<Figure> {
     })
 }
 
+/// Between two maps beside each other.
+const BETWEEN: f64 = 14.0;
+
 /// The most cells beside each other.
 const COLUMNS: u32 = 96;
 
@@ -189,20 +192,29 @@ pub(crate) fn blocks(cast: &Cast) -> Option<Figure> {
     let widest = shown.iter().flat_map(|(_, m)| &m.rows).map(|r| r.cells.min(COLUMNS)).max()?;
     let lines = |map: &BlockMap| map.rows.iter().map(|r| r.cells.div_ceil(COLUMNS)).sum::<u32>();
     let tallest = shown.iter().map(|(_, map)| lines(map)).max()?;
-    let room = if shown.len() > TOGETHER { 48.0 } else { 140.0 };
-    let (wide, high) = ((WIDTH - 2.0) / widest as f64, (room / tallest as f64).clamp(3.0, 12.0));
-    let names: Vec<Vec<String>> = shown.iter().map(|(run, _)| drawn(&cast.labels[*run], WIDTH)).collect();
-    let head = |k: usize| names[k].len() as f64 * 15.0 + 6.0;
-    let end = |k: usize| head(k) + lines(shown[k].1) as f64 * high;
-    let height: f64 = (0..shown.len()).map(|k| end(k) + 12.0).sum();
+    // Several maps stand in two columns.
+    let columns = if shown.len() > 1 { 2 } else { 1 };
+    let span = (WIDTH - 2.0 - BETWEEN * (columns - 1) as f64) / columns as f64;
+    let room = match shown.len() {
+        1 => 140.0,
+        2..=TOGETHER => 70.0,
+        _ => 32.0,
+    };
+    let (wide, high) = (span / widest as f64, (room / tallest as f64).clamp(3.0, 12.0));
+    let names: Vec<Vec<String>> = shown.iter().map(|(run, _)| drawn(&cast.labels[*run], span)).collect();
+    let in_row = |k: usize| k - k % columns..(k - k % columns + columns).min(names.len());
+    let head = |k: usize| in_row(k).map(|k| names[k].len()).max().unwrap_or(1) as f64 * 15.0 + 6.0;
+    let end = |k: usize| head(k) + in_row(k).map(|k| lines(shown[k].1)).max().unwrap_or(0) as f64 * high;
+    let height: f64 = (0..shown.len()).step_by(columns).map(|k| end(k) + 12.0).sum();
     let mut c = Canvas::new(WIDTH, height + 26.0);
     let mut csv = Csv::new("scheme,time_s,region,mode,state,cells");
     let mut legend: Vec<(String, String, String)> = vec![];
     let mut top = 0.0;
     for (k, (run, map)) in shown.iter().enumerate() {
         let ink = &cast.inks[*run];
+        let left = (k % columns) as f64 * (span + BETWEEN);
         for (n, line) in names[k].iter().enumerate() {
-            let (class, at) = (format!("name {}", ink.class), (0.0, top + 14.0 + 15.0 * n as f64));
+            let (class, at) = (format!("name {}", ink.class), (left, top + 14.0 + 15.0 * n as f64));
             c.coloured_text(&class, &ink.colour, at, Anchor::Start, line);
         }
         let from = top + head(k);
@@ -217,7 +229,7 @@ pub(crate) fn blocks(cast: &Cast) -> Option<Figure> {
             }
         }
         c.raw(&format!(
-            r#"<g class="map" transform="translate(0 {}) scale({wide:.4} {})" data-name="{}" data-top="{}" data-wide="{wide:.4}" data-high="{}" data-columns="{COLUMNS}" data-rows="{}" data-legend="{}" data-frames="{}">{}</g>"#,
+            r#"<g class="map" transform="translate({left} {}) scale({wide:.4} {})" data-name="{}" data-left="{left}" data-top="{}" data-wide="{wide:.4}" data-high="{}" data-columns="{COLUMNS}" data-rows="{}" data-legend="{}" data-frames="{}">{}</g>"#,
             px(from + (high - 1.0) / 2.0),
             px(high),
             escape(&cast.labels[*run]),
@@ -226,10 +238,14 @@ pub(crate) fn blocks(cast: &Cast) -> Option<Figure> {
             rows_data(map),
             escape(&legend_data(map)),
             frames_data(map, &frames),
-            last_frame(map, high)
+            last_frame(map, high),
+            left = px(left),
         ));
-        top += end(k) + 12.0;
+        if k % columns + 1 == columns {
+            top += end(k) + 12.0;
+        }
     }
+    top = height;
     let mut x = 0.0;
     for (colour, class, title) in &legend {
         c.raw(&format!(

@@ -22,6 +22,85 @@ pub struct Figure {
     pub csv: String,
 }
 
+/// Runs whose figures differ by less than this share of the largest are alike.
+const ALIKE: f64 = 0.005;
+
+/// A series of so many points is a curve, which is drawn the same where it differs by no more than these shares of
+/// the largest: a point of it, and all on average.
+const CURVE: (usize, f64, f64) = (16, 0.05, 0.02);
+
+impl Figure {
+    /// Whether it shows the same of every scheme, of several: its data, scheme by scheme, have the same words, and
+    /// numbers that differ by less than half a per cent of the largest of their column, or curves that lie upon each
+    /// other.
+    pub(crate) fn is_alike(&self) -> bool {
+        let mut of: Vec<(String, Vec<Vec<String>>)> = vec![];
+        for line in self.csv.lines().skip(1) {
+            let mut cells = cells(line);
+            let scheme = cells.remove(0);
+            match of.last_mut().filter(|(name, _)| *name == scheme) {
+                Some((_, rows)) => rows.push(cells),
+                None => of.push((scheme, vec![cells])),
+            }
+        }
+        let Some(((_, first), others)) = of.split_first().filter(|(_, others)| !others.is_empty()) else {
+            return false;
+        };
+        let columns = first.first().map_or(0, Vec::len);
+        let numbers = |column: usize| {
+            let all = of.iter().flat_map(|(_, rows)| rows.iter().filter_map(move |row| row.get(column)));
+            all.filter_map(|cell| cell.parse::<f64>().ok()).fold(0.0, |most: f64, v| most.max(v.abs()))
+        };
+        let most: Vec<f64> = (0..columns).map(numbers).collect();
+        let (each, mean) = if first.len() >= CURVE.0 { (CURVE.1, CURVE.2) } else { (ALIKE, ALIKE) };
+        // How far two rows are apart in each column, as a share of its largest; `None` where they are not of a kind.
+        let apart = |a: &Vec<String>, b: &Vec<String>| -> Option<Vec<f64>> {
+            let both = || a.iter().zip(b).enumerate();
+            if a.len() != columns || b.len() != columns {
+                return None;
+            }
+            both()
+                .map(|(column, (a, b))| match (a.parse::<f64>(), b.parse::<f64>()) {
+                    (Ok(a), Ok(b)) if a == b => Some(0.0),
+                    (Ok(a), Ok(b)) => Some((a - b).abs() / most[column]).filter(|apart| *apart <= each),
+                    _ => (a == b).then_some(0.0),
+                })
+                .collect()
+        };
+        let alike = |rows: &Vec<Vec<String>>| {
+            if rows.len() != first.len() {
+                return false;
+            }
+            let Some(all) = first.iter().zip(rows).map(|(a, b)| apart(a, b)).collect::<Option<Vec<_>>>()
+            else {
+                return false;
+            };
+            (0..columns)
+                .all(|column| all.iter().map(|row| row[column]).sum::<f64>() <= mean * all.len() as f64)
+        };
+        others.iter().all(|(_, rows)| alike(rows))
+    }
+}
+
+/// The fields of a line of CSV.
+fn cells(line: &str) -> Vec<String> {
+    let (mut out, mut field, mut quoted) = (vec![], String::new(), false);
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                field.push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => out.push(std::mem::take(&mut field)),
+            c => field.push(c),
+        }
+    }
+    out.push(field);
+    out
+}
+
 /// Rows of CSV under one header.
 pub(crate) struct Csv(pub(crate) String);
 
@@ -68,6 +147,30 @@ pub(crate) fn data(kind: &str, pairs: &[(&str, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figure_that_shows_the_same_of_every_scheme_is_known_by_its_data() {
+        let of = |csv: &str| Figure {
+            name: "x".into(),
+            title: String::new(),
+            caption: String::new(),
+            svg: String::new(),
+            csv: csv.to_string(),
+        };
+        assert!(of("scheme,t,v\na,1,100\na,2,3\n\"b,c\",1,100.4\n\"b,c\",2,3\n").is_alike());
+        assert!(!of("scheme,t,v\na,1,100\na,2,3\nb,1,101\nb,2,3\n").is_alike(), "one per cent apart");
+        assert!(!of("scheme,t,v\na,1,100\na,2,3\nb,1,100\n").is_alike(), "a row is missing");
+        assert!(!of("scheme,what,v\na,gc,1\nb,host,1\n").is_alike(), "another word");
+        assert!(!of("scheme,t,v\na,1,100\na,2,3\n").is_alike(), "one scheme alone");
+        assert!(!of("scheme,t,v\n").is_alike());
+        let curve =
+            |name: &str, by: f64| (0..20).map(|t| format!("{name},{t},{}\n", 90.0 + by)).collect::<String>();
+        let curves =
+            |by: f64| of(&format!("scheme,t,v\n{}{}a,20,100\nb,20,100\n", curve("a", 0.0), curve("b", by)));
+        let sorted = |by: f64| of(&format!("scheme,t,v\n{}{}", curve("a", 0.0), curve("b", by)));
+        assert!(sorted(1.0).is_alike() && !sorted(3.0).is_alike());
+        assert!(!curves(0.0).is_alike(), "a scheme in two places is not one curve");
+    }
 
     #[test]
     fn a_name_stays_one_field() {

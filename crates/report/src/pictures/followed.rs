@@ -3,7 +3,7 @@
 
 use crate::pictures::cast::Cast;
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};
-use crate::pictures::panels::{Panel, Panels, RIGHT, TOGETHER, dashes, legend};
+use crate::pictures::panels::{Panel, Panels, RIGHT, TOGETHER, legend};
 use crate::pictures::svg::{Anchor, Canvas, Scale, ScaleKind, drawn, escape, path, text_width, tick_text};
 use crate::words::metrics::{last, names};
 use crate::words::number::{self, Quantity};
@@ -64,7 +64,8 @@ fn picture(cast: &Cast, name: &str, file: String) -> Option<Figure> {
         }
     }
     let behind = many && tracks.iter().any(|(run, _)| *run == cast.baseline);
-    let grey = if behind { format!(" Grey is {}.", cast.labels[cast.baseline]) } else { String::new() };
+    let grey =
+        if behind { format!(" The thin line is {}.", cast.labels[cast.baseline]) } else { String::new() };
     Some(Figure {
         name: file.into(),
         title: name.to_string(),
@@ -171,7 +172,7 @@ fn together(cast: &Cast, name: &str, tracks: &[Track]) -> (Canvas, String) {
     let (x, y) = scales(tracks, &panel);
     frame(&mut c, &panel, (&x, &y));
     for (k, track) in tracks.iter().enumerate() {
-        c.series(k, &stroke(cast, track, 1.8, &dashes(k), (&x, &y)));
+        c.series(k, &stroke(cast, track, 1.8, &cast.inks[track.0].dash(), (&x, &y)));
     }
     c.text("note", (RIGHT, panel.bottom + 35.0), Anchor::End, AXIS);
     let span = format!("{} {}", panel.top, panel.bottom);

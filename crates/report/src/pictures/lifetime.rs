@@ -1,10 +1,9 @@
 //! How long a drive lasts under each scheme, and how it ages: lines over what the host has written, with the
 //! 95 % interval over the seeds as a band as long as all of them live.
 
-use crate::pictures::cast::{Ink, ink_of};
+use crate::pictures::cast::{self, Ink};
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};
-use crate::pictures::palette;
-use crate::pictures::panels::{Panel, Panels, RIGHT, TOGETHER, dashes, legend};
+use crate::pictures::panels::{Panel, Panels, RIGHT, TOGETHER, legend};
 use crate::pictures::svg::{Anchor, Canvas, Scale, ScaleKind, drawn, footnote, path, px, tick_text};
 use crate::schema::estimate::Estimate;
 use crate::schema::lifetime::{LifePhase, Lifetimes, SchemeLife};
@@ -135,12 +134,8 @@ pub fn lifetime_figures(lifetimes: &Lifetimes) -> Vec<Figure> {
 }
 
 fn inks(lifetimes: &Lifetimes) -> Vec<Ink> {
-    let own = |s: &SchemeLife| s.scheme.colour.clone();
-    let inks = lifetimes.schemes.iter().enumerate().map(|(i, s)| ink_of(i, 0, own(s).as_deref()));
-    if lifetimes.schemes.len() > palette::SCHEMES.len() + 1 {
-        return inks.map(|ink| if ink.class == "s0" { ink } else { Ink::of_many() }).collect();
-    }
-    inks.collect()
+    let own: Vec<_> = lifetimes.schemes.iter().map(|s| s.scheme.colour.as_deref()).collect();
+    cast::inks(&own, 0, lifetimes.winner())
 }
 
 /// What the host can write, a bar a scheme.
@@ -268,7 +263,7 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
         };
         frame(&mut c, panel, &x, &y);
         for run in runs {
-            let markup = line(&lines[*run], &inks[*run], *run, (&x, &y), unit.size);
+            let markup = line(&lines[*run], &inks[*run], (&x, &y), unit.size);
             c.series(*run, &markup);
         }
     }
@@ -315,7 +310,7 @@ fn frame(c: &mut Canvas, panel: &Panel, x: &Scale, y: &Scale) {
 }
 
 /// A scheme's line, and its interval as a band.
-fn line(points: &[Point], ink: &Ink, number: usize, (x, y): (&Scale, &Scale), unit: f64) -> String {
+fn line(points: &[Point], ink: &Ink, (x, y): (&Scale, &Scale), unit: f64) -> String {
     let at = |p: &Point, by: f64| {
         let value = (p.1 + by * p.2.unwrap_or(0.0)) / unit;
         (x.at(p.0), y.at(if y.kind == ScaleKind::Log { value.max(y.min) } else { value.max(0.0) }))
@@ -338,7 +333,7 @@ fn line(points: &[Point], ink: &Ink, number: usize, (x, y): (&Scale, &Scale), un
         r#"<path class="line {}" fill="none" stroke="{}" stroke-width="1.8" stroke-linejoin="round" stroke-linecap="round"{} d="{}"/>"#,
         ink.class,
         ink.colour,
-        dashes(number),
+        ink.dash(),
         path(points.iter().map(|p| Some(at(p, 0.0))))
     );
     markup

@@ -17,4 +17,5 @@ pub(crate) mod svg;
 pub(crate) mod time;
 pub(crate) mod trace;
 pub(crate) mod trace_plot;
+pub(crate) mod tradeoff;
 pub(crate) mod twins;

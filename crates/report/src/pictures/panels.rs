@@ -17,17 +17,6 @@ const GUTTER: f64 = 14.0;
 /// Between a name and the note at the other end of its line.
 const APART: f64 = 12.0;
 
-/// The dashes by which curves differ beside their colour.
-const DASHES: [&str; TOGETHER] = ["", "7 3", "2 2.6", "9 3 2 3"];
-
-/// The attribute for the dashes of the `i`th curve of a plot.
-pub(crate) fn dashes(i: usize) -> String {
-    match DASHES[i % DASHES.len()] {
-        "" => String::new(),
-        dashes => format!(r#" stroke-dasharray="{dashes}""#),
-    }
-}
-
 /// The names of curves with a piece of each, in as many rows as they need from `top` on; returns where they end.
 /// `shown` are positions in the cast, in the order of the curves.
 pub(crate) fn legend(c: &mut Canvas, (labels, inks): Named, shown: &[usize], top: f64) -> f64 {
@@ -44,7 +33,7 @@ pub(crate) fn legend(c: &mut Canvas, (labels, inks): Named, shown: &[usize], top
             r#"<path class="{}" fill="none" stroke="{}" stroke-width="2.4"{} d="M{} {}h{SAMPLE}"/>"#,
             ink.class,
             escape(&ink.colour),
-            dashes(i),
+            ink.dash(),
             px(x),
             px(y + 7.0),
         ));

@@ -3,20 +3,24 @@
 use crate::pictures::cast::Cast;
 use crate::pictures::figure::Figure;
 use crate::pictures::svg::footnote;
-use crate::pictures::{against, bars, cdf, drive, followed, time};
+use crate::pictures::{against, bars, cdf, drive, followed, time, tradeoff};
 use crate::schema::comparison::Comparison;
+use crate::words::decision;
 use crate::words::metrics::TITLE;
 use crate::words::names::{stands_for, workload_label};
 
 /// Every picture for which there are data.
 pub fn figures(comparison: &Comparison) -> Vec<Figure> {
-    Section::ALL.iter().flat_map(|s| s.figures(&Cast::new(comparison, usize::MAX))).collect()
+    let cast = Cast::new(comparison, usize::MAX);
+    let tradeoff = tradeoff::tradeoff(&cast, &decision::leading(comparison));
+    tradeoff.into_iter().chain(Section::ALL.iter().flat_map(|s| s.figures(&cast))).collect()
 }
 
 /// The parts of the page that hold pictures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Section {
     Differences,
+    Why,
     Latency,
     Programs,
     Time,
@@ -25,8 +29,9 @@ pub(crate) enum Section {
 }
 
 impl Section {
-    pub(crate) const ALL: [Section; 6] = [
+    pub(crate) const ALL: [Section; 7] = [
         Section::Differences,
+        Section::Why,
         Section::Latency,
         Section::Programs,
         Section::Time,
@@ -37,6 +42,7 @@ impl Section {
     pub(crate) fn title(self) -> &'static str {
         match self {
             Section::Differences => "Differences",
+            Section::Why => "Why it is slow",
             Section::Latency => "Latency",
             Section::Programs => "Media writes by cause",
             Section::Time => "Over time",
@@ -45,15 +51,43 @@ impl Section {
         }
     }
 
+    /// Its name in the page's address.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Section::Differences => "differing",
+            Section::Why => "why",
+            Section::Latency => "latency",
+            Section::Programs => "programs",
+            Section::Time => "time",
+            Section::Followed => "metrics",
+            Section::Drive => "drive",
+        }
+    }
+
+    /// The same with one panel for all schemes where every scheme's would be the same.
+    pub(crate) fn telling(self, cast: &Cast) -> Vec<Figure> {
+        let mut made = self.figures(cast);
+        if made.iter().any(Figure::is_alike) {
+            let alone = self.figures(&cast.for_all());
+            for figure in made.iter_mut().filter(|figure| figure.is_alike()) {
+                if let Some(one) = alone.iter().find(|one| one.name == figure.name) {
+                    let caption = format!(
+                        "The same for all {} schemes, within 5 %. {}",
+                        cast.reports.len(),
+                        one.caption
+                    );
+                    *figure = Figure { caption, csv: std::mem::take(&mut figure.csv), ..one.clone() };
+                }
+            }
+        }
+        made
+    }
+
     pub(crate) fn figures(self, cast: &Cast) -> Vec<Figure> {
         let made = match self {
             Section::Differences => vec![against::differences(cast)],
-            Section::Latency => vec![
-                cdf::latency(cast, &cdf::WRITES),
-                cdf::latency(cast, &cdf::READS),
-                bars::write_parts(cast),
-                bars::read_parts(cast),
-            ],
+            Section::Latency => vec![cdf::latency(cast, &cdf::WRITES), cdf::latency(cast, &cdf::READS)],
+            Section::Why => vec![bars::write_parts(cast), bars::read_parts(cast)],
             Section::Programs => {
                 vec![
                     bars::by_cause(cast),

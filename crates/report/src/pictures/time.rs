@@ -4,7 +4,7 @@
 
 use crate::pictures::cast::Cast;
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};
-use crate::pictures::panels::{Panels, RIGHT, TOGETHER, dashes, legend};
+use crate::pictures::panels::{Panels, RIGHT, TOGETHER, legend};
 use crate::pictures::svg::{Anchor, Canvas, Scale, ScaleKind, latency_tick, path, px, tick_text};
 use crate::schema::report::Report;
 use crate::schema::series::Timeline;
@@ -379,7 +379,7 @@ pub(crate) fn overlaid(cast: &Cast, slow: &Slow) -> Option<Figure> {
         name: slow.name.into(),
         title: slow.title.to_string(),
         caption: if tracks.len() > TOGETHER {
-            format!("{} Grey is {}.", slow.caption, cast.labels[cast.baseline])
+            format!("{} The thin line is {}.", slow.caption, cast.labels[cast.baseline])
         } else {
             slow.caption.to_string()
         },
@@ -406,7 +406,7 @@ fn together(cast: &Cast, slow: &Slow, tracks: &[Track], most: f64) -> (Canvas, S
         let ink = &cast.inks[track.run];
         let points = track.values.iter().enumerate();
         let line = path(points.map(|(i, v)| v.map(|v| (x.at(track.time(i) / time.size), y.at(v)))));
-        c.series(k, &stroke(&ink.class, &ink.colour, "1.8", &dashes(k), &line));
+        c.series(k, &stroke(&ink.class, &ink.colour, "1.8", &ink.dash(), &line));
     }
     time_ticks(&mut c, &x, bottom);
     c.text("note", (RIGHT, bottom + 35.0), Anchor::End, &format!("simulated time ({})", time.sign));

@@ -174,7 +174,7 @@ fn heat(p: &Profile) -> Option<Figure> {
     for (n, d) in shades.iter().enumerate().filter(|(_, d)| !d.is_empty()) {
         c.raw(&format!(
             r#"<path class="area-heat" fill="{}" fill-opacity="{:.2}" d="{d}"/>"#,
-            palette::mode("slc"),
+            palette::OTHER,
             opacity(n)
         ));
     }
@@ -190,7 +190,7 @@ fn heat(p: &Profile) -> Option<Figure> {
     for n in 0..SHADES {
         c.raw(&format!(
             r#"<rect fill="{}" fill-opacity="{:.2}" x="{}" y="20" width="12" height="10"/>"#,
-            palette::mode("slc"),
+            palette::OTHER,
             opacity(n),
             px(start + n as f64 * 12.0)
         ));

@@ -4,7 +4,7 @@
 use crate::schema::decision::Decision;
 use crate::schema::estimate::Estimate;
 use crate::schema::replicas::differences_percent;
-use crate::schema::report::Report;
+use crate::schema::report::{Replicas, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -69,6 +69,30 @@ impl Comparison {
     /// Never for reports of finite numbers; the error is serde's.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+
+    /// What a page carries of it, as JSON on one line: all that `wordline rerun` takes, and every figure, without the
+    /// series that the page has as pictures with their data. One report alone is a report.
+    pub(crate) fn carried(&self) -> Result<String, serde_json::Error> {
+        let brief = |r: &Report| Report {
+            latency_cdf: Default::default(),
+            timeline: Default::default(),
+            block_map: Default::default(),
+            wear_histogram: Default::default(),
+            utilisation: None,
+            followed: Default::default(),
+            ..r.clone()
+        };
+        let carried = |r: &Report| {
+            let replicas = r.replicas.as_ref();
+            let replicas = replicas.map(|all| Replicas::new(all.runs.iter().map(brief).collect()));
+            Report { replicas, ..brief(r) }
+        };
+        let reports: Vec<Report> = self.reports.iter().map(carried).collect();
+        match reports.as_slice() {
+            [only] if self.refused.is_empty() => serde_json::to_string(only),
+            _ => serde_json::to_string(&Comparison { reports, decision: None, ..self.clone() }),
+        }
     }
 
     /// Read a comparison back.

@@ -10,6 +10,26 @@ pub struct Decision {
     pub verdict: String,
     /// At most ten measures, in the order of the table.
     pub measures: Vec<Measure>,
+    /// The four to six measures at the head of a page, in its order; fewer where the runs have no more.
+    #[serde(default)]
+    pub lead: Vec<Measure>,
+    /// Position in `reports` of the scheme that the verdict names first; null where none is, or it is not known.
+    #[serde(default)]
+    pub winner: Option<usize>,
+    /// What is gained against what it costs; null where no two measures differ.
+    #[serde(default)]
+    pub tradeoff: Option<Tradeoff>,
+}
+
+/// Two measures of which one is bought with the other.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tradeoff {
+    /// What is gained.
+    pub gain: Measure,
+    /// What it costs.
+    pub cost: Measure,
+    /// Positions in `reports` of the runs that no other run beats in both, the best gain first.
+    pub frontier: Vec<usize>,
 }
 
 /// One measure of every run.

@@ -1,13 +1,14 @@
 //! What decides between schemes: the verdict, and the few measures that it rests on. Terminal, page and JSON take it from here.
 
 use crate::schema::comparison::Comparison;
-use crate::schema::decision::{Decision, Measure};
+use crate::schema::decision::{Decision, Measure, Tradeoff};
 use crate::schema::report::Report;
 use crate::words::figures::figure::Better;
 use crate::words::labels::eligible;
 use crate::words::number::Quantity;
 use crate::words::row::{Group, Row};
 use crate::words::rows;
+use crate::words::verdict::winner;
 
 /// The most measures that a person weighs against each other.
 const MOST: usize = 10;
@@ -43,24 +44,152 @@ pub fn decided(comparison: Comparison) -> Comparison {
     Comparison { decision: Some(decision(&comparison)), ..comparison }
 }
 
-fn decision(comparison: &Comparison) -> Decision {
-    let may_be_best = eligible(&comparison.reports);
-    let measure = |heading: &str, row: &Row| {
-        let best = row.best(&may_be_best);
-        Measure {
-            path: row.figure.map_or("", |figure| figure.path).to_string(),
-            name: format!("{heading}: {}", row.label),
-            unit: row.quantity.stored().to_string(),
-            better: match row.better {
-                Better::Lower => Some("lower".to_string()),
-                Better::Higher => Some("higher".to_string()),
-                Better::Neither => None,
-            },
-            values: row.values.clone(),
-            best: (0..best.len()).filter(|run| best[*run]).collect(),
+/// What the page shows of it, as rows with units and intervals.
+pub(crate) struct Leading {
+    /// Name and row of each measure.
+    pub rows: Vec<(String, Row)>,
+    /// The scheme that the verdict names first.
+    pub winner: Option<usize>,
+    /// Positions in `rows` of gain and cost.
+    pub tradeoff: Option<(usize, usize)>,
+    /// Runs that no other beats in both, the best gain first.
+    pub frontier: Vec<usize>,
+}
+
+/// The most and the least measures at the head of a page.
+const LEAD: (usize, usize) = (6, 4);
+
+/// The measures at the head of a page, in its order, and which of them are kept first where there are more.
+const FIRST: [&str; 10] = [
+    "latency_us.write.p99",
+    "latency_us.write.p999",
+    "waf.total",
+    LIFETIME,
+    "latency_us.write.mean",
+    "latency_us.read.p99",
+    "throughput.iops",
+    "host.failed",
+    "flash.errors.uncorrectable",
+    "latency_us.read.mean",
+];
+const SHOWN: [&str; 10] = [
+    "host.failed",
+    "flash.errors.uncorrectable",
+    "throughput.iops",
+    "latency_us.write.mean",
+    "latency_us.write.p99",
+    "latency_us.write.p999",
+    "latency_us.read.mean",
+    "latency_us.read.p99",
+    "waf.total",
+    LIFETIME,
+];
+
+/// The figure of a report that says how long its drive lasts.
+const LIFETIME: &str = "lifetime.total_bytes_written";
+
+/// What the host can write until the first cell mode is worn out, where every run says it.
+fn lifetime(reports: &[Report]) -> Option<Row> {
+    let of = |r: &Report| r.lifetime.as_ref()?.total_bytes_written;
+    let row = Row::new("writes until wear-out", Quantity::Bytes, Better::Higher, reports, of);
+    row.values.iter().all(Option::is_some).then_some(row)
+}
+
+/// Winner, measures and trade-off of a comparison: chosen here, for JSON and page alike.
+pub(crate) fn leading(comparison: &Comparison) -> Leading {
+    let reports = comparison.reports.as_slice();
+    let mut found: Vec<(&str, String, Row)> = vec![];
+    for group in decisive(rows::groups(reports), reports) {
+        for row in group.rows {
+            let path = row.figure.map_or("", |figure| figure.path);
+            let name =
+                if group.title == "Erases" { format!("{} erases", row.label) } else { row.name(group.title) };
+            found.push((path, name, row));
         }
+    }
+    if let Some(row) = lifetime(reports).filter(|row| reports.len() == 1 || differs(row)) {
+        found.push((LIFETIME, row.label.clone(), row));
+    }
+    let rank = |path: &str| FIRST.iter().position(|p| *p == path).unwrap_or(FIRST.len());
+    let mut ranks: Vec<usize> = found.iter().map(|(path, _, _)| rank(path)).collect();
+    ranks.sort_unstable();
+    let known = ranks.iter().filter(|rank| **rank < FIRST.len()).count();
+    let kept = known.clamp(LEAD.1, LEAD.0).min(found.len());
+    let last = ranks.get(kept.saturating_sub(1)).copied().unwrap_or(0);
+    found.retain(|(path, _, _)| rank(path) <= last);
+    found.sort_by_key(|(path, _, _)| SHOWN.iter().position(|p| p == path).unwrap_or(SHOWN.len()));
+    found.truncate(LEAD.0);
+    let at = |wanted: &[&str]| {
+        let row = |path: &&str| found.iter().position(|(p, _, row)| p == path && differs(row));
+        wanted.iter().find_map(row)
     };
+    let gain = at(&["latency_us.write.p99", "latency_us.read.p99", "throughput.iops"]);
+    let cost = at(&[LIFETIME, "waf.total", "latency_us.read.p99", "throughput.iops"]);
+    let tradeoff = gain.zip(cost).filter(|(gain, cost)| gain != cost && reports.len() > 1);
+    let ok = eligible(reports);
+    let frontier = tradeoff.map_or(vec![], |(gain, cost)| frontier(&found[gain].2, &found[cost].2, &ok));
+    Leading {
+        rows: found.into_iter().map(|(_, name, row)| (name, row)).collect(),
+        winner: winner(reports, comparison.baseline_index()),
+        tradeoff,
+        frontier,
+    }
+}
+
+/// The runs that no other run beats in both rows, the best of the first row first.
+fn frontier(gain: &Row, cost: &Row, ok: &[bool]) -> Vec<usize> {
+    // Lower is better of what is compared.
+    let toward =
+        |row: &Row, run: usize| row.values[run].map(|v| if row.better == Better::Higher { -v } else { v });
+    let mut runs: Vec<(f64, f64, usize)> = (0..ok.len())
+        .filter(|run| ok[*run])
+        .filter_map(|run| Some((toward(gain, run)?, toward(cost, run)?, run)))
+        .collect();
+    runs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut least = f64::INFINITY;
+    runs.retain(|(_, cost, _)| {
+        let leads = *cost < least;
+        least = least.min(*cost);
+        leads
+    });
+    runs.into_iter().map(|(_, _, run)| run).collect()
+}
+
+/// A measure as JSON has it.
+fn measure(name: String, row: &Row, may_be_best: &[bool]) -> Measure {
+    let best = row.best(may_be_best);
+    Measure {
+        path: row.figure.map_or(LIFETIME, |figure| figure.path).to_string(),
+        name,
+        unit: row.quantity.stored().to_string(),
+        better: match row.better {
+            Better::Lower => Some("lower".to_string()),
+            Better::Higher => Some("higher".to_string()),
+            Better::Neither => None,
+        },
+        values: row.values.clone(),
+        best: (0..best.len()).filter(|run| best[*run]).collect(),
+    }
+}
+
+pub(crate) fn decision(comparison: &Comparison) -> Decision {
+    let may_be_best = eligible(&comparison.reports);
     let measures = decisive(rows::groups(&comparison.reports), &comparison.reports);
-    let measures = measures.iter().flat_map(|group| group.rows.iter().map(|row| measure(group.title, row)));
-    Decision { verdict: comparison.verdict(), measures: measures.collect() }
+    let measures = measures.iter().flat_map(|group| group.rows.iter().map(|row| (group.title, row)));
+    let leading = leading(comparison);
+    let lead: Vec<Measure> =
+        leading.rows.iter().map(|(name, row)| measure(name.clone(), row, &may_be_best)).collect();
+    Decision {
+        verdict: comparison.verdict(),
+        measures: measures
+            .map(|(title, row)| measure(format!("{title}: {}", row.label), row, &may_be_best))
+            .collect(),
+        winner: leading.winner,
+        tradeoff: leading.tradeoff.map(|(gain, cost)| Tradeoff {
+            gain: lead[gain].clone(),
+            cost: lead[cost].clone(),
+            frontier: leading.frontier.clone(),
+        }),
+        lead,
+    }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Row {
     samples: Vec<Vec<(u64, f64)>>,
     /// The figure that it shows; none of a row made for a sentence.
     pub figure: Option<&'static Figure>,
+    /// The unit of the sum that it is a part of.
+    pub sum_unit: Option<Unit>,
 }
 
 /// Rows under one heading.
@@ -40,7 +42,7 @@ impl Row {
         // Under overload a latency says how long the run was: none is better than another.
         let measures_queues = quantity == Quantity::Latency && reports.iter().any(|r| r.overload().is_some());
         let better = if measures_queues { Better::Neither } else { better };
-        Row { label: label.to_string(), quantity, better, values, samples, figure: None }
+        Row { label: label.to_string(), quantity, better, values, samples, figure: None, sum_unit: None }
     }
 
     /// The row of a figure, under a name where it has several.
@@ -88,7 +90,7 @@ impl Row {
 
     /// The unit of the whole row.
     pub(crate) fn unit(&self) -> Unit {
-        self.quantity.unit_for(self.values.iter().flatten().copied())
+        self.sum_unit.unwrap_or_else(|| self.quantity.unit_for(self.values.iter().flatten().copied()))
     }
 
     /// The values in the row's unit, each with half the width of its interval, which is empty where
@@ -103,7 +105,7 @@ impl Row {
     }
 
     /// Half the width of the interval of a run's mean.
-    fn half_width(&self, run: usize) -> Option<f64> {
+    pub(crate) fn half_width(&self, run: usize) -> Option<f64> {
         let values: Vec<f64> = self.samples.get(run)?.iter().map(|(_, v)| *v).collect();
         Estimate::of(&values)?.half_width_95
     }

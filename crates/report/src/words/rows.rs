@@ -26,6 +26,19 @@ fn rows(section: &'static Section, reports: &[Report], trees: &Trees) -> Vec<Row
             rows.extend(figures.iter().filter_map(|figure| row(figure, (&title, &name), reports, trees)));
         }
     }
+    summed(rows)
+}
+
+/// Parts of a sum have its unit: that of the last row of their quantity that is no part.
+fn summed(mut rows: Vec<Row>) -> Vec<Row> {
+    for at in 1..rows.len() {
+        let (before, rest) = rows.split_at_mut(at);
+        let part = &mut rest[0];
+        if part.is_part() {
+            let whole = before.iter().rev().find(|row| !row.is_part() && row.quantity == part.quantity);
+            part.sum_unit = whole.map(Row::unit);
+        }
+    }
     rows
 }
 

@@ -142,6 +142,31 @@ fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool]) 
     text
 }
 
+/// The scheme that the verdict names first: the fastest where that is known and significant, under overload the one
+/// that serves most; `None` where none leads.
+pub(crate) fn winner(reports: &[Report], baseline: usize) -> Option<usize> {
+    let ok = eligible(reports);
+    if reports.len() < 2 || !ok[baseline] || !settled::stands(reports) {
+        return None;
+    }
+    let row = if reports.iter().any(|r| r.overload().is_some()) {
+        Row::new("", Quantity::Iops, Better::Higher, reports, |r| Some(r.throughput.iops))
+    } else {
+        let [mean, ..] = measures(reports);
+        mean.row
+    };
+    let marked = row.best(&ok);
+    let best: Vec<usize> = (0..reports.len()).filter(|run| marked[*run]).collect();
+    if best.contains(&baseline) {
+        return (best.len() == 1).then_some(baseline);
+    }
+    let order = |run: &usize| row.values[*run].unwrap_or(f64::NAN);
+    match row.better {
+        Better::Higher => best.into_iter().max_by(|a, b| order(a).total_cmp(&order(b))),
+        _ => best.into_iter().min_by(|a, b| order(a).total_cmp(&order(b))),
+    }
+}
+
 /// Reads and write amplification of the run to speak of.
 fn besides(reports: &[Report], labels: &[String], rival: usize, baseline: usize) -> String {
     let mut also: Vec<String> = vec![];

@@ -1,7 +1,7 @@
 //! The page and its pictures: complete, safe, self-contained and whole, whatever the runs were?
 
 use crate::sample;
-use wordline_report::{Comparison, JobActivity, JobRequests, Rows, TerminalStyle, figures, html};
+use wordline_report::{Comparison, JobActivity, JobRequests, Rows, TerminalStyle, decided, figures, html};
 
 /// Names of the elements still open at the end, or what closed wrongly. Void elements of HTML and
 /// closed ones of SVG are fine; script and style hold no markup.
@@ -197,7 +197,7 @@ fn names_cannot_become_markup() {
     let c = sample::hostile();
     let page = html(&c);
     assert_eq!(page.matches("<script>").count(), 1, "only our own");
-    assert_eq!(page.matches("</script>").count(), 1);
+    assert_eq!(page.matches("</script>").count(), 2, "and the data");
     assert_eq!(page.matches("</style>").count(), 1);
     assert!(!page.contains('\u{1b}'));
     for f in figures(&c) {
@@ -232,10 +232,11 @@ fn figures_have_data_beside_them() {
     assert_eq!(
         names,
         [
-            "write-latency-cdf",
-            "read-latency-cdf",
+            "tradeoff",
             "write-latency-parts",
             "read-latency-parts",
+            "write-latency-cdf",
+            "read-latency-cdf",
             "programs-by-cause",
             "programs-by-region",
             "erases-by-mode",
@@ -320,6 +321,7 @@ fn a_picture_without_data_is_left_out() {
     assert_eq!(
         names(&sample::without_pictures()),
         [
+            "tradeoff",
             "write-latency-parts",
             "read-latency-parts",
             "programs-by-cause",
@@ -332,11 +334,19 @@ fn a_picture_without_data_is_left_out() {
 }
 
 #[test]
-fn a_scheme_keeps_its_colour_and_the_baseline_is_grey() {
+fn baseline_winner_and_others_have_a_colour_each() {
     let mut c = sample::four();
     c.baseline = 2;
+    c.reports.iter_mut().for_each(|r| r.steady_state = Some(sample::settled(true)));
+    let winner = decided(c.clone()).decision.unwrap().winner.expect("the sample has a fastest scheme");
     for f in figures(&c) {
-        for (scheme, colour) in [("hierarchy", "#646c79"), ("conventional", "#4c3fbf"), ("ips", "#14746b")] {
+        for (run, report) in c.reports.iter().enumerate() {
+            let colour = match run {
+                2 => "#262d38",
+                run if run == winner => "#4c3fbf",
+                _ => "#6b7480",
+            };
+            let scheme = &report.scheme.name;
             let label = f.svg.split("<text").find(|t| t.contains(&format!(">{scheme}</text>"))).unwrap();
             assert!(label.contains(colour), "{}: {scheme}", f.name);
         }
@@ -423,4 +433,106 @@ fn a_heading_has_whole_spellings_and_a_command_to_copy() {
     ] {
         assert!(page.contains(part), "{part}");
     }
+}
+
+/// What stands between two marks.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    text.split_once(from).and_then(|(_, rest)| rest.split_once(to)).unwrap_or_else(|| panic!("no {from}")).0
+}
+
+#[test]
+fn a_page_begins_with_what_decides() {
+    let named = |n: usize| {
+        let mut runs: Vec<_> = (0..4).flat_map(|_| sample::four().reports).take(n).collect();
+        for (i, run) in runs.iter_mut().enumerate() {
+            run.scheme.name = format!("scheme-{i}");
+        }
+        Comparison::new(runs)
+    };
+    for comparison in [named(3), named(7), named(15), sample::replicated()] {
+        let decision = decided(comparison.clone()).decision.unwrap();
+        let page = html(&comparison).replace("<wbr>", "");
+        let first = page.split("<nav class=\"contents\"").next().unwrap();
+        // Which has the lowest p99.9, and is it sure?
+        let verdict = visible(between(first, "id=\"verdict\">", "</p>"));
+        assert!(decision.verdict.starts_with(&verdict), "{verdict}");
+        let row = between(first, "data-measure=\"latency_us.write.p999\"", "</tr>");
+        let lead = decision.lead.iter().find(|m| m.path == "latency_us.write.p999").unwrap();
+        for run in &lead.best {
+            assert!(row.contains(&comparison.reports[*run].scheme.name), "{row}");
+        }
+        let certainty = visible(between(first, "id=\"certainty\">", "</p>"));
+        assert!(certainty.contains("runs steady"), "{certainty}");
+        // What does it cost?
+        assert!(first.contains("data-measure=\"waf.total\""));
+        let rows = first.matches("data-measure=").count();
+        assert!((4..=6).contains(&rows) && rows == decision.lead.len(), "{rows}");
+        assert!(first.contains("<figure id=\"tradeoff\">"));
+        // Why is it slow? One click away, and its answer stands beside the title.
+        let why = visible(between(&page, "<details class=\"part\" id=\"why\">", "</summary>"));
+        assert!(why.contains("Mean write latency:") && why.contains('%'), "{why}");
+        assert_eq!(
+            page.matches("<details class=\"part\"").count(),
+            page.matches("<li><a href=\"#").count() - 1
+        );
+        assert_eq!(page.matches("\" open>").count(), 1, "the first section alone is unfolded");
+    }
+}
+
+#[test]
+fn frontier_holds_what_no_other_scheme_beats() {
+    let decision = decided(sample::four()).decision.unwrap();
+    let tradeoff = decision.tradeoff.unwrap();
+    let better = |m: &wordline_report::Measure, a: usize, b: usize| {
+        let (a, b) = (m.values[a].unwrap(), m.values[b].unwrap());
+        if m.better.as_deref() == Some("lower") { a < b } else { a > b }
+    };
+    for run in 0..4 {
+        let beaten =
+            (0..4).any(|other| better(&tradeoff.gain, other, run) && better(&tradeoff.cost, other, run));
+        assert_eq!(tradeoff.frontier.contains(&run), !beaten, "{run}");
+    }
+    assert!(decided(sample::without_reads()).decision.is_some());
+}
+
+#[test]
+fn a_caption_is_said_once_in_a_section() {
+    let page = html(&sample::four());
+    assert_eq!(
+        page.matches("The line is the mean of each bin of time, the dots its longest request.").count(),
+        1
+    );
+}
+
+#[test]
+fn no_legend_has_two_swatches_of_one_colour() {
+    let mut legends = 0;
+    for f in figures(&sample::four()) {
+        let rects = f.svg.split("<rect ").skip(1).map(|tag| tag.split("/>").next().unwrap());
+        let swatches = rects.filter(|tag| tag.contains("width=\"10\" height=\"10\" rx=\"2\""));
+        let colours: Vec<&str> = swatches.map(|tag| between(tag, "fill=\"", "\"")).collect();
+        let distinct: std::collections::BTreeSet<&&str> = colours.iter().collect();
+        assert_eq!(distinct.len(), colours.len(), "{}", f.name);
+        legends += usize::from(!colours.is_empty());
+    }
+    assert!(legends >= 5, "{legends} legends");
+}
+
+#[test]
+fn a_page_carries_what_a_rerun_takes() {
+    let c = sample::hostile();
+    let data = wordline_report::data_of(&html(&c)).expect("data").to_string();
+    assert!(!data.contains('<'));
+    let carried = Comparison::from_json(&data).unwrap();
+    for (was, is) in c.reports.iter().zip(&carried.reports) {
+        assert_eq!(
+            (&is.config, &is.result_hash, &is.latency_us),
+            (&was.config, &was.result_hash, &was.latency_us)
+        );
+        assert!(is.timeline.write_mb_per_s.is_empty() && is.block_map.frames.is_empty());
+    }
+    let one = Comparison::new(vec![sample::two().reports.remove(0)]);
+    let page = html(&one);
+    let report = wordline_report::Report::from_json(wordline_report::data_of(&page).unwrap()).unwrap();
+    assert_eq!(report.result_hash, one.reports[0].result_hash);
 }

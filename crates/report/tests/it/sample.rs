@@ -489,7 +489,7 @@ fn replica(r: &Report, scheme: u64, number: u64) -> Report {
     out
 }
 
-fn settled(reached: bool) -> SteadyState {
+pub fn settled(reached: bool) -> SteadyState {
     let known = |mean: f64| Some(Estimate { mean, sd: Some(mean / 20.0), half_width_95: Some(mean / 40.0) });
     SteadyState {
         reached: if reached { Reached::Yes } else { Reached::No },

@@ -4,9 +4,38 @@ use crate::error::RunError;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use wordline_report::data_of;
 
 /// The files of reports that runs and comparisons leave in a folder, and the page beside them.
 const FILES: [&str; 2] = ["report.json", "comparison.json"];
+
+/// The text of a report's data, and where it stands: what a page carries, or else the JSON in or beside what is named.
+///
+/// # Errors
+/// When it cannot be read, or there is none or more than one.
+pub fn report_text(named: &Path) -> Result<(PathBuf, String), RunError> {
+    let read = |path: &Path| {
+        let wrong = |e: std::io::Error| RunError::Input(format!("{}: cannot be read: {e}", path.display()));
+        std::fs::read_to_string(path).map_err(wrong)
+    };
+    if !named.is_dir() && is_page(named)? {
+        let text = read(named)?;
+        if let Some(data) = data_of(&text) {
+            return Ok((named.to_path_buf(), data.to_string()));
+        }
+    }
+    let file = report_file(named)?;
+    let text = read(&file)?;
+    Ok((file, text))
+}
+
+/// Whether a file begins as a page does.
+fn is_page(named: &Path) -> Result<bool, RunError> {
+    let mut begins = [0; 512];
+    let read = File::open(named).and_then(|mut file| file.read(&mut begins));
+    let read = read.map_err(|e| RunError::Input(format!("{}: cannot be read: {e}", named.display())))?;
+    Ok(begins[..read].trim_ascii_start().first() == Some(&b'<'))
+}
 
 /// The file with a report's data: a JSON as it is; of a folder, or of a page, the JSON in or beside it.
 ///
@@ -17,10 +46,7 @@ pub fn report_file(named: &Path) -> Result<PathBuf, RunError> {
     if named.is_dir() {
         return in_folder(named, "in this folder").map_err(wrong);
     }
-    let mut begins = [0; 512];
-    let read = File::open(named).and_then(|mut file| file.read(&mut begins));
-    let read = read.map_err(|e| wrong(format!("cannot be read: {e}")))?;
-    if begins[..read].trim_ascii_start().first() != Some(&b'<') {
+    if !is_page(named)? {
         return Ok(named.to_path_buf());
     }
     let folder = named.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));

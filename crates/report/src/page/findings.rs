@@ -1,0 +1,126 @@
+//! What each section of a comparison's page has found, in a line that stands beside its folded title.
+
+use crate::pictures::cast::Cast;
+use crate::pictures::sections::Section;
+use crate::schema::comparison::Comparison;
+use crate::schema::replicas::mean;
+use crate::schema::report::Report;
+use crate::words::conditions::conditions;
+use crate::words::figures::terms::latency_part;
+use crate::words::hints::hints;
+use crate::words::names::cause_title;
+use crate::words::number::{self, significant};
+use crate::words::row::Group;
+use crate::words::settled::Settled;
+use std::collections::BTreeMap;
+
+/// A part of a whole that is smaller than this share is not named.
+const NAMED: f64 = 0.1;
+
+/// What the pictures of a section show; empty where a line cannot say it.
+pub(crate) fn of(section: Section, cast: &Cast) -> String {
+    match section {
+        Section::Why => why(cast),
+        Section::Programs => programs(cast),
+        Section::Latency => tails(cast),
+        _ => String::new(),
+    }
+}
+
+/// The runs that a line speaks of: the baseline, and the winner, or else the run with the largest value.
+fn spoken_of(cast: &Cast, value: impl Fn(usize) -> Option<f64>) -> Vec<usize> {
+    let runs = 0..cast.reports.len();
+    let others = runs.filter(|run| *run != cast.baseline && value(*run).is_some());
+    let largest = || others.max_by(|a, b| value(*a).unwrap_or(0.0).total_cmp(&value(*b).unwrap_or(0.0)));
+    let other = cast.winner.filter(|run| *run != cast.baseline).or_else(largest);
+    std::iter::once(cast.baseline).chain(other).collect()
+}
+
+/// The largest parts of a whole, each with its share: `97 % waiting for GC`.
+fn largest(parts: &[(String, f64)]) -> String {
+    let whole: f64 = parts.iter().map(|p| p.1).sum();
+    let mut named: Vec<&(String, f64)> = parts.iter().filter(|p| p.1 >= NAMED * whole && p.1 > 0.0).collect();
+    named.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let share = |(name, value): &&(String, f64)| format!("{:.0} % {name}", 100.0 * value / whole);
+    named.iter().take(2).map(share).collect::<Vec<_>>().join(", ")
+}
+
+/// Where the mean latency goes, of writes, or of reads where nothing is written.
+fn why(cast: &Cast) -> String {
+    let written = cast.reports.iter().any(|r| r.latency_us.write.is_some());
+    let what = if written { "write" } else { "read" };
+    let pick = |r: &Report| -> BTreeMap<String, f64> {
+        let parts = &r.latency_parts_us;
+        if written { parts.write.clone() } else { parts.read.clone() }
+    };
+    let parts = |run: usize| -> Vec<(String, f64)> {
+        let of = |key: &String| mean(&cast.reports[run], &|r| pick(r).get(key).copied()).unwrap_or(0.0);
+        pick(&cast.reports[run]).keys().map(|key| (latency_part(key), of(key))).collect()
+    };
+    let whole = |run: usize| Some(parts(run).iter().map(|p| p.1).sum::<f64>()).filter(|sum| *sum > 0.0);
+    let each = spoken_of(cast, whole).into_iter().filter_map(|run| {
+        let says = format!("{} of it {}", number::latency(whole(run)?), largest(&parts(run)));
+        Some(if cast.reports.len() == 1 { says } else { format!("{} {says}", cast.labels[run]) })
+    });
+    let each: Vec<String> = each.collect();
+    if each.is_empty() {
+        String::new()
+    } else {
+        format!("Mean {what} latency: {}.", each.join("; ").replace(" of it ", ", "))
+    }
+}
+
+/// Write amplification and its largest causes.
+fn programs(cast: &Cast) -> String {
+    let total = |run: usize| mean(&cast.reports[run], &|r| r.waf.as_ref().map(|w| w.total));
+    let each = spoken_of(cast, total).into_iter().filter_map(|run| {
+        let waf = cast.reports[run].waf.as_ref()?;
+        let parts: Vec<(String, f64)> = (waf.parts.iter())
+            .map(|(cause, kinds)| (cause_title(cause).to_string(), kinds.values().sum::<f64>()))
+            .collect();
+        let name = if cast.reports.len() == 1 { String::new() } else { format!("{} ", cast.labels[run]) };
+        Some(format!("{name}{} ({})", significant(total(run)?), largest(&parts)))
+    });
+    let each: Vec<String> = each.collect();
+    if each.is_empty() { String::new() } else { format!("WAF: {}.", each.join("; ")) }
+}
+
+/// Median and tail.
+fn tails(cast: &Cast) -> String {
+    let written = cast.reports.iter().any(|r| r.latency_us.write.is_some());
+    let what = if written { "Writes" } else { "Reads" };
+    let pick = |r: &Report| if written { r.latency_us.write } else { r.latency_us.read };
+    let p999 = |run: usize| mean(&cast.reports[run], &|r| pick(r).map(|l| l.p999));
+    let each = spoken_of(cast, p999).into_iter().filter_map(|run| {
+        let p50 = mean(&cast.reports[run], &|r| pick(r).map(|l| l.p50))?;
+        let name = if cast.reports.len() == 1 { String::new() } else { format!("{} ", cast.labels[run]) };
+        Some(format!("{name}{} and {}", number::latency(p50), number::latency(p999(run)?)))
+    });
+    let each: Vec<String> = each.collect();
+    if each.is_empty() { String::new() } else { format!("{what}, p50 and p99.9: {}.", each.join("; ")) }
+}
+
+/// How many measures there are.
+pub(crate) fn measures(groups: &[Group]) -> String {
+    let rows = groups.iter().map(|group| group.rows.len()).sum::<usize>();
+    format!("{rows} measures of every run.")
+}
+
+/// Steadiness, conditions that differ, and how many hints.
+pub(crate) fn trust(comparison: &Comparison) -> String {
+    let reports = &comparison.reports;
+    let mut said = vec![Settled::of(reports).words()];
+    let conditions = conditions(reports);
+    let differing: Vec<&str> = conditions.iter().filter(|c| c.differs()).map(|c| c.name).collect();
+    match (differing.as_slice(), conditions.is_empty() || reports.len() < 2) {
+        (_, true) => {}
+        ([], false) => said.push("the same drive for all".to_string()),
+        (names, false) => said.push(format!("drives differ in {}", names.join(", "))),
+    }
+    match hints(reports).len() {
+        0 => {}
+        1 => said.push("1 hint".to_string()),
+        n => said.push(format!("{n} hints")),
+    }
+    said.join("; ") + "."
+}

@@ -1,0 +1,298 @@
+//! Gain against cost: a point a scheme, with the runs that no other beats joined by a line. Baseline and winner have
+//! their colours, all others are grey; names stand where they cover nothing, and the frontier's always stand.
+
+use crate::pictures::cast::Cast;
+use crate::pictures::figure::{Csv, Figure, WIDTH, data};
+use crate::pictures::svg::{
+    Anchor, Canvas, Scale, ScaleKind, Tick, drawn, escape, latency_tick, px, text_width, tick_text,
+};
+use crate::words::decision::Leading;
+use crate::words::figures::figure::Better;
+use crate::words::number::{NO_BREAK, Quantity};
+use crate::words::row::Row;
+
+const LEFT: f64 = 54.0;
+const RIGHT: f64 = WIDTH - 12.0;
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = 286.0;
+/// From this ratio on an axis is logarithmic.
+const WIDE: f64 = 4.0;
+/// Room for a name beside its point; a longer one has several lines.
+const NAME: f64 = 120.0;
+const LINE: f64 = 14.0;
+
+/// Left, top, right, bottom.
+type Area = [f64; 4];
+
+pub(crate) fn tradeoff(cast: &Cast, leading: &Leading) -> Option<Figure> {
+    let (gain, cost) = leading.tradeoff?;
+    let ((gain_name, gain), (cost_name, cost)) = (&leading.rows[gain], &leading.rows[cost]);
+    let points: Vec<(usize, f64, f64)> =
+        (0..cast.reports.len()).filter_map(|run| Some((run, cost.values[run]?, gain.values[run]?))).collect();
+    let (x, y) = (scale(cost, LEFT, RIGHT), scale(gain, BOTTOM, TOP));
+    let at = |point: &(usize, f64, f64)| (x.at(point.1), y.at(point.2));
+    let mut c = Canvas::new(WIDTH, BOTTOM + 42.0);
+    frame(&mut c, (&x, cost, cost_name), (&y, gain, gain_name));
+    steps(&mut c, &leading.frontier, &points, at);
+    let key =
+        |run: usize| run == cast.baseline || Some(run) == cast.winner || leading.frontier.contains(&run);
+    // What matters is drawn last, above the rest, and named first.
+    let mut order: Vec<&(usize, f64, f64)> = points.iter().collect();
+    order.sort_by_key(|p| (Some(p.0) == cast.winner, p.0 == cast.baseline, key(p.0)));
+    for point in &order {
+        whiskers(&mut c, cast, point.0, ((&x, cost), (&y, gain)), at(point));
+    }
+    for point in &order {
+        mark(
+            &mut c,
+            cast,
+            point.0,
+            at(point),
+            leading.frontier.contains(&point.0),
+            &says(cast, point.0, leading),
+        );
+    }
+    let mut taken: Vec<Area> =
+        points.iter().map(at).map(|(x, y)| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]).collect();
+    taken.extend(stretches(&leading.frontier, &points, at));
+    for point in order.iter().rev() {
+        name(&mut c, cast, point.0, at(point), key(point.0), &mut taken);
+    }
+    let mut csv = Csv::new(&format!("scheme,{},{}", column(cost_name, cost), column(gain_name, gain)));
+    for (run, cost, gain) in &points {
+        csv.row(&[&cast.labels[*run]], &[Some(*cost), Some(*gain)]);
+    }
+    let title = format!("{} against {cost_name}", capital(gain_name));
+    Some(Figure {
+        name: "tradeoff".into(),
+        caption: "Ringed and joined: no other scheme is better in both.".to_string(),
+        svg: c.finish(&title, &data("bars", &[])),
+        title,
+        csv: csv.0,
+    })
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + chars.as_str())
+}
+
+/// A column of the data: `write_p99_microseconds`.
+fn column(name: &str, row: &Row) -> String {
+    let unit = match row.quantity {
+        Quantity::Latency => "_us",
+        Quantity::Bytes => "_bytes",
+        _ => "",
+    };
+    name.to_lowercase().replace([' ', '-', ','], "_") + unit
+}
+
+fn says(cast: &Cast, run: usize, leading: &Leading) -> String {
+    let of = |(name, row): &(String, Row)| {
+        let (value, half) = &row.spread_texts()[run];
+        let half = if half.is_empty() { String::new() } else { format!(" ± {half}") };
+        let sign = row.unit().sign;
+        let space = if sign.is_empty() { "" } else { " " };
+        format!("{name} {value}{half}{space}{sign}")
+    };
+    let Some((gain, cost)) = leading.tradeoff else { return String::new() };
+    format!("{}: {}, {}", cast.labels[run], of(&leading.rows[gain]), of(&leading.rows[cost]))
+}
+
+/// The scale of a row, in its unit where it is linear, with room for points at its ends.
+fn scale(row: &Row, from: f64, to: f64) -> Scale {
+    let half = |run: usize| row.half_width(run).filter(|h| h.is_finite()).unwrap_or(0.0);
+    let ends =
+        || row.values.iter().enumerate().filter_map(|(run, v)| v.map(|v| (v - half(run), v + half(run), v)));
+    let least = ends().map(|e| e.0).fold(f64::INFINITY, f64::min);
+    let most = ends().map(|e| e.1).fold(f64::NEG_INFINITY, f64::max);
+    let positive = ends().map(|e| e.2).fold(f64::INFINITY, f64::min);
+    if positive > 0.0 && most / positive >= WIDE {
+        let least = if least > 0.0 { least } else { positive };
+        return Scale::log(least / 1.05, most * 1.05, from, to);
+    }
+    let margin = 0.06 * (most - least);
+    let low = if least >= 0.0 { (least - margin).max(0.0) } else { least - margin };
+    Scale::between(low, most + margin, 4, from, to)
+}
+
+/// Linear scales of bytes and times have their ticks in round numbers of the unit.
+fn ticks(scale: &Scale, row: &Row, count: usize) -> Vec<Tick> {
+    let unit = row.unit().size;
+    if scale.kind == ScaleKind::Log || unit == 1.0 {
+        return scale.ticks(count);
+    }
+    let of = Scale { min: scale.min / unit, max: scale.max / unit, ..*scale };
+    let inner = |tick: &Tick| tick.value >= of.min - 1e-9 && tick.value <= of.max + 1e-9;
+    let step = Scale::between(of.min, of.max, count, 0.0, 1.0);
+    let round = step.ticks(count).into_iter().filter(inner);
+    round.map(|tick| Tick { at: of.at(tick.value), ..tick }).collect()
+}
+
+fn text(scale: &Scale, row: &Row, value: f64) -> String {
+    match (scale.kind, row.quantity) {
+        (ScaleKind::Log, Quantity::Latency) => latency_tick(value),
+        (ScaleKind::Log, quantity) => {
+            let unit = quantity.unit_for(std::iter::once(value));
+            format!("{}{NO_BREAK}{}", tick_text(value / unit.size), unit.sign).trim_end().to_string()
+        }
+        (ScaleKind::Linear, _) => tick_text(value),
+    }
+}
+
+fn note(name: &str, scale: &Scale, row: &Row) -> String {
+    let sign = row.unit().sign;
+    let unit = match scale.kind {
+        ScaleKind::Log => ", log scale".to_string(),
+        ScaleKind::Linear if sign.is_empty() => String::new(),
+        ScaleKind::Linear => format!(" ({sign})"),
+    };
+    let way = match row.better {
+        Better::Lower => "; lower is better",
+        Better::Higher => "; higher is better",
+        Better::Neither => "",
+    };
+    format!("{name}{unit}{way}")
+}
+
+fn frame(
+    c: &mut Canvas,
+    (x, cost, cost_name): (&Scale, &Row, &str),
+    (y, gain, gain_name): (&Scale, &Row, &str),
+) {
+    for tick in ticks(x, cost, 4).iter().filter(|t| t.major) {
+        c.line("grid", (tick.at, TOP), (tick.at, BOTTOM));
+        c.text("tick", (tick.at, BOTTOM + 16.0), Anchor::Middle, &text(x, cost, tick.value));
+    }
+    for tick in ticks(y, gain, 5).iter().filter(|t| t.major) {
+        c.line("grid", (LEFT, tick.at), (RIGHT, tick.at));
+        c.text("tick", (LEFT - 6.0, tick.at + 4.0), Anchor::End, &text(y, gain, tick.value));
+    }
+    c.line("axis", (LEFT, BOTTOM), (RIGHT, BOTTOM));
+    c.line("axis", (LEFT, TOP), (LEFT, BOTTOM));
+    c.text("note", (0.0, 12.0), Anchor::Start, &note(gain_name, y, gain));
+    c.text("note", (RIGHT, BOTTOM + 34.0), Anchor::End, &note(cost_name, x, cost));
+}
+
+/// The frontier: from each of its points to the next along both axes.
+fn steps(
+    c: &mut Canvas,
+    frontier: &[usize],
+    points: &[(usize, f64, f64)],
+    at: impl Fn(&(usize, f64, f64)) -> (f64, f64),
+) {
+    let on =
+        frontier.iter().filter_map(|run| points.iter().find(|p| p.0 == *run)).map(at).collect::<Vec<_>>();
+    if on.len() < 2 {
+        return;
+    }
+    let mut d = format!("M{} {}", px(on[0].0), px(on[0].1));
+    for (x, y) in &on[1..] {
+        d += &format!("H{}V{}", px(*x), px(*y));
+    }
+    c.raw(&format!(
+        r##"<path class="frontier" fill="none" stroke="#9aa3ad" stroke-width="1.4" stroke-dasharray="3 3" d="{d}"/>"##
+    ));
+}
+
+/// The room that the frontier's line takes.
+fn stretches(
+    frontier: &[usize],
+    points: &[(usize, f64, f64)],
+    at: impl Fn(&(usize, f64, f64)) -> (f64, f64),
+) -> Vec<Area> {
+    let on: Vec<_> = frontier.iter().filter_map(|run| points.iter().find(|p| p.0 == *run)).map(at).collect();
+    let area = |a: (f64, f64), b: (f64, f64)| {
+        [a.0.min(b.0) - 1.0, a.1.min(b.1) - 1.0, a.0.max(b.0) + 1.0, a.1.max(b.1) + 1.0]
+    };
+    on.windows(2)
+        .flat_map(|two| [area(two[0], (two[1].0, two[0].1)), area((two[1].0, two[0].1), two[1])])
+        .collect()
+}
+
+fn whiskers(c: &mut Canvas, cast: &Cast, run: usize, axes: ((&Scale, &Row), (&Scale, &Row)), at: (f64, f64)) {
+    let ink = &cast.inks[run];
+    let ends = |(scale, row): (&Scale, &Row)| {
+        let (value, half) = (row.values[run]?, row.half_width(run).filter(|h| h.is_finite() && *h > 0.0)?);
+        let low = if scale.kind == ScaleKind::Log { (value - half).max(scale.min) } else { value - half };
+        Some((scale.at(low), scale.at(value + half)))
+    };
+    let mut d = String::new();
+    if let Some((from, to)) = ends(axes.0) {
+        d += &format!("M{} {}H{}", px(from), px(at.1), px(to));
+    }
+    if let Some((from, to)) = ends(axes.1) {
+        d += &format!("M{} {}V{}", px(at.0), px(from), px(to));
+    }
+    if !d.is_empty() {
+        c.raw(&format!(
+            r#"<path class="{}" fill="none" stroke="{}" stroke-width="1.4" d="{d}"/>"#,
+            ink.class,
+            escape(&ink.colour)
+        ));
+    }
+}
+
+/// A point: a square for the baseline, a large dot for the winner, a dot for any other; a ring on the frontier.
+fn mark(c: &mut Canvas, cast: &Cast, run: usize, (x, y): (f64, f64), leads: bool, says: &str) {
+    let ink = &cast.inks[run];
+    let (class, colour) = (&ink.class, escape(&ink.colour));
+    let shape = if run == cast.baseline {
+        format!(
+            r#"<rect class="{class}" fill="{colour}" x="{}" y="{}" width="9" height="9"/>"#,
+            px(x - 4.5),
+            px(y - 4.5)
+        )
+    } else {
+        let r = if Some(run) == cast.winner { "5.5" } else { "4" };
+        format!(r#"<circle class="{class}" fill="{colour}" cx="{}" cy="{}" r="{r}"/>"#, px(x), px(y))
+    };
+    c.raw(&shape);
+    if leads {
+        c.raw(&format!(
+            r#"<path class="ring {class}" fill="none" stroke="{colour}" stroke-width="1.4" d="M{} {}a8 8 0 1 0 16 0a8 8 0 1 0 -16 0"/>"#,
+            px(x - 8.0),
+            px(y)
+        ));
+    }
+    c.bar("sheet", "transparent", (x - 9.0, y - 9.0), (18.0, 18.0), says);
+}
+
+/// A name beside its point, where it covers nothing; one that must stand takes the place that covers least.
+fn name(c: &mut Canvas, cast: &Cast, run: usize, (x, y): (f64, f64), must: bool, taken: &mut Vec<Area>) {
+    let lines = drawn(&cast.labels[run], NAME);
+    let wide = lines.iter().map(|l| text_width(l) * 1.08).fold(0.0, f64::max);
+    let high = LINE * lines.len() as f64;
+    let near = 11.0;
+    let places: [(f64, f64); 8] = [
+        (x + near, y - high / 2.0),
+        (x - near - wide, y - high / 2.0),
+        (x - wide / 2.0, y - near - high),
+        (x - wide / 2.0, y + near - 2.0),
+        (x + 7.0, y - near - high + 5.0),
+        (x + 7.0, y + 6.0),
+        (x - 7.0 - wide, y - near - high + 5.0),
+        (x - 7.0 - wide, y + 6.0),
+    ];
+    let frame: Area = [LEFT + 2.0, TOP - 8.0, WIDTH, BOTTOM - 1.0];
+    let covered = |(left, top): (f64, f64)| -> f64 {
+        let area = [left, top, left + wide, top + high];
+        let outside = wide * high - common(&area, &frame);
+        outside * 4.0 + taken.iter().map(|other| common(&area, other)).sum::<f64>()
+    };
+    let best = places.into_iter().map(|place| (covered(place), place)).min_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((_, (left, top))) = best.filter(|(covers, _)| must || *covers < 4.0) else { return };
+    taken.push([left, top, left + wide, top + high]);
+    let ink = &cast.inks[run];
+    for (n, line) in lines.iter().enumerate() {
+        let class = format!("name {}", ink.class);
+        c.coloured_text(&class, &ink.colour, (left, top + 11.0 + LINE * n as f64), Anchor::Start, line);
+    }
+}
+
+/// The area that two have in common.
+fn common(a: &Area, b: &Area) -> f64 {
+    let wide = a[2].min(b[2]) - a[0].max(b[0]);
+    let high = a[3].min(b[3]) - a[1].max(b[1]);
+    if wide > 0.0 && high > 0.0 { wide * high } else { 0.0 }
+}

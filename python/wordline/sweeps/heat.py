@@ -1,0 +1,211 @@
+"""The page of a sweep: a table for each figure by the axes that vary, and the command of all."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import math
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+
+from wordline import _wordline
+from wordline.sweeps.grid import Grid
+from wordline.sweeps.table import Row, Table, shown
+
+#: By path, the name on a page and which end is the good one.
+_NAMED = {
+    "waf.total": ("WAF", "lower"),
+    "throughput.iops": ("IOPS", "higher"),
+    "throughput.write_mb_per_s": ("write throughput, MB/s", "higher"),
+    "throughput.read_mb_per_s": ("read throughput, MB/s", "higher"),
+    "lifetime.total_bytes_written": ("writes until wear-out, bytes", "higher"),
+    "host.failed": ("failed requests", "lower"),
+}
+_POINTS = {"p50": "p50", "p99": "p99", "p999": "p99.9", "mean": "mean", "max": "max"}
+
+
+def _named(path: str) -> tuple[str, str | None]:
+    """Return the name of a figure and which end is the good one, as far as that is known."""
+    match path.split("."):
+        case ["latency_us", kind, point] if point in _POINTS:
+            return f"{kind} latency {_POINTS[point]}, µs", "lower"
+        case ["flash", "erases", mode]:
+            return f"{mode.upper()} erases", "lower"
+    return _NAMED.get(path, (path, None))
+
+
+def names(paths: Sequence[str]) -> dict[str, str]:
+    """Return the name of each figure; of one that has none, its path."""
+    return {path: _named(path)[0] for path in paths}
+
+
+def _axes(table: Table) -> tuple[str, list[str]]:
+    """Return the axis of the rows, schemes where they vary, and those of the columns."""
+    rows = "scheme" if "scheme" in table.axes else table.axes[-1]
+    return rows, [axis for axis in table.axes if axis != rows]
+
+
+def _best(found: Sequence[tuple[Row, float]], path: str) -> list[Row]:
+    """Return the rows with the best mean of a figure; none where no end is the good one."""
+    better = _named(path)[1]
+    if better is None or len(found) < 2:
+        return []
+    values = [value for _, value in found]
+    best = min(values) if better == "lower" else max(values)
+    there = [row for row, value in found if value == best]
+    return [] if len(there) == len(found) else there
+
+
+def _means(table: Table, path: str) -> list[tuple[Row, float]]:
+    pairs = ((row, row.figures[path]) for row in table.rows)
+    return [(row, figure[0]) for row, figure in pairs if figure]
+
+
+def verdict(table: Table) -> str:
+    """Say in a sentence which combination is best by the first figure that has a good end."""
+    table, _ = _without(table, idle(table))
+    for path in table.paths:
+        found = _means(table, path)
+        if best := _best(found, path):
+            what = " · ".join(best[0].at[axis] for axis in table.axes)
+            name, better = _named(path)
+            end = "lowest" if better == "lower" else "highest"
+            figure = shown(best[0].figures[path])
+            further = f" and {len(best) - 1} more" if len(best) > 1 else ""
+            of = f"Of {len(table.rows)} different combinations, {what}{further}"
+            return f"{of} has the {end} {name}: {figure}."
+    return ""
+
+
+def idle(table: Table) -> list[str]:
+    """Return the axes of which no value changes any figure, where some axis does."""
+
+    def is_idle(axis: str) -> bool:
+        of: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
+        for row in table.rows:
+            rest = tuple(row.at[other] for other in table.axes if other != axis)
+            of.setdefault(rest, set()).add(tuple(row.figures[path] for path in table.paths))
+        return len(of) < len(table.rows) and all(len(figures) == 1 for figures in of.values())
+
+    found = [axis for axis in table.axes if is_idle(axis)]
+    return [] if len(found) == len(table.axes) else found
+
+
+def _without(table: Table, axes: Sequence[str]) -> tuple[Table, list[int]]:
+    """Return a table without axes that change nothing, and where its rows stand in the whole."""
+    left = [axis for axis in table.axes if axis not in axes]
+    first: dict[tuple[str, ...], int] = {}
+    for number, row in enumerate(table.rows):
+        first.setdefault(tuple(row.at[axis] for axis in left), number)
+    places = list(first.values())
+    return Table(left, table.paths, [table.rows[number] for number in places]), places
+
+
+def tables(table: Table, runs: Mapping[int, str]) -> str:
+    """Return the figures as HTML, a table each: the darker, the worse; each links to its run."""
+    nothing = idle(table)
+    table, places = _without(table, nothing)
+    runs = {at: runs[number] for at, number in enumerate(places) if number in runs}
+    drawn, alike = [], []
+    for path in table.paths:
+        values = [value for _, value in _means(table, path)]
+        if not values:
+            continue
+        if len(table.rows) > 1 and len(values) == len(table.rows) and len(set(values)) == 1:
+            alike.append(f"{names([path])[path]} {shown(table.rows[0].figures[path])}")
+        else:
+            drawn.append(_table(table, path, runs))
+    said = (
+        f'<p class="caption">The same of all: {html.escape("; ".join(alike))}.</p>' if alike else ""
+    )
+    if nothing:
+        verb = "change" if len(nothing) > 1 else "changes"
+        said += f'<p class="caption">{html.escape(" and ".join(nothing))} {verb} no figure.</p>\n'
+    note = "The darker, the worse; ▸ is the best. A figure links to the report of its first run."
+    below = f'<p class="caption">{note}</p>\n{said}' if drawn else said
+    return f'<div class="heats">\n{"".join(drawn)}</div>\n{below}'
+
+
+def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
+    down, across = _axes(table)
+    rows = list(dict.fromkeys(row.at[down] for row in table.rows))
+    columns = list(dict.fromkeys(tuple(row.at[axis] for axis in across) for row in table.rows))
+    at = {
+        (row.at[down], tuple(row.at[axis] for axis in across)): (number, row)
+        for number, row in enumerate(table.rows)
+    }
+    found = _means(table, path)
+    best = _best(found, path)
+    worse = _shade([value for _, value in found], _named(path)[1])
+    name = html.escape(names([path])[path])
+    head = "".join(
+        f'<th scope="col" class="number">{html.escape(" · ".join(column)) or "all"}</th>'
+        for column in columns
+    )
+    lines = []
+    for key, column in itertools.product(rows, columns):
+        if column == columns[0]:
+            lines.append(f'<tr><th scope="row">{html.escape(key)}</th>')
+        number, row = at.get((key, column), (-1, None))
+        figure = row.figures[path] if row else None
+        if row is None or figure is None:
+            lines.append('<td class="none">–</td>')  # noqa: RUF001
+        else:
+            mark = "▸ " if row in best else ""
+            mean, _, half = shown(figure).partition(" ± ")
+            text = mark + mean + (f' <span class="half">± {half}</span>' if half else "")
+            if number in runs:
+                text = f'<a href="{html.escape(runs[number])}">{text}</a>'
+            kind = ' class="best"' if row in best else ""
+            lines.append(f'<td{kind} style="--worse:{worse(figure[0]):.2f}">{text}</td>')
+        if column == columns[-1]:
+            lines.append("</tr>\n")
+    over = html.escape(" · ".join([down, *across]))
+    return (
+        f'<div data-measure="{html.escape(path)}"><h2>{name}</h2>\n'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">\n'
+        f'<table class="heat"><thead><tr><th scope="col">{over}</th>{head}</tr></thead>\n'
+        f"<tbody>\n{''.join(lines)}</tbody></table></div></div>\n"
+    )
+
+
+def _shade(values: Sequence[float], better: str | None) -> Callable[[float], float]:
+    """Return how bad a value is among others, from 0 to 1; far ones by their logarithm."""
+    least, most = min(values), max(values)
+    is_far = least > 0 and most / least >= 4
+
+    def place(value: float) -> float:
+        return math.log(value) if is_far else value
+
+    room = place(most) - place(least)
+
+    def worse(value: float) -> float:
+        if better is None or room <= 0:
+            return 0.0
+        share = (place(value) - place(least)) / room
+        return share if better == "lower" else 1 - share
+
+    return worse
+
+
+def command(grid: Grid) -> str:
+    """Return the command that makes a sweep again."""
+    first = grid.points[0]
+    run = first.runs[0]
+    given = {key: list(dict.fromkeys(p.at[key] for p in grid.points)) for key in first.at}
+    words = ["wordline", "sweep"]
+    for key, values in given.items():
+        if key in ("device", "workload", "scheme"):
+            words += [word for value in values for word in (f"--{key}", value)]
+        elif key == "initial":
+            plain = values == [_wordline.DEFAULT_INITIAL]
+            words += [] if plain else [word for value in values for word in ("--initial", value)]
+        else:
+            words += ["--set", f"{key}={','.join(values)}"]
+    if run.seed != _wordline.DEFAULT_SEED:
+        words += ["--seed", str(run.seed)]
+    if len(first.runs) > 1:
+        words += ["--replicas", str(len(first.runs))]
+    for option, value in (("requests", run.requests), ("fit", run.fit), ("traces", run.traces)):
+        words += [] if value is None else [f"--{option}", str(value)]
+    return shlex.join(words)
