@@ -80,7 +80,7 @@ impl Comparison {
             block_map: Default::default(),
             wear_histogram: Default::default(),
             utilisation: None,
-            followed: Default::default(),
+            metrics: Default::default(),
             ..r.clone()
         };
         let carried = |r: &Report| {
