@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout)]
 
+use std::io::Write;
 use std::process::{Command, Output};
 
 fn wordline(args: &[&str]) -> Output {
@@ -62,7 +63,10 @@ fn bash_completes_commands_options_and_names() {
             words.len() - 1,
         );
     }
-    let done = Command::new("bash").args(["--norc", "-c", &all]).output().unwrap();
+    // As a file: what the script has become is longer than an argument may be.
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(all.as_bytes()).unwrap();
+    let done = Command::new("bash").arg("--norc").arg(file.path()).output().unwrap();
     let out = String::from_utf8(done.stdout).unwrap();
     let offered: Vec<&str> = out.lines().collect();
     let expected: Vec<&str> = TYPED.iter().map(|(_, _, offers)| *offers).collect();
