@@ -191,7 +191,7 @@ fn until_error(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RunSpec;
+    use crate::ask::spec::RunSpec;
     use crate::regime::parted_shares;
 
     /// A workload whose drive has no room for planes that hold so much more than an equal share.
