@@ -17,7 +17,7 @@ use crate::map::page::PageMap;
 use crate::map::sector::SectorMap;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
-use crate::plan::span::{Invalidated, Located, Span};
+use crate::plan::span::{Dead, Located, Places, Span, Spans};
 use std::io;
 use std::sync::Arc;
 use wordline_flash::Geometry;
@@ -90,7 +90,7 @@ impl Map {
 
     /// Where the wanted sectors lie; those that were never written are left out.
     #[inline]
-    pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Vec<Located>) {
+    pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Places) {
         out.clear();
         match self {
             Map::Page(m) => {
@@ -107,7 +107,7 @@ impl Map {
     /// Make a place the home of the sectors `keep` of a span that was programmed there, and say what
     /// that left dead.
     #[inline]
-    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Invalidated>) {
+    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Dead) {
         match self {
             Map::Page(m) => m.install(span.lpn, ppn, dead),
             Map::Sector(m) => m.install(span, keep, ppn, dead),
@@ -117,7 +117,7 @@ impl Map {
 
     /// Make a place the home of what of a span still lies at `from`: returns those sectors.
     #[inline]
-    pub fn relocate(&mut self, span: Span, from: Ppn, ppn: Ppn, dead: &mut Vec<Invalidated>) -> SectorMask {
+    pub fn relocate(&mut self, span: Span, from: Ppn, ppn: Ppn, dead: &mut Dead) -> SectorMask {
         if let Map::Page(m) = self {
             return if m.relocate(span.lpn, from, ppn, dead) { span.mask } else { SectorMask::EMPTY };
         }
@@ -139,7 +139,7 @@ impl Map {
     }
 
     /// Forget sectors. A page map forgets whole pages only and leaves a partial span alone.
-    pub fn unmap(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Invalidated>) {
+    pub fn unmap(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Dead) {
         match self {
             Map::Page(m) if mask.count() < m.geometry.sectors_per_unit => {}
             Map::Page(m) => m.unmap(lpn, dead),
@@ -165,7 +165,7 @@ impl Map {
     }
 
     /// What of a place is still live.
-    pub fn live_in(&mut self, ppn: Ppn, out: &mut Vec<Span>) {
+    pub fn live_in(&mut self, ppn: Ppn, out: &mut Spans) {
         out.clear();
         match self {
             Map::Page(m) => {

@@ -8,7 +8,7 @@ use crate::image::base::BaseImage;
 use crate::map::page::PageMap;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
-use crate::plan::span::{Invalidated, Located, Span};
+use crate::plan::span::{Dead, Invalidated, Located, Places, Span, Spans};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -102,7 +102,7 @@ impl Overlay {
         SectorMask::first(self.sectors()).minus(SectorMask(self.gone[self.pages.owner_index(ppn)]))
     }
 
-    pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Vec<Located>) {
+    pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Places) {
         if let Some(runs) = self.runs.of.get(&lpn.0) {
             let there = runs.iter().map(|(ppn, mask)| Located { ppn: Ppn(*ppn), mask: mask.and(wanted) });
             out.extend(there.filter(|l| !l.mask.is_empty()));
@@ -133,7 +133,7 @@ impl Overlay {
     }
 
     /// Sectors leave wherever they are.
-    pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Invalidated>) {
+    pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Dead) {
         if let Some(mut runs) = self.runs.of.remove(&lpn.0) {
             for (ppn, run) in runs.iter_mut() {
                 let lost = run.and(mask);
@@ -182,7 +182,7 @@ impl Overlay {
 
     /// Where a page comes to lie in a slot of its own that takes in all that its old place still had, the
     /// page moves; anything else is a run.
-    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Invalidated>) {
+    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Dead) {
         self.remove(span.lpn, keep, dead);
         self.mapped += keep.count() as u64;
         let block = self.pages.geometry.block_of(ppn);
@@ -205,7 +205,7 @@ impl Overlay {
         }
     }
 
-    pub fn live_in(&mut self, ppn: Ppn, out: &mut Vec<Span>) {
+    pub fn live_in(&mut self, ppn: Ppn, out: &mut Spans) {
         if let Some(spans) = self.runs.at.get(&ppn.0) {
             out.extend_from_slice(spans);
         } else if let Some(lpn) = self.pages.live_at(ppn) {

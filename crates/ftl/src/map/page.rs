@@ -4,7 +4,7 @@
 use crate::file::saved::{Saved, saved};
 use crate::file::table::{Table, fetch};
 use crate::image::base::BaseImage;
-use crate::plan::span::Invalidated;
+use crate::plan::span::{Dead, Invalidated};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;
@@ -201,7 +201,7 @@ impl PageMap {
 
     /// Make a place the home of a page.
     #[inline]
-    pub fn install(&mut self, lpn: Lpn, ppn: Ppn, dead: &mut Vec<Invalidated>) {
+    pub fn install(&mut self, lpn: Lpn, ppn: Ppn, dead: &mut Dead) {
         let old = Ppn(std::mem::replace(self.entry(lpn), ppn.0));
         if old.is_none() {
             self.mapped += 1;
@@ -213,7 +213,7 @@ impl PageMap {
 
     /// Make a place the home of a page if it still lies at `from`. Returns whether it did.
     #[inline]
-    pub fn relocate(&mut self, lpn: Lpn, from: Ppn, ppn: Ppn, dead: &mut Vec<Invalidated>) -> bool {
+    pub fn relocate(&mut self, lpn: Lpn, from: Ppn, ppn: Ppn, dead: &mut Dead) -> bool {
         let entry = self.entry(lpn);
         if *entry != from.0 {
             return false;
@@ -225,7 +225,7 @@ impl PageMap {
     }
 
     /// A page has no place any more: its slot is invalid.
-    pub fn unmap(&mut self, lpn: Lpn, dead: &mut Vec<Invalidated>) {
+    pub fn unmap(&mut self, lpn: Lpn, dead: &mut Dead) {
         if self.lookup(lpn).is_none() {
             return;
         }

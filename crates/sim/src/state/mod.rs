@@ -12,4 +12,3 @@ pub(crate) mod queue;
 pub(crate) mod queue_delay;
 pub(crate) mod registers;
 pub(crate) mod resources;
-pub(crate) mod set_aside;

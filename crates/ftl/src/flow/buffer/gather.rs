@@ -4,7 +4,7 @@
 
 use crate::ftl::Ftl;
 use crate::media::page::PageData;
-use crate::plan::span::{Located, Span};
+use crate::plan::span::{Dead, Places, Span, Spans};
 use crate::state::op::{Op, OpId, Owner};
 use smallvec::{SmallVec, smallvec};
 use wordline_counters::OpKind;
@@ -16,11 +16,9 @@ impl Ftl {
     pub(crate) fn gather_whole(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (lpn, from) = (op.lpn, op.from);
-        let mut located = std::mem::take(&mut self.scratch.located);
+        let mut places = Places::new();
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        self.state.map.resolve(lpn, all, &mut located);
-        let places: SmallVec<[Located; 4]> = SmallVec::from_slice(&located);
-        self.scratch.located = located;
+        self.state.map.resolve(lpn, all, &mut places);
         let others: SmallVec<[Ppn; 4]> = places.iter().map(|at| at.ppn).filter(|ppn| *ppn != from).collect();
         self.state.ops[id].awaits = others.len() as u32;
         if let Some(more) = places.len().checked_sub(1) {
@@ -43,10 +41,9 @@ impl Ftl {
     /// Read a place for a page that is gathered. One in the victim itself is read for all that moves from it.
     fn read_for(&mut self, id: OpId, ppn: Ppn) {
         self.gathering.waiting.insert(ppn.0, smallvec![id]);
-        let mut spans = std::mem::take(&mut self.scratch.live);
+        let mut spans = Spans::new();
         self.state.map.live_in(ppn, &mut spans);
         let sectors = spans.iter().map(|span| span.mask.count()).sum();
-        self.scratch.live = spans;
         let op = &self.state.ops[id];
         let Owner::Job(region) = op.owner else { return };
         let (from, idle) = (op.from, op.idle);
@@ -101,7 +98,7 @@ impl Ftl {
         let stage = self.state.staging.enter(lpn);
         self.state.staging.get(stage).pending += 1;
         let (mut whole, mut versions) = (SectorMask::EMPTY, vec![]);
-        let mut dead = std::mem::take(&mut self.scratch.dead);
+        let mut dead = Dead::new();
         for at in &places {
             let there = self.state.map.still_at(Span { lpn, mask: at.mask, offset: 0 }, at.ppn);
             let mut page = PageData::default();
@@ -125,8 +122,7 @@ impl Ftl {
             entry.mask = entry.mask.union(there);
             entry.begin_relocation(id, there);
         }
-        self.scratch.dead = dead;
-        self.invalidate_dead();
+        self.invalidate(&dead);
         let op = &mut self.state.ops[id];
         (op.mask, op.stage, op.from) = (whole, stage, Ppn::NONE);
         (op.owner, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));

@@ -24,7 +24,7 @@ impl Ftl {
     /// End the flushes and the writes with FUA under way, where nothing is pending and writes that were
     /// acknowledged when they were taken have no place: the data stay in the buffer. Returns whether there
     /// was one.
-    pub fn fail_flushes(&mut self) -> bool {
+    pub(crate) fn fail_flushes(&mut self) -> bool {
         let mut ended: Vec<RequestId> = vec![];
         // Pages of the trim log wait like data, and are programmed when there is a place.
         for id in self.state.ops.alive() {

@@ -3,6 +3,7 @@
 use crate::ftl::Ftl;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
+use crate::plan::span::Dead;
 use crate::state::request::Effect;
 use crate::state::staging::Fill;
 use wordline_units::{HostRequest, Lpn, SectorMask};
@@ -68,7 +69,7 @@ impl Ftl {
 
     /// Sectors of a page leave the map.
     pub(crate) fn trim_mapped(&mut self, lpn: Lpn, mask: SectorMask, is_staged: bool) {
-        let mut dead = std::mem::take(&mut self.scratch.dead);
+        let mut dead = Dead::new();
         self.state.map.unmap(lpn, mask, &mut dead);
         self.state.counters.premature_units += self.state.idle_gc_copies.premature(&dead);
         self.invalidate(&dead);
@@ -80,7 +81,6 @@ impl Ftl {
             self.out.effects.push(Effect::Wake(plane));
             self.note_map_change(lpn);
         }
-        self.scratch.dead = dead;
         if is_stale {
             self.note_trim(lpn, mask);
         }
