@@ -10,8 +10,8 @@
 //! register a plane may be at two operations, one at the array and one at the bus (`state/registers.rs`).
 
 mod commands;
-mod drives;
 mod host;
+mod layer;
 pub(crate) mod power;
 mod queues;
 mod service;
@@ -32,13 +32,12 @@ use crate::state::agenda::Agenda;
 use crate::state::array::Arrays;
 use crate::state::bus::Buses;
 use crate::state::fair::Fair;
-use crate::state::last_resorts::LastResorts;
 use crate::state::life::Watch;
 use crate::state::plane::Plane;
 use crate::state::queue_delay::QueueDelays;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
-use wordline_ftl::drive::{self, Waiting};
+use wordline_ftl::drive::{self, LastResorts, Waiting};
 use wordline_ftl::{BoxedMedia, DriveInfo, Fault, Ftl, Refusal, Saved, Scheme, saved_fields};
 use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
 

@@ -8,7 +8,7 @@ const MOST: u32 = 1 << 16;
 
 /// Counts last resorts since anything came of one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct LastResorts {
+pub struct LastResorts {
     /// What had come of the drive's work by then.
     seen: u64,
     count: u32,

@@ -10,6 +10,30 @@ use wordline_ftl::drive;
 use wordline_ftl::{BusyTime, Class, OpKind, QueueEntry};
 
 impl<P: Probe> Device<P> {
+    /// An operation comes to a plane. With nothing else to do there, and its array or bus free, it begins, as it would by way
+    /// of the queue. Returns whether it does.
+    #[inline(always)]
+    pub(crate) fn begins_at_once(&mut self, entry: QueueEntry) -> bool {
+        let p = &self.planes[entry.plane.index()];
+        if !p.is_free() || self.arrays.goes_by_commands() || self.ftl.is_held(p.place.die) {
+            return false;
+        }
+        let (array, channel) = (p.place.array as usize, p.place.channel as usize);
+        if entry.is_program() {
+            let begins = self.buses.is_idle(channel);
+            if begins {
+                self.begin_program(entry);
+            }
+            return begins;
+        }
+        let begins = self.arrays.is_idle(array);
+        if begins {
+            self.occupy(entry);
+            self.begin_on_array(array, entry);
+        }
+        begins
+    }
+
     /// More stands in the queue of a plane: it offers what is first, or with multi-plane commands does so when all
     /// have been queued.
     #[inline(always)]

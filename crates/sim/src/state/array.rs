@@ -98,6 +98,12 @@ impl Arrays {
         self.is_multiplane
     }
 
+    /// Whether operations go together, or make way: then what comes to a plane that is free may have to wait.
+    #[inline(always)]
+    pub fn goes_by_commands(&self) -> bool {
+        self.is_multiplane || self.suspension.is_some()
+    }
+
     /// Whether anything makes way for reads of the host.
     #[inline(always)]
     pub fn suspends(&self) -> bool {

@@ -5,7 +5,6 @@ pub(crate) mod agenda;
 pub(crate) mod array;
 pub(crate) mod bus;
 pub(crate) mod fair;
-pub(crate) mod last_resorts;
 pub(crate) mod life;
 pub(crate) mod plane;
 pub(crate) mod queue;
