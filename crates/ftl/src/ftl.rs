@@ -185,18 +185,18 @@ impl Ftl {
     /// Whether a call has left anything to be carried out, or a request that has ended.
     #[inline(always)]
     pub fn has_effects(&self) -> bool {
-        !(self.out.effects.is_empty() && self.out.completed.is_empty())
+        !self.out.is_empty()
     }
 
     /// Requests whose last part has ended, and that were not yet completed.
     pub fn completed(&self) -> &[RequestId] {
-        &self.out.completed
+        self.out.completed()
     }
 
     /// A decision refused, media that failed, or an invariant broken. The run is over then.
     #[inline(always)]
     pub fn fault(&self) -> Option<&Fault> {
-        self.out.fault.as_deref()
+        self.out.fault()
     }
 
     /// An operation.
@@ -307,7 +307,7 @@ impl Ftl {
         &mut self,
         what: impl FnOnce(&mut Store) -> Result<T, MediaError>,
     ) -> Option<T> {
-        if self.out.fault.is_some() {
+        if self.out.fault().is_some() {
             return None;
         }
         match what(&mut self.store) {
@@ -356,7 +356,7 @@ impl Ftl {
         let op = &self.state.ops[id];
         self.state.backlog.add(op.plane, op.kind);
         let entry = self.entry_of(id);
-        self.out.effects.push(Effect::Queue(entry));
+        self.out.ask(Effect::Queue(entry));
     }
 
     /// Hand the device an operation that its plane goes on with at once.
@@ -364,7 +364,7 @@ impl Ftl {
         self.state.ops.stamp(id);
         let op = &self.state.ops[id];
         self.state.backlog.add(op.plane, op.kind);
-        self.out.continuation = Some(id);
+        self.out.go_on_with(id);
     }
 
     /// Room for the data of an operation.

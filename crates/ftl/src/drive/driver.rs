@@ -99,9 +99,9 @@ pub fn settle<D: Driver>(driver: &mut D) {
 
 fn carry_out<D: Driver>(driver: &mut D) {
     loop {
-        let asked = driver.layer().out.effects.len();
+        let asked = driver.layer().out.asked();
         for i in 0..asked {
-            match driver.layer().out.effects[i] {
+            match driver.layer().out.effect(i) {
                 Effect::Queue(entry) => driver.enqueue(entry),
                 Effect::ChangePlane(entry) => driver.change_plane(entry),
                 Effect::Wake(plane) => wake(driver, plane),
@@ -109,30 +109,20 @@ fn carry_out<D: Driver>(driver: &mut D) {
                 Effect::Timer(at, timer) => driver.set_timer(at, timer),
             }
         }
-        drop_first(&mut driver.layer_mut().out.effects, asked);
+        driver.layer_mut().out.drop_effects(asked);
         driver.end_round();
-        let ended = driver.layer().out.completed.len();
+        let ended = driver.layer().completed().len();
         for i in 0..ended {
-            let id = driver.layer().out.completed[i];
+            let id = driver.layer().completed()[i];
             driver.complete(id);
         }
-        drop_first(&mut driver.layer_mut().out.completed, ended);
+        driver.layer_mut().out.drop_completed(ended);
         if !driver.waiting().is_open() {
             let_in(driver);
         }
         if !driver.layer().has_effects() {
             return;
         }
-    }
-}
-
-/// Forget what has been dealt with, mostly all of it.
-#[inline(always)]
-fn drop_first<T>(list: &mut Vec<T>, n: usize) {
-    if list.len() == n {
-        list.clear();
-    } else {
-        list.drain(..n);
     }
 }
 
@@ -223,7 +213,7 @@ pub fn ask_all_idle<D: Driver>(driver: &mut D) {
 /// The run is over: what waits for company is padded. Returns whether that leaves anything to be done.
 pub fn drain<D: Driver>(driver: &mut D) -> bool {
     driver.layer_mut().drain();
-    let leaves = !driver.layer().out.effects.is_empty();
+    let leaves = driver.layer().out.asked() > 0;
     if leaves {
         settle(driver);
     }

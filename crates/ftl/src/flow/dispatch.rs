@@ -69,7 +69,7 @@ impl Ftl {
     }
 
     fn flush(&mut self, id: RequestId) {
-        self.requests.version += 1;
+        self.requests.next_version();
         self.empty_buffers();
         self.submit_flush(id);
     }
@@ -101,10 +101,10 @@ impl Ftl {
         if self.moves.waiting.is_empty() {
             return false;
         }
-        let before = self.out.effects.len();
+        let before = self.out.asked();
         self.seal(true);
         self.begin_held_moves();
-        self.out.effects.len() > before
+        self.out.asked() > before
     }
 
     /// Nothing is pending, and programs wait where no block gives a slot back: pages that lie in pieces are joined, if
@@ -200,7 +200,7 @@ impl Ftl {
             OpKind::Erase => self.erase_done(id),
         }
         self.breakdown.queued = LatencyBreakdown::NONE.queued;
-        if self.out.continuation.is_some() { self.out.continuation.take() } else { None }
+        self.out.take_continuation()
     }
 
     #[inline]
@@ -276,7 +276,7 @@ impl Ftl {
             }
             part = following;
         }
-        if !self.store.keeps_metadata() || self.out.fault.is_none() {
+        if !self.store.keeps_metadata() || self.out.fault().is_none() {
             self.leave_block(self.state.geometry.block_of(first));
         }
     }

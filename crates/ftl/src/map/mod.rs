@@ -132,7 +132,7 @@ impl Map {
     #[inline]
     pub fn weight(&self, keep: SectorMask) -> u32 {
         match self {
-            Map::Page(m) => m.geometry.sectors_per_unit,
+            Map::Page(m) => m.geometry().sectors_per_unit,
             Map::Overlay(m) => m.weight(keep),
             Map::Sector(_) => keep.count(),
         }
@@ -141,7 +141,7 @@ impl Map {
     /// Forget sectors. A page map forgets whole pages only and leaves a partial span alone.
     pub fn unmap(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Dead) {
         match self {
-            Map::Page(m) if mask.count() < m.geometry.sectors_per_unit => {}
+            Map::Page(m) if mask.count() < m.geometry().sectors_per_unit => {}
             Map::Page(m) => m.unmap(lpn, dead),
             Map::Sector(m) => m.remove(lpn, mask, dead),
             Map::Overlay(m) => m.remove(lpn, mask, dead),
@@ -170,7 +170,7 @@ impl Map {
         match self {
             Map::Page(m) => {
                 if let Some(lpn) = m.live_at(ppn) {
-                    let mask = SectorMask::first(m.geometry.sectors_per_unit);
+                    let mask = SectorMask::first(m.geometry().sectors_per_unit);
                     out.push(Span { lpn, mask, offset: 0 });
                 }
             }
@@ -185,7 +185,7 @@ impl Map {
     pub fn relocation_cost(&self, block: BlockId, live_sectors: u32) -> u32 {
         match self {
             Map::Page(_) => live_sectors, // all sectors of a slot live and die together
-            Map::Sector(m) => m.live_slots(block) * m.sectors,
+            Map::Sector(m) => m.live_slots(block) * m.sectors(),
             Map::Overlay(m) => m.live_slots(block) * m.sectors(),
         }
     }
@@ -240,7 +240,7 @@ impl Map {
         match self {
             Map::Page(m) => {
                 let pages = (0..logical_pages).filter(|l| !m.lookup(Lpn(*l)).is_none()).count();
-                pages as u64 * m.geometry.sectors_per_unit as u64
+                pages as u64 * m.geometry().sectors_per_unit as u64
             }
             Map::Sector(m) => m.mapped(),
             Map::Overlay(m) => m.count_live_sectors(logical_pages),
@@ -255,7 +255,7 @@ impl Map {
     /// Logical pages (where each has a place to itself) or sectors (other maps) that are mapped.
     pub fn mapped(&self) -> u64 {
         match self {
-            Map::Page(m) => m.mapped as u64,
+            Map::Page(m) => m.mapped() as u64,
             Map::Sector(m) => m.mapped(),
             Map::Overlay(m) => m.mapped(),
         }
@@ -282,7 +282,7 @@ impl Map {
     /// The sectors of a page that are mapped.
     pub fn held(&self, lpn: Lpn) -> SectorMask {
         match self {
-            Map::Page(m) if m.locate(lpn).is_some() => SectorMask::first(m.geometry.sectors_per_unit),
+            Map::Page(m) if m.locate(lpn).is_some() => SectorMask::first(m.geometry().sectors_per_unit),
             Map::Page(_) => SectorMask::EMPTY,
             Map::Sector(m) => m.held(lpn),
             Map::Overlay(m) => m.held(lpn),

@@ -66,7 +66,7 @@ impl Overlay {
     }
 
     pub fn sectors(&self) -> u32 {
-        self.pages.geometry.sectors_per_unit
+        self.pages.geometry().sectors_per_unit
     }
 
     pub fn adopt(&mut self, image: BaseImage) {
@@ -185,7 +185,7 @@ impl Overlay {
     pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Dead) {
         self.remove(span.lpn, keep, dead);
         self.mapped += keep.count() as u64;
-        let block = self.pages.geometry.block_of(ppn);
+        let block = self.pages.geometry().block_of(ppn);
         if !self.shared[block.index()] && self.pages.lookup(span.lpn).is_none() {
             self.pages.install(span.lpn, ppn, dead);
             let (at, all) = (self.pages.owner_index(ppn), SectorMask::first(self.sectors()));
@@ -236,7 +236,7 @@ impl Overlay {
 
     pub fn erase(&mut self, block: BlockId) {
         self.pages.erase(block);
-        let slots = self.pages.geometry.most_slots as usize;
+        let slots = self.pages.geometry().most_slots as usize;
         self.gone[block.index() * slots..][..slots].fill(0);
     }
 
@@ -244,8 +244,8 @@ impl Overlay {
     pub fn forget_history(&mut self) {
         self.pages.forget_history();
         for ppn in 0..self.gone.len() as u32 {
-            let (block, slot) = (ppn / self.pages.slots_per_block, ppn % self.pages.slots_per_block);
-            let place = self.pages.geometry.ppn(BlockId(block), slot);
+            let (block, slot) = (ppn / self.pages.slots_per_block(), ppn % self.pages.slots_per_block());
+            let place = self.pages.geometry().ppn(BlockId(block), slot);
             if !self.pages.is_live(place) {
                 self.gone[self.pages.owner_index(place)] = 0;
             }
@@ -254,7 +254,7 @@ impl Overlay {
 
     /// Sectors that are mapped, or pages where each has a slot to itself.
     pub fn mapped(&self) -> u64 {
-        if self.kind.is_by_page() { self.pages.mapped as u64 } else { self.mapped }
+        if self.kind.is_by_page() { self.pages.mapped() as u64 } else { self.mapped }
     }
 
     /// What lives in the slots, in sectors, each as [`Self::weight`] has it.
@@ -263,7 +263,7 @@ impl Overlay {
             return self.count_mapped_sectors(logical_pages);
         }
         let runs: usize = self.runs.of.values().map(SmallVec::len).sum();
-        (self.pages.mapped as u64 + runs as u64) * self.sectors() as u64
+        (self.pages.mapped() as u64 + runs as u64) * self.sectors() as u64
     }
 
     fn count_mapped_sectors(&mut self, logical_pages: u32) -> u64 {

@@ -26,7 +26,7 @@ enum BaseState {
 
 /// One place for each logical page.
 pub(crate) struct PageMap {
-    pub geometry: Arc<Geometry>,
+    geometry: Arc<Geometry>,
     /// Leaf of each group of [`LEAF`] logical pages, counted from 1; 0 where nothing was touched.
     directory: Table<u32>,
     /// The places themselves, in the order in which their leaves were first touched.
@@ -37,13 +37,13 @@ pub(crate) struct PageMap {
     /// A bit for each slot that is live.
     live: Table<u64>,
     /// Slots of the largest block.
-    pub slots_per_block: u32,
+    slots_per_block: u32,
     words_per_block: u32,
     /// Blocks opened so far, for the first time.
     opened_blocks: u32,
     base: Option<BaseImage>,
     base_state: Vec<BaseState>,
-    pub mapped: u32,
+    mapped: u32,
 }
 
 impl Saved for PageMap {
@@ -55,6 +55,23 @@ impl Saved for PageMap {
 }
 
 impl PageMap {
+    /// Where places are.
+    #[inline(always)]
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Slots of the largest block.
+    pub fn slots_per_block(&self) -> u32 {
+        self.slots_per_block
+    }
+
+    /// Pages that have a place.
+    #[inline(always)]
+    pub fn mapped(&self) -> u32 {
+        self.mapped
+    }
+
     pub fn new(geometry: &Arc<Geometry>, logical_pages: u32) -> io::Result<PageMap> {
         let slots = geometry.most_slots;
         let words = slots.div_ceil(64);

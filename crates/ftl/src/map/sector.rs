@@ -13,7 +13,7 @@ use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SectorMap {
     slot_shift: u32,
-    pub sectors: u32,
+    sectors: u32,
     /// Where each sector lies: place and physical sector within it.
     #[serde(serialize_with = "sorted")]
     places: FxHashMap<u64, (u32, u8)>,
@@ -27,6 +27,11 @@ pub(crate) struct SectorMap {
 }
 
 impl SectorMap {
+    /// Sectors of a page.
+    pub fn sectors(&self) -> u32 {
+        self.sectors
+    }
+
     fn key(&self, lpn: Lpn, sector: u32) -> u64 {
         lpn.0 as u64 * self.sectors as u64 + sector as u64
     }

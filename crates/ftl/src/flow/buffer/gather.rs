@@ -6,7 +6,7 @@ use crate::ftl::Ftl;
 use crate::media::page::PageData;
 use crate::plan::span::{Dead, Places, Span, Spans};
 use crate::state::op::{Op, OpId, Owner};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use wordline_counters::OpKind;
 use wordline_units::{Ppn, SectorMask};
 
@@ -24,13 +24,11 @@ impl Ftl {
         if let Some(more) = places.len().checked_sub(1) {
             self.state.counters.places.gathered[more.min(3)] += 1;
         }
-        self.gathering.places.insert(id.0, places);
-        self.gathering.of.insert(lpn.0, id);
+        self.gathering.begin(id, lpn, places);
         for ppn in &others {
             self.state.blocks[self.state.geometry.block_of(*ppn).index()].readers += 1;
-            match self.gathering.waiting.get_mut(&ppn.0) {
-                Some(waiting) => waiting.push(id),
-                None => self.read_for(id, *ppn),
+            if !self.gathering.wait(id, *ppn) {
+                self.read_for(id, *ppn);
             }
         }
         if others.is_empty() {
@@ -40,7 +38,7 @@ impl Ftl {
 
     /// Read a place for a page that is gathered. One in the victim itself is read for all that moves from it.
     fn read_for(&mut self, id: OpId, ppn: Ppn) {
-        self.gathering.waiting.insert(ppn.0, smallvec![id]);
+        self.gathering.read_for(id, ppn);
         let mut spans = Spans::new();
         self.state.map.live_in(ppn, &mut spans);
         let sectors = spans.iter().map(|span| span.mask.count()).sum();
@@ -61,7 +59,7 @@ impl Ftl {
             job.inflight += 1;
             job.window += 1;
             read.owner = Owner::Job(region);
-            self.gathering.read_early.insert(ppn.0);
+            self.gathering.read_early(ppn);
         }
         self.state.blocks[block.index()].readers += 1;
         let read = self.add_op(read);
@@ -71,10 +69,10 @@ impl Ftl {
     /// A place has been read: those that waited for it have it.
     #[inline]
     pub(crate) fn brought(&mut self, ppn: Ppn) {
-        if self.gathering.waiting.is_empty() {
+        if !self.gathering.is_waiting() {
             return;
         }
-        for id in self.gathering.waiting.remove(&ppn.0).unwrap_or_default() {
+        for id in self.gathering.take_waiting(ppn) {
             let left = &mut self.state.ops[id].awaits;
             *left -= 1;
             if *left == 0 {
@@ -86,14 +84,11 @@ impl Ftl {
     /// A page has been gathered: what of it is still where it was read leaves for protected RAM, and goes on
     /// to flash as one. What was overwritten or moved meanwhile is not among it.
     fn gathered(&mut self, id: OpId) {
-        let places = self.gathering.places.remove(&id.0).unwrap_or_default();
         let (lpn, from, owner) = {
             let op = &self.state.ops[id];
             (op.lpn, op.from, op.owner)
         };
-        if self.gathering.of.get(&lpn.0) == Some(&id) {
-            self.gathering.of.remove(&lpn.0);
-        }
+        let places = self.gathering.end(id, lpn);
         let plane = self.plane_of(from);
         let stage = self.state.staging.enter(lpn);
         self.state.staging.get(stage).pending += 1;

@@ -251,7 +251,7 @@ impl Ftl {
         if !matches!(owner, Owner::Job(_) | Owner::Move(_)) {
             return;
         }
-        if self.store.keeps_bytes() && self.out.fault.is_some() {
+        if self.store.keeps_bytes() && self.out.fault().is_some() {
             return; // its bytes may not have been read, so it must not leave its place
         }
         let plane = self.plane_of(source);
@@ -358,7 +358,7 @@ impl Ftl {
         if at < buffer.pad_at {
             buffer.pad_at = at;
             let timer = Timer::Pad { region, plane, stream, generation: buffer.generation };
-            self.out.effects.push(Effect::Timer(at, timer));
+            self.out.ask(Effect::Timer(at, timer));
         }
     }
 

@@ -20,12 +20,12 @@ impl Ftl {
 
     fn hold_die(&mut self, die: DieId) {
         self.held_dies.hold(die);
-        self.out.effects.push(Effect::Hold(die));
+        self.out.ask(Effect::Hold(die));
     }
 
     fn let_go_of(&mut self, die: DieId) {
         self.held_dies.let_go(die);
-        self.out.effects.push(Effect::Hold(die));
+        self.out.ask(Effect::Hold(die));
     }
 
     /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,

@@ -68,7 +68,6 @@ impl Ftl {
     fn places_of(&mut self, lpn: Lpn) -> u32 {
         let mut located = Places::new();
         self.state.map.resolve(lpn, SectorMask::first(self.state.geometry.sectors_per_unit), &mut located);
-        let places = located.len() as u32;
-        places
+        located.len() as u32
     }
 }

@@ -2,22 +2,17 @@
 
 use crate::ftl::Ftl;
 use crate::state::op::Owner;
-use crate::state::request::{Outcome, PendingFlush, RequestId};
+use crate::state::request::{Outcome, RequestId};
 use wordline_counters::OpKind;
 
 impl Ftl {
     /// A FLUSH is taken, and what waits in the buffers has been sent off: it waits for all of that.
     pub(crate) fn submit_flush(&mut self, id: RequestId) {
-        let earlier = self.requests.unsettled;
+        let earlier = self.requests.unsettled();
         self.log_trims(id);
         self.seal(false);
         if earlier > 0 {
-            self.requests.add_part(id);
-            self.requests.flushes.push(PendingFlush {
-                version: self.requests.version,
-                request: id,
-                remaining: earlier,
-            });
+            self.requests.flush(id, earlier);
         }
     }
 

@@ -139,7 +139,7 @@ impl Ftl {
     fn look_at_all(&mut self, region: RegionId) {
         let pool = self.state.pool_of(region);
         for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
-            self.out.effects.push(Effect::Wake(PlaneId(plane)));
+            self.out.ask(Effect::Wake(PlaneId(plane)));
             self.collect_if_short(region, PlaneId(plane));
         }
     }

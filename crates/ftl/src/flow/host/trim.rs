@@ -39,7 +39,7 @@ impl Iterator for Trimmed {
 impl Ftl {
     /// A trim is taken: the sectors that it covers, rounded inward, since one is forgotten only when all of it is trimmed.
     pub(crate) fn submit_trim(&mut self, request: &HostRequest) -> Trimmed {
-        self.requests.version += 1;
+        self.requests.next_version();
         let lbas_per_sector = self.addressing.lbas_per_sector();
         Trimmed {
             sector: request.lba.0.div_ceil(lbas_per_sector),
@@ -54,7 +54,7 @@ impl Ftl {
         self.read_cache.drop(lpn, mask);
         let Some(stage) = self.state.staging.find(lpn) else { return false };
         let entry = self.state.staging.get(stage);
-        entry.commit(mask, self.requests.version);
+        entry.commit(mask, self.requests.version());
         entry.mask = entry.mask.minus(mask);
         if let Some(fill) = entry.fill
             && !self.state.map_kind().knows_sectors()
@@ -78,7 +78,7 @@ impl Ftl {
         let is_stale = is_staged || !dead.is_empty();
         for invalidated in dead.drain(..) {
             let plane = self.state.geometry.plane_of(self.state.geometry.block_of(invalidated.ppn));
-            self.out.effects.push(Effect::Wake(plane));
+            self.out.ask(Effect::Wake(plane));
             self.note_map_change(lpn);
         }
         if is_stale {

@@ -52,7 +52,7 @@ impl Ftl {
         request: &HostRequest,
         data: &'a [u8],
     ) -> Option<HostWrite<'a>> {
-        self.requests.version += 1;
+        self.requests.next_version();
         let tag = if self.enabled_hooks.contains(Hooks::ADMIT) {
             self.scheme.admit(request, &View::of(&self.state))
         } else {
@@ -137,7 +137,7 @@ impl Ftl {
         let Some(place) = self.place_host(&parcel) else { return (Next::Nothing, SectorMask::EMPTY) };
         let plane = self.pick_plane(&place, home);
         // What was placed before may have taken older sectors along that this one writes anew.
-        self.requests.version += 1;
+        self.requests.next_version();
         // It may have ended the entry that was found, too.
         write.stages.clear();
         write.stages.push(self.state.staging.enter(rest.lpn));
@@ -153,7 +153,7 @@ impl Ftl {
         for (slot, span) in spans.iter().enumerate() {
             let stage = write.stages[slot];
             let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
-            (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, self.requests.version);
+            (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, self.requests.version());
             (op.route, op.pick, op.slot) = (place.route, place.plane, slot as u8);
             op.owner = Owner::Answered;
             self.state.buffered += u64::from(self.ack.is_buffer());
@@ -161,7 +161,7 @@ impl Ftl {
                 op.owner = Owner::Request(write.id);
                 self.requests.add_part(write.id);
             }
-            self.requests.unsettled += 1;
+            self.requests.add_unsettled();
             let finds = self.finds_entry(span.lpn);
             let op = self.add_op(op);
             if lead.is_none() {
@@ -176,7 +176,7 @@ impl Ftl {
                 self.stage_data(write, stage, *span);
             }
             if let Some(b) = &mut self.write_buffer {
-                b.written(stage, self.requests.version);
+                b.written(stage, self.requests.version());
             }
             awaited += self.gather(op, stage, in_ram, place.gather) as u32;
             if !self.merge_buffer.is_empty() && place.route.buffer_key().is_none() {
@@ -226,7 +226,7 @@ impl Ftl {
         let page = PageData::of(write.bytes_of(span.lpn, sector), covered, sector);
         self.store.stage(stage, &page, span.mask);
         if self.ack.answers_from_ram() {
-            self.store.protect(span.lpn, span.mask, self.requests.version, &page);
+            self.store.protect(span.lpn, span.mask, self.requests.version(), &page);
         }
     }
 
@@ -244,9 +244,9 @@ impl Ftl {
         let entry = self.state.staging.get(stage);
         entry.mask = entry.mask.union(mask);
         self.state.ops[op].mask = self.state.ops[op].mask.union(mask);
-        self.state.ops[op].version = self.requests.version;
+        self.state.ops[op].version = self.requests.version();
         if let Some(b) = &mut self.write_buffer {
-            b.written(stage, self.requests.version);
+            b.written(stage, self.requests.version());
         }
         if self.store.keeps_bytes() {
             self.stage_data(write, stage, Span { lpn, mask, offset: 0 });

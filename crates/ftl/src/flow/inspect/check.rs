@@ -150,8 +150,8 @@ impl Ftl {
                         r.region.name, at.owned, at.open_slots
                     )));
                 }
-                if lost != pool.free[local].lost {
-                    let counted = pool.free[local].lost;
+                if lost != pool.free[local].lost() {
+                    let counted = pool.free[local].lost();
                     return Err(Broken(format!(
                         "plane {plane} has lost {lost} blocks, and counts {counted}"
                     )));

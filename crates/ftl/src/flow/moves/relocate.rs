@@ -77,7 +77,7 @@ impl Ftl {
             }
             self.state.counters.count_collected(1, job.why == GcReason::Due);
         }
-        if self.out.fault.is_some() {
+        if self.out.fault().is_some() {
             return None;
         }
         // One page in flight has become as many programs as it had live slots, each of which ends

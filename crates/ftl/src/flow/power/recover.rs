@@ -96,7 +96,7 @@ impl Ftl {
         ftl.erase_again();
         ftl.complete_superblocks();
         // What is written from now on is newer than anything, in protected RAM too, and in a journal of that.
-        ftl.requests.version = kept.iter().map(|k| k.version).fold(ftl.requests.version, u64::max);
+        kept.iter().for_each(|k| ftl.requests.found_version(k.version));
         for kept in kept {
             ftl.restage(kept, &newest);
         }
@@ -208,7 +208,7 @@ impl Ftl {
         }
         let mut dead = Dead::new();
         for (entry, version) in self.state.trims.all() {
-            self.requests.version = self.requests.version.max(version);
+            self.requests.found_version(version);
             let (lpn, mask) = self.state.trims.sectors_of(entry);
             self.state.map.unmap(lpn, mask, &mut dead);
         }
@@ -223,7 +223,7 @@ impl Ftl {
         let mut newest: FxHashMap<u64, Newest> = FxHashMap::default();
         for (ppn, oobs) in metadata.pages() {
             for oob in oobs {
-                self.requests.version = self.requests.version.max(oob.version);
+                self.requests.found_version(oob.version);
                 let is_log = trims.is_log(oob.span.lpn);
                 for entry in trims.entries(oob.span.lpn, oob.span.mask) {
                     if !is_log && trims.version(entry) > oob.version {
@@ -345,7 +345,8 @@ impl Ftl {
         let blocks = &self.state.blocks;
         for pool in &mut self.state.pools {
             for free in &mut pool.free {
-                free.lost = free.count(|b| blocks[b.index()].phase == Phase::Retired);
+                let lost = free.count(|b| blocks[b.index()].phase == Phase::Retired);
+                free.found_lost(lost);
                 free.retain(|b| blocks[b.index()].phase == Phase::Free);
                 if pool.order == FreeOrder::LeastErased {
                     free.sort(|b| blocks[b as usize].erases);
@@ -445,19 +446,19 @@ impl Ftl {
         }
         match from {
             KeptFrom::Buffer | KeptFrom::Journal => {
-                self.requests.version += 1;
+                self.requests.next_version();
                 // Under the version that it goes to flash with: what of the page goes first is not newer than the rest.
-                self.store.protect(lpn, mask, self.requests.version, &page);
+                self.store.protect(lpn, mask, self.requests.version(), &page);
                 let home = self.state.stripe.plane(lpn);
                 let spans = [Span { lpn, mask, offset: 0 }];
                 let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
                 let Some(place) = self.place_host(&parcel) else { return };
                 let plane = self.pick_plane(&place, home);
                 let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
-                (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.requests.version);
+                (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.requests.version());
                 (op.route, op.pick, op.owner) = (place.route, place.plane, Owner::Answered);
                 self.state.buffered += u64::from(self.ack.is_buffer());
-                self.requests.unsettled += 1;
+                self.requests.add_unsettled();
                 let op = self.add_op(op);
                 let fills = u32::from(self.gather(op, stage, in_ram, place.gather));
                 self.load_page(op, stage);

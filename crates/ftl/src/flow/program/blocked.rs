@@ -152,9 +152,9 @@ impl Ftl {
         let (here, route) = (self.state.ops[id].plane, self.state.ops[id].route);
         for region in route.targets().map(|target| target.region) {
             for plane in self.planes_of(region).filter(|plane| *plane != here) {
-                let before = self.out.effects.len();
+                let before = self.out.asked();
                 self.collect_for(region, plane);
-                if self.out.effects.len() > before {
+                if self.out.asked() > before {
                     return Some(plane);
                 }
             }
@@ -201,7 +201,7 @@ impl Ftl {
         }
         if fits {
             let entry = self.entry_of(id);
-            return self.out.effects.push(Effect::ChangePlane(entry));
+            return self.out.ask(Effect::ChangePlane(entry));
         }
         let op = &self.state.ops[id];
         self.state.backlog.take(op.plane, op.kind);
@@ -215,7 +215,7 @@ impl Ftl {
         self.state.backlog.take(here, op.kind);
         self.state.backlog.add(there, op.kind);
         let entry = self.entry_of(id);
-        self.out.effects.push(Effect::ChangePlane(entry));
+        self.out.ask(Effect::ChangePlane(entry));
     }
 
     /// Give up a program that can never be bound: the drive is full, or has worn out.

@@ -217,7 +217,7 @@ impl Ftl {
         }
         self.state.wear.lost.retired += retires as u32;
         self.end_job(region, plane);
-        self.state.refreshing.erased(block);
+        self.state.refreshing.forget(block);
         let members = self.state.members(region, plane, block);
         if members.clone().any(|(p, b)| self.state.is_emptied(region, p, b)) {
             return; // the erases of others have not ended
@@ -246,7 +246,7 @@ impl Ftl {
         self.state.change_pool(pool, plane, |state| {
             let (blocks, pool) = (&state.blocks, &mut state.pools[pool.0 as usize]);
             if retires {
-                pool.free[local].lost += 1;
+                pool.free[local].lose_worn();
             } else {
                 pool.free[local].put_back(block, pool.order, |b| blocks[b as usize].erases);
             }
@@ -254,7 +254,7 @@ impl Ftl {
         });
         self.state.gc_blocked[plane.index()] = false;
         self.state.programs_blocked[plane.index()] = RegionSet::default(); // until one of those that wake now is blocked again
-        self.out.effects.push(Effect::Wake(plane));
+        self.out.ask(Effect::Wake(plane));
         for other in (0..self.state.regions.len() as u8).map(RegionId) {
             let again = self.state.gc.recheck == Recheck::Erase;
             if self.state.reaches(other, plane) && (again || self.state.is_at_hard_reserve(other, plane)) {
