@@ -9,7 +9,7 @@ impl World {
     pub fn told(&self) -> String {
         let op = |id: &OpId| self.told_op(*id);
         let queues: Vec<String> = self.pending.queues.iter().flatten().flatten().map(op).collect();
-        let waiting: Vec<String> = self.pending.waiting.iter().map(op).collect();
+        let waiting: Vec<String> = self.pending.waiting.programs().map(|id| op(&id)).collect();
         let current: Vec<String> = self.pending.current.iter().flatten().map(op).collect();
         let list = |ops: Vec<String>| if ops.is_empty() { "nothing".to_string() } else { ops.join("; ") };
         format!(

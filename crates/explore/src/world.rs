@@ -3,11 +3,12 @@
 use crate::drive::Drive;
 use crate::media::Versions;
 use serde::{Deserialize, Serialize};
+use wordline_ftl::drive::{self, Driver, Waiting};
 use wordline_ftl::{
-    Binding, Blocked, Class, Effect, Ftl, GiveUp, MapKind, OpId, OpKind, Outcome, RequestId, Saved, Saver,
-    Scheme, StateFile, Timer, saved_fields,
+    Binding, Class, Ftl, MapKind, OpId, OpKind, Outcome, QueueEntry, RequestId, Saved, Saver, Scheme,
+    StateFile, Timer, saved_fields,
 };
-use wordline_units::{DieId, HostOp, HostRequest, Lpn, PlaneId, Ppn, SimTime};
+use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SimTime};
 
 /// What may happen next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,11 +57,9 @@ pub(crate) struct Pending {
     /// By plane and class, first come first served.
     pub queues: Vec<[Vec<OpId>; Class::COUNT]>,
     pub current: Vec<Option<OpId>>,
-    /// Programs that found no slot, in the order in which that was seen.
-    pub waiting: Vec<OpId>,
+    /// Programs that found no slot, and requests that a full buffer holds up.
+    pub waiting: Waiting,
     pub timers: Vec<Timer>,
-    /// Requests that a full buffer holds up.
-    held_up: Vec<Asked>,
     asked: Vec<Asked>,
     idle: bool,
     /// Requests that the host has left, where they are counted.
@@ -121,6 +120,7 @@ impl World {
         let pending = Pending {
             queues: vec![Default::default(); planes],
             current: vec![None; planes],
+            waiting: Waiting::new(drive.geometry.planes),
             newest: vec![0; drive.logical_pages() as usize],
             ..Pending::default()
         };
@@ -181,7 +181,9 @@ impl World {
         if !self.is_asked() && self.ftl.works_when_idle() && !self.pending.idle {
             out.push(Event::Idle);
         }
-        if out.is_empty() && (!self.pending.waiting.is_empty() || self.is_asked() || self.ftl.holds_a_die()) {
+        if out.is_empty()
+            && (self.pending.waiting.programs().next().is_some() || self.is_asked() || self.ftl.holds_a_die())
+        {
             out.push(Event::LastResort);
         }
         let may = self.host.in_all.is_none() || self.pending.left > 0;
@@ -216,13 +218,10 @@ impl World {
             Event::Ring(at) => self.ring(at as usize),
             Event::Idle => {
                 self.pending.idle = true;
-                for die in 0..self.drive.geometry.dies {
-                    self.ftl.idle(DieId(die));
-                }
-                self.act();
+                drive::ask_all_idle(self);
             }
             Event::LastResort => {
-                if !self.give_way() && self.is_asked() {
+                if !drive::last_resort(self, self.is_asked()) && self.is_asked() {
                     return Err("stop: requests wait, and nothing can happen".into());
                 }
             }
@@ -259,89 +258,12 @@ impl World {
         self.pending.asked.push(asked);
         self.pending.left = self.pending.left.saturating_sub(1);
         self.pending.idle = false;
-        if !self.pending.held_up.is_empty() || !self.ftl.admits(&request) {
-            self.ftl.make_way(&request);
-            self.pending.held_up.push(asked);
-        } else {
-            self.admit(asked);
-        }
-        self.act();
+        drive::submit(self, request, u64::from(number), &[]);
+        drive::settle(self);
     }
 
     fn page_of(&self, request: &HostRequest) -> usize {
         (request.lba.0 / (self.drive.spec.unit.0 / 512)) as usize
-    }
-
-    fn admit(&mut self, asked: Asked) {
-        let lpn = self.page_of(&asked.request);
-        let expected = self.pending.newest[lpn];
-        if let Some(found) = self.pending.asked.iter_mut().find(|a| a.number == asked.number) {
-            found.expected = expected;
-        }
-        self.ftl.submit(asked.request, u64::from(asked.number), &[]);
-        match asked.request.op {
-            HostOp::Write => self.pending.newest[lpn] = self.ftl.newest_version(),
-            HostOp::Trim => self.pending.newest[lpn] = 0,
-            _ => {}
-        }
-    }
-
-    /// Take what the layer asks for, and the requests that have ended.
-    fn act(&mut self) {
-        loop {
-            for effect in std::mem::take(self.ftl.effects()) {
-                match effect {
-                    Effect::Queue(id) | Effect::ChangePlane(id) => self.queue(id),
-                    Effect::Wake(plane) => self.wake(plane),
-                    Effect::Timer(_, timer) => self.pending.timers.push(timer),
-                    Effect::Hold(_) => {}
-                }
-            }
-            for id in std::mem::take(self.ftl.completed()) {
-                self.complete(id);
-            }
-            while let Some(asked) = self.pending.held_up.first().copied()
-                && self.ftl.admits(&asked.request)
-            {
-                self.pending.held_up.remove(0);
-                self.admit(asked);
-            }
-            if let Some(asked) = self.pending.held_up.first() {
-                self.ftl.make_way(&asked.request);
-            }
-            if self.ftl.effects().is_empty() && self.ftl.completed().is_empty() {
-                break;
-            }
-        }
-    }
-
-    fn queue(&mut self, id: OpId) {
-        let op = self.ftl.op(id);
-        self.pending.queues[op.plane.index()][op.class() as usize].push(id);
-    }
-
-    fn wake(&mut self, plane: PlaneId) {
-        let (wakes, waits): (Vec<OpId>, Vec<OpId>) = std::mem::take(&mut self.pending.waiting)
-            .into_iter()
-            .partition(|id| self.ftl.op(*id).plane == plane);
-        self.pending.waiting = waits;
-        for id in wakes.into_iter().rev() {
-            let class = self.ftl.op(id).class() as usize;
-            self.pending.queues[plane.index()][class].insert(0, id);
-        }
-    }
-
-    fn complete(&mut self, id: RequestId) {
-        let (number, outcome) = (self.ftl.pending(id).number, self.ftl.pending(id).outcome);
-        let request = self.ftl.pending(id).request;
-        self.ftl.release(id);
-        self.pending.asked.retain(|asked| u64::from(asked.number) != number);
-        self.ended += 1;
-        if outcome != Outcome::Done {
-            let room = self.room();
-            let ignored = self.ftl.counters().without_effect.in_words();
-            self.wrong.get_or_insert(format!("{:?} ends as {outcome:?}; {room}{ignored}", request.op));
-        }
     }
 
     /// What live data leave free, in words.
@@ -353,21 +275,11 @@ impl World {
     fn begin(&mut self, plane: u32) {
         let Some((class, id)) = self.first(plane) else { return };
         self.pending.queues[plane as usize][class].remove(0);
-        if self.ftl.op(id).kind == OpKind::Program {
-            match self.ftl.bind(id) {
-                Binding::Bound => {}
-                Binding::Diverted => return self.act(),
-                Binding::Blocked => {
-                    if self.ftl.fault().is_none() && self.ftl.blocked(id) == Blocked::Waits {
-                        self.pending.waiting.push(id);
-                    }
-                    return self.act();
-                }
-            }
+        if self.ftl.op(id).kind != OpKind::Program || drive::bind(self, id) == Binding::Bound {
+            self.pending.current[plane as usize] = Some(id);
+            self.ftl.begin_on_array(id);
         }
-        self.pending.current[plane as usize] = Some(id);
-        self.ftl.begin_on_array(id);
-        self.act();
+        drive::settle(self);
     }
 
     fn end(&mut self, plane: u32) {
@@ -375,13 +287,9 @@ impl World {
         if self.checks_reads {
             self.check_read(id);
         }
-        self.ftl.done(id);
-        self.pending.current[plane as usize] = self.ftl.take_continuation();
         let die = self.drive.geometry.die_of(PlaneId(plane));
-        if self.pending.idle && self.ftl.idle_jobs(die) == 0 {
-            self.ftl.idle(die);
-        }
-        self.act();
+        self.pending.current[plane as usize] = drive::end(self, id, die, None).map(|next| next.op);
+        drive::settle(self);
     }
 
     /// A read of the host has ended: what lies there is what it must find.
@@ -405,50 +313,9 @@ impl World {
     fn ring(&mut self, at: usize) {
         let timer = self.pending.timers.remove(at);
         // Long after it was set, for those that look at the time; then time stands still again.
-        self.ftl.set_now(SimTime(1 << 50));
-        self.ftl.timer(timer);
-        self.ftl.set_now(SimTime(0));
-        self.act();
-        let rests = self.pending.current.iter().all(Option::is_none)
-            && (0..self.drive.geometry.planes).all(|plane| self.first(plane).is_none());
-        if rests && self.ftl.let_go_of_dies() {
-            self.act();
-        }
-    }
-
-    /// What the device does when nothing is pending. Returns whether that helps.
-    fn give_way(&mut self) -> bool {
-        let mut helps = self.ftl.let_go_of_dies();
-        if !helps && self.ftl.has_operations() {
-            let waiting = std::mem::take(&mut self.pending.waiting);
-            let (going, waits): (Vec<OpId>, Vec<OpId>) =
-                waiting.into_iter().partition(|id| self.ftl.send_elsewhere(*id));
-            self.pending.waiting = waits;
-            helps = !going.is_empty();
-        }
-        let asked = self.is_asked();
-        helps = helps || (asked && self.ftl.complete_groups()) || self.give_up(GiveUp::Moves);
-        helps = helps || (asked && self.give_up(GiveUp::Writes));
-        self.act();
-        helps
-    }
-
-    fn give_up(&mut self, what: GiveUp) -> bool {
-        let (fail, waits): (Vec<OpId>, Vec<OpId>) = std::mem::take(&mut self.pending.waiting)
-            .into_iter()
-            .partition(|id| self.ftl.can_fail(*id, what));
-        self.pending.waiting = waits;
-        fail.iter().for_each(|id| self.ftl.fail(*id));
-        if !fail.is_empty() || what == GiveUp::Moves {
-            return !fail.is_empty();
-        }
-        let gave_up = self.ftl.fail_held_moves() || self.ftl.end_joined_moves() || self.ftl.fail_flushes();
-        if !gave_up && !self.pending.held_up.is_empty() {
-            let asked = self.pending.held_up.remove(0);
-            self.ftl.refuse(asked.request, u64::from(asked.number));
-            return true;
-        }
-        gave_up
+        self.ftl.at(SimTime(1 << 50)).timer(timer);
+        self.ftl.at(SimTime(0));
+        drive::let_go_at_rest(self);
     }
 
     /// The state as bytes, without what only tells of its past.
@@ -495,5 +362,71 @@ impl World {
         self.wrong = None;
         let state = StateFile::packed(bytes);
         self.load(&mut state.loader()).map_err(|e| e.to_string())
+    }
+}
+
+impl Driver for World {
+    fn layer(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    fn layer_mut(&mut self) -> &mut Ftl {
+        self.ftl.at(SimTime(0))
+    }
+
+    fn waiting(&self) -> &Waiting {
+        &self.pending.waiting
+    }
+
+    fn waiting_mut(&mut self) -> &mut Waiting {
+        &mut self.pending.waiting
+    }
+
+    fn enqueue(&mut self, entry: QueueEntry) {
+        self.pending.queues[entry.plane.index()][entry.class as usize].push(entry.op);
+    }
+
+    fn enqueue_first(&mut self, entry: QueueEntry) {
+        self.pending.queues[entry.plane.index()][entry.class as usize].insert(0, entry.op);
+    }
+
+    fn set_timer(&mut self, _: SimTime, timer: Timer) {
+        self.pending.timers.push(timer);
+    }
+
+    fn admit(&mut self, request: HostRequest, number: u64, data: &[u8]) {
+        let lpn = self.page_of(&request);
+        let expected = self.pending.newest[lpn];
+        if let Some(found) = self.pending.asked.iter_mut().find(|a| u64::from(a.number) == number) {
+            found.expected = expected;
+        }
+        self.ftl.submit(request, number, data);
+        match request.op {
+            HostOp::Write => self.pending.newest[lpn] = self.ftl.newest_version(),
+            HostOp::Trim => self.pending.newest[lpn] = 0,
+            _ => {}
+        }
+    }
+
+    fn complete(&mut self, id: RequestId) {
+        let (number, outcome) = (self.ftl.pending(id).number, self.ftl.pending(id).outcome);
+        let request = self.ftl.pending(id).request;
+        self.ftl.release(id);
+        self.pending.asked.retain(|asked| u64::from(asked.number) != number);
+        self.ended += 1;
+        if outcome != Outcome::Done {
+            let room = self.room();
+            let ignored = self.ftl.counters().without_effect.in_words();
+            self.wrong.get_or_insert(format!("{:?} ends as {outcome:?}; {room}{ignored}", request.op));
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.pending.idle
+    }
+
+    fn is_at_rest(&self) -> bool {
+        let planes = 0..self.drive.geometry.planes;
+        planes.into_iter().all(|p| self.pending.current[p as usize].is_none() && self.first(p).is_none())
     }
 }

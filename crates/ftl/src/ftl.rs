@@ -1,14 +1,13 @@
 //! The translation layer as the device sees it: requests and completions go in, operations come
-//! out. It has neither clock nor queue; `now` is told to it before every call.
+//! out. It has neither clock nor queue: it is called at a time ([`Ftl::at`]).
 
 use crate::file::saved::{Saved, saved};
 use crate::media::boxed::{BoxedMedia, OtherMedia};
 use crate::media::error::MediaError;
 use crate::media::seam::Media;
-use crate::plan::decision::{Command, Move, ReadSeen, Tag};
+use crate::plan::decision::Move;
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
-use crate::plan::span::Span;
 use crate::scheme::Scheme;
 use crate::state::addressing::Addressing;
 use crate::state::counters::Counters;
@@ -17,7 +16,7 @@ use crate::state::gather::Gathering;
 use crate::state::latency::LatencyBreakdown;
 use crate::state::merge::MergeBuffer;
 use crate::state::moves::Moves;
-use crate::state::op::{Op, OpId};
+use crate::state::op::{Op, OpId, QueueEntry};
 use crate::state::outbox::Outbox;
 use crate::state::progress::ProgressWatch;
 use crate::state::read_cache::ReadCache;
@@ -31,7 +30,7 @@ use crate::view::View;
 use std::collections::VecDeque;
 use std::fmt;
 use wordline_device::Ack;
-use wordline_units::{DieId, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
+use wordline_units::{DieId, PlaneId, Ppn, SimDuration, SimTime};
 
 /// The translation layer.
 pub struct Ftl {
@@ -42,7 +41,7 @@ pub struct Ftl {
     /// What is kept of data.
     pub(crate) store: Store,
     pub(crate) requests: Requests,
-    /// What the operation that ends at this moment has been through.
+    /// What the operation that ends in this call has been through; none between two calls.
     pub(crate) breakdown: LatencyBreakdown,
     pub(crate) ack: Ack,
     pub(crate) held_dies: HeldDies,
@@ -64,28 +63,8 @@ pub struct Ftl {
     /// Reads of the host that the media could not answer, by the number of their request.
     pub(crate) read_errors: Vec<(u64, MediaError)>,
     pub(crate) progress: ProgressWatch,
-    pub(crate) scratch: Scratch,
-}
-
-/// Buffers that are kept between calls so that none allocates.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Scratch {
-    pub dead: Vec<crate::plan::span::Invalidated>,
-    pub located: Vec<crate::plan::span::Located>,
-    /// The places that a host request reads, under maps by which pages share them.
-    pub reading: Vec<(Ppn, OpId)>,
-    pub spans: Vec<Span>,
-    pub stages: Vec<u32>,
-    /// What the request whose pages are staged is marked with.
-    pub tag: Tag,
-    pub live: Vec<Span>,
-    /// The programs of a page of a victim, and whether what lies elsewhere of the page is read first.
-    pub relocated: Vec<(OpId, bool)>,
-    /// The operations of a page that is copied.
-    pub parts: Vec<Op>,
-    pub seen: Vec<(ReadSeen, SectorMask)>,
-    pub moves: Vec<Move>,
-    pub commands: Vec<Command>,
+    /// The moves that must come before the host program that is being placed: none between two calls.
+    pub(crate) moves_first: Vec<Move>,
 }
 
 impl Saved for Ftl {
@@ -95,7 +74,8 @@ impl Saved for Ftl {
         ],
         parts: [store, state, scheme, merge_buffer],
         rebuilt: [
-            layout, enabled_hooks, ack, addressing, array, counts_updates, ready, read_errors, progress, scratch, breakdown,
+            layout, enabled_hooks, ack, addressing, array, counts_updates, ready, read_errors, progress, moves_first,
+            breakdown,
         ],
     }
 }
@@ -170,7 +150,7 @@ impl Ftl {
             out: Outbox::default(),
             read_errors: vec![],
             progress: ProgressWatch::new(state.geometry.blocks),
-            scratch: Scratch::default(),
+            moves_first: vec![],
             state,
             scheme,
         })
@@ -195,28 +175,28 @@ impl Ftl {
         self.state.refreshing.start_anew();
     }
 
-    /// Tell the time. It never runs backwards.
+    /// The layer at a time, for whoever calls it then. Time never runs backwards.
     #[inline(always)]
-    pub fn set_now(&mut self, now: SimTime) {
+    pub fn at(&mut self, now: SimTime) -> &mut Ftl {
         self.state.now = now;
+        self
     }
 
-    /// What the device has to do; take all of it after every call.
+    /// Whether a call has left anything to be carried out, or a request that has ended.
     #[inline(always)]
-    pub fn effects(&mut self) -> &mut Vec<Effect> {
-        &mut self.out.effects
+    pub fn has_effects(&self) -> bool {
+        !self.out.is_empty()
     }
 
-    /// Requests whose last part has ended; take all of them after every call.
-    #[inline(always)]
-    pub fn completed(&mut self) -> &mut Vec<RequestId> {
-        &mut self.out.completed
+    /// Requests whose last part has ended, and that were not yet completed.
+    pub fn completed(&self) -> &[RequestId] {
+        self.out.completed()
     }
 
     /// A decision refused, media that failed, or an invariant broken. The run is over then.
     #[inline(always)]
     pub fn fault(&self) -> Option<&Fault> {
-        self.out.fault.as_deref()
+        self.out.fault()
     }
 
     /// An operation.
@@ -230,12 +210,6 @@ impl Ftl {
     pub fn request_of(&mut self, id: OpId) -> Option<&mut Pending> {
         let request = self.state.ops[id].owner.request()?;
         self.requests.get_mut(request)
-    }
-
-    /// An operation, for the queue that holds it.
-    #[inline(always)]
-    pub fn op_mut(&mut self, id: OpId) -> &mut Op {
-        &mut self.state.ops[id]
     }
 
     /// A request in flight.
@@ -333,7 +307,7 @@ impl Ftl {
         &mut self,
         what: impl FnOnce(&mut Store) -> Result<T, MediaError>,
     ) -> Option<T> {
-        if self.out.fault.is_some() {
+        if self.out.fault().is_some() {
             return None;
         }
         match what(&mut self.store) {
@@ -357,13 +331,32 @@ impl Ftl {
         &self.read_errors
     }
 
+    /// What a queue has to know of an operation.
+    #[inline(always)]
+    pub fn entry_of(&self, id: OpId) -> QueueEntry {
+        let op = &self.state.ops[id];
+        QueueEntry {
+            op: id,
+            plane: op.plane,
+            key: op.key,
+            class: op.class,
+            kind: op.kind,
+            cause: op.cause,
+            serves_host: op.owner.is_host(),
+            is_idle_work: op.idle,
+            may_be_cached: !op.copies && !self.array.has_windows,
+            goes_on: op.to_bring.is_some(),
+        }
+    }
+
     /// Hand an operation to the device.
     #[inline]
     pub(crate) fn emit(&mut self, id: OpId) {
         self.state.ops.stamp(id);
         let op = &self.state.ops[id];
         self.state.backlog.add(op.plane, op.kind);
-        self.out.effects.push(Effect::Queue(id));
+        let entry = self.entry_of(id);
+        self.out.ask(Effect::Queue(entry));
     }
 
     /// Hand the device an operation that its plane goes on with at once.
@@ -371,13 +364,7 @@ impl Ftl {
         self.state.ops.stamp(id);
         let op = &self.state.ops[id];
         self.state.backlog.add(op.plane, op.kind);
-        self.out.continuation = Some(id);
-    }
-
-    /// What the plane goes on with whose operation has just ended.
-    #[inline(always)]
-    pub fn take_continuation(&mut self) -> Option<OpId> {
-        if self.out.continuation.is_some() { self.out.continuation.take() } else { None }
+        self.out.go_on_with(id);
     }
 
     /// Room for the data of an operation.

@@ -12,6 +12,7 @@
 //! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
 //! `tests/it/house.rs` holds it.
 
+pub mod drive;
 mod file;
 mod flow;
 mod ftl;
@@ -32,7 +33,6 @@ pub use flow::inspect::check::Broken;
 pub use flow::inspect::contents::newest_page_of;
 pub use flow::power::power_loss_image::{PowerLossImage, Protected, ProtectedWrite, Worn};
 pub use flow::program::bind::Binding;
-pub use flow::program::blocked::{Blocked, GiveUp};
 pub use ftl::Ftl;
 pub use image::base::Mapped;
 pub use initial::initial::{Initial, InitialError, Order};
@@ -57,7 +57,7 @@ pub use plan::span::{Located, Span};
 pub use scheme::{CloneScheme, Metrics, Scheme};
 pub use state::counters::{Counters, RegionCounters};
 pub use state::latency::{BusyTime, LatencyBreakdown, LatencyPart, LatencyParts};
-pub use state::op::{Class, Collecting, Op, OpId, Part, Reason};
+pub use state::op::{Class, Collecting, Op, OpId, Part, QueueEntry, Reason};
 pub use state::program_buffer::WriteStream;
 pub use state::request::{Effect, Fault, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
 pub use state::times::ArrayTime;

@@ -11,6 +11,7 @@
 
 mod commands;
 mod host;
+mod layer;
 pub(crate) mod power;
 mod queues;
 mod service;
@@ -24,32 +25,21 @@ use crate::error::DeviceError;
 use crate::host::admission::Admission;
 use crate::host::idle::Idle;
 use crate::host::link::Link;
-use crate::host::timers::{Alarm, Timers};
+use crate::host::timers::Timers;
 use crate::metrics::Metrics;
 use crate::probe::{Moment, Probe};
 use crate::state::agenda::Agenda;
 use crate::state::array::Arrays;
 use crate::state::bus::Buses;
 use crate::state::fair::Fair;
-use crate::state::last_resorts::LastResorts;
 use crate::state::life::Watch;
 use crate::state::plane::Plane;
 use crate::state::queue_delay::QueueDelays;
-use crate::state::set_aside::SetAside;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
-use wordline_ftl::{BoxedMedia, DriveInfo, Effect, Fault, Ftl, Refusal, Saved, Scheme, saved_fields};
+use wordline_ftl::drive::{self, LastResorts, Waiting};
+use wordline_ftl::{BoxedMedia, DriveInfo, Fault, Ftl, Refusal, Saved, Scheme, saved_fields};
 use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
-
-/// Forget what has been dealt with, mostly all of it.
-#[inline(always)]
-fn drop_first<T>(list: &mut Vec<T>, n: usize) {
-    if list.len() == n {
-        list.clear();
-    } else {
-        list.drain(..n);
-    }
-}
 
 /// What a scheme is given to lay itself out on.
 pub(crate) fn drive_info<'a>(spec: &'a DeviceSpec, geometry: &'a Geometry) -> DriveInfo<'a> {
@@ -72,8 +62,7 @@ pub struct Device<P: Probe> {
     pub metrics: Metrics,
     geometry: Geometry,
     planes: Vec<Plane>,
-    /// Programs that found no slot.
-    set_aside: SetAside,
+    waiting: Waiting,
     queue_delays: QueueDelays,
     arrays: Arrays,
     buses: Buses,
@@ -93,7 +82,7 @@ pub struct Device<P: Probe> {
 
 impl<P: Probe> Saved for Device<P> {
     saved_fields! { Device,
-        values: [planes, set_aside, queue_delays, fair, clock, timers, admission, last_resorts],
+        values: [planes, waiting, queue_delays, fair, clock, timers, admission, last_resorts],
         parts: [arrays, buses, link, idle, ftl, metrics],
         rebuilt: [probe, geometry, agenda, life],
     }
@@ -136,7 +125,7 @@ impl<P: Probe> Device<P> {
             (0..geometry.planes).map(|p| Plane::new(spec, geometry, PlaneId(p))).collect();
         Device {
             clock: Clock::default(),
-            set_aside: SetAside::new(geometry.planes),
+            waiting: Waiting::new(geometry.planes),
             queue_delays: QueueDelays::default(),
             fair: Fair::asked(spec, planes.iter().map(|p| (p.place.array, p.place.channel))),
             planes,
@@ -192,7 +181,7 @@ impl<P: Probe> Device<P> {
     /// Requests submitted and not yet complete.
     #[inline(always)]
     pub fn outstanding(&self) -> u32 {
-        self.ftl.view().outstanding() + self.admission.waiting()
+        self.ftl.view().outstanding() + self.waiting.requests().len() as u32
     }
 
     /// Requests submitted so far.
@@ -229,15 +218,10 @@ impl<P: Probe> Device<P> {
         if P::WATCHES {
             self.probe.moment(Moment::Submitted { request: number, op: request.op, at: self.clock.now() });
         }
-        if self.admission.is_open() && self.ftl.admits(&request) {
-            self.ftl.submit(request, number, data);
-        } else {
-            self.ftl.make_way(&request);
-            self.admission.hold_up((request, number, data.to_vec()));
-        }
+        drive::submit(self, request, number, data);
         self.admission.count();
         self.idle_is_over();
-        self.settle();
+        drive::settle(self);
         self.no_fault()?;
         Ok(number)
     }
@@ -250,7 +234,7 @@ impl<P: Probe> Device<P> {
         self.no_fault()?;
         while self.go_on(time)? {}
         self.clock.go_on_to(time);
-        self.ftl.set_now(self.clock.now());
+        self.ftl.at(self.clock.now());
         Ok(())
     }
 
@@ -300,20 +284,17 @@ impl<P: Probe> Device<P> {
     pub fn drain(&mut self) -> Result<(), DeviceError> {
         self.no_fault()?;
         self.idle_is_over();
-        self.ftl.drain();
         self.idle.drain();
-        self.settle();
-        self.ask_all_idle();
+        drive::drain(self);
+        drive::ask_all_idle(self);
         loop {
             self.last_resorts.try_again(); // what has been padded may wait for space now
             while self.go_on(SimTime::NEVER)? {}
             // A collection that ended meanwhile may have left a group that nothing else pads.
-            self.ftl.drain();
-            if self.ftl.effects().is_empty() {
+            if !drive::drain(self) {
                 self.metrics.close(self.ftl.counters());
                 return self.no_fault();
             }
-            self.settle();
         }
     }
 
@@ -349,7 +330,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn step(&mut self, until: SimTime) -> bool {
         let Some((time, what)) = self.clock.take(until) else { return false };
-        self.ftl.set_now(time);
+        self.ftl.at(time);
         let (arrays, link) = (self.arrays.count() as u32, self.buses.events_end());
         if what < arrays {
             self.array_done(what as usize);
@@ -360,66 +341,11 @@ impl<P: Probe> Device<P> {
         } else {
             self.ring(what - link - 1);
             if self.ftl.holds_a_die() {
-                self.let_go_at_rest();
+                drive::let_go_at_rest(self);
             }
         }
-        self.settle();
+        drive::settle(self);
         debug_assert!(self.agenda.is_done() && !self.agenda.has_later());
         true
-    }
-
-    /// Timers alone bring no space to a collection that holds its die and waits for some: it lets go where no
-    /// array and no bus is at anything.
-    #[cold]
-    fn let_go_at_rest(&mut self) {
-        self.settle();
-        if self.arrays.are_at_rest() && self.buses.are_at_rest() {
-            self.ftl.let_go_of_dies();
-        }
-    }
-
-    /// Act on what the translation layer asks for, and end the requests that have ended.
-    #[inline(always)]
-    fn settle(&mut self) {
-        if !(self.ftl.effects().is_empty() && self.ftl.completed().is_empty() && self.admission.is_open()) {
-            self.act();
-        }
-    }
-
-    fn act(&mut self) {
-        loop {
-            let asked = self.ftl.effects().len();
-            for i in 0..asked {
-                match self.ftl.effects()[i] {
-                    Effect::Queue(op) => self.enqueue(op),
-                    Effect::ChangePlane(op) => self.stand_in_queue(op),
-                    Effect::Wake(plane) => self.wake(plane),
-                    Effect::Hold(die) => self.refresh_die(die),
-                    Effect::Timer(at, timer) => self.alarm(at, Alarm::Layer(timer)),
-                }
-            }
-            drop_first(self.ftl.effects(), asked);
-            if self.agenda.has_later() {
-                self.begin_newly_queued();
-            }
-            let ended = self.ftl.completed().len();
-            for i in 0..ended {
-                let id = self.ftl.completed()[i];
-                self.queue_on_link(id);
-            }
-            drop_first(self.ftl.completed(), ended);
-            while let Some((request, number, data)) = self.admission.first()
-                && self.ftl.admits(request)
-            {
-                self.ftl.submit(*request, *number, data);
-                self.admission.take_first();
-            }
-            if let Some((request, ..)) = self.admission.first() {
-                self.ftl.make_way(request);
-            }
-            if self.ftl.effects().is_empty() && self.ftl.completed().is_empty() {
-                return;
-            }
-        }
     }
 }

@@ -19,7 +19,7 @@ impl Ftl {
                 map.split(&mut request.parts, request.admitted);
             }
             request.ended = now;
-            self.out.completed.push(id);
+            self.out.complete(id);
         }
     }
 
@@ -49,12 +49,9 @@ impl Ftl {
         self.notify(part);
         self.end_ending();
         if host {
-            self.requests.unsettled -= 1;
             self.state.buffered -= u64::from(self.ack.is_buffer());
-            if !self.requests.flushes.is_empty() {
-                for request in self.requests.settle(version) {
-                    self.part_done(request);
-                }
+            for request in self.requests.settle(version) {
+                self.part_done(request);
             }
         }
         self.state.ops.remove(part);

@@ -41,17 +41,17 @@ impl Ftl {
     }
 
     fn write(&mut self, id: RequestId, request: &HostRequest, data: &[u8]) {
-        let Some(write) = self.submit_write(id, request, data) else { return };
+        let Some(mut write) = self.submit_write(id, request, data) else { return };
         let mut first = write.extent.first;
         while first <= write.extent.last {
-            let parcel = self.parcel_from(&write, first);
+            let parcel = self.parcel_from(&mut write, first);
             first = parcel.end;
             for unit in parcel {
-                let next = self.enter_unit(&write, unit);
+                let next = self.enter_unit(&mut write, unit);
                 self.follow_up(next);
             }
-            while self.has_unplaced() {
-                let next = self.place_parcel(&write);
+            while write.has_unplaced() {
+                let next = self.place_parcel(&mut write);
                 self.follow_up(next);
             }
         }
@@ -69,13 +69,13 @@ impl Ftl {
     }
 
     fn flush(&mut self, id: RequestId) {
-        self.requests.version += 1;
+        self.requests.next_version();
         self.empty_buffers();
         self.submit_flush(id);
     }
 
     /// What waits for company in a full buffer must not hold a write up.
-    pub fn make_way(&mut self, request: &HostRequest) {
+    pub(crate) fn make_way(&mut self, request: &HostRequest) {
         let next = self.make_way_in_buffer(request);
         self.follow_up(next);
         self.make_way_in_groups();
@@ -83,7 +83,7 @@ impl Ftl {
     }
 
     /// The run is over: pad what waits for company, and let [`Self::idle`] empty what it likes.
-    pub fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         self.state.draining = true;
         self.empty_buffers();
         self.seal(true);
@@ -93,7 +93,7 @@ impl Ftl {
     /// Nothing is pending: host data that wait for company need not wait any longer, nor moved pages that hold places in a
     /// buffer for which others wait. Returns whether any did.
     #[cold]
-    pub fn complete_groups(&mut self) -> bool {
+    pub(crate) fn complete_groups(&mut self) -> bool {
         if self.state.incomplete_units > 0 {
             self.seal(false);
             return true;
@@ -101,16 +101,16 @@ impl Ftl {
         if self.moves.waiting.is_empty() {
             return false;
         }
-        let before = self.out.effects.len();
+        let before = self.out.asked();
         self.seal(true);
         self.begin_held_moves();
-        self.out.effects.len() > before
+        self.out.asked() > before
     }
 
     /// Nothing is pending, and programs wait where no block gives a slot back: pages that lie in pieces are joined, if
     /// there are any. Returns whether there are.
     #[cold]
-    pub fn join_pieces(&mut self) -> bool {
+    pub(crate) fn join_pieces(&mut self) -> bool {
         let joins = self.begin_to_join();
         self.send_ready();
         joins
@@ -144,7 +144,7 @@ impl Ftl {
     /// Bind a program to the first slot that its route offers now. A page that falls back on a region
     /// which programs whole wordlines joins the group that forms there.
     #[inline]
-    pub fn bind(&mut self, id: OpId) -> Binding {
+    pub(crate) fn bind(&mut self, id: OpId) -> Binding {
         let binding = self.bind_now(id);
         self.begin_held_moves();
         binding
@@ -154,20 +154,20 @@ impl Ftl {
     /// page that dies in the plane is a new chance, and the device gives up only when nothing is
     /// pending anywhere. A move within its pool that nobody waits for is dropped, since it pins the block that it
     /// leaves; a program of a superblock goes where another plane of that has a slot.
-    pub fn blocked(&mut self, id: OpId) -> Blocked {
+    pub(crate) fn blocked(&mut self, id: OpId) -> Blocked {
         let becomes = self.find_space(id);
         self.begin_held_moves();
         becomes
     }
 
     /// Give up a program that can never be bound: the drive is full, or has worn out.
-    pub fn fail(&mut self, lead: OpId) {
+    pub(crate) fn fail(&mut self, lead: OpId) {
         self.give_up(lead);
         self.begin_held_moves();
     }
 
     /// Give up what waits for room in a buffer that nothing leaves any more. Returns whether there was any.
-    pub fn fail_held_moves(&mut self) -> bool {
+    pub(crate) fn fail_held_moves(&mut self) -> bool {
         let any = self.drop_held_moves();
         self.send_ready();
         any
@@ -175,21 +175,19 @@ impl Ftl {
 
     /// No program that is pending can be bound: units that wait for theirs with what nobody waits for leave their
     /// places, too, which ends their moves. Returns whether there were any.
-    pub fn end_joined_moves(&mut self) -> bool {
+    pub(crate) fn end_joined_moves(&mut self) -> bool {
         let any = self.leave_joined_moves();
         self.send_ready();
         any
     }
 
-    /// What the operation that ends next has been through, where a host request may wait for it.
-    #[inline(always)]
-    pub fn been_through(&mut self, breakdown: LatencyBreakdown) {
-        self.breakdown = breakdown;
-    }
-
-    /// An operation has ended.
+    /// An operation has ended that has been through this, as far as a host request may wait for it. Returns what its plane
+    /// goes on with at once, if anything.
     #[inline]
-    pub fn done(&mut self, id: OpId) {
+    pub(crate) fn done(&mut self, id: OpId, breakdown: Option<&LatencyBreakdown>) -> Option<OpId> {
+        if let Some(breakdown) = breakdown {
+            self.breakdown = *breakdown;
+        }
         let op = &self.state.ops[id];
         let kind = op.kind;
         self.state.backlog.take(op.plane, kind);
@@ -202,6 +200,7 @@ impl Ftl {
             OpKind::Erase => self.erase_done(id),
         }
         self.breakdown.queued = LatencyBreakdown::NONE.queued;
+        self.out.take_continuation()
     }
 
     #[inline]
@@ -246,14 +245,11 @@ impl Ftl {
     fn collected_read_over(&mut self, id: OpId, region: RegionId, ppn: Ppn) {
         let plane = self.state.ops[id].plane;
         self.brought(ppn);
-        if !self.relocate(id, region) {
-            return;
-        }
-        if self.scratch.relocated.is_empty() {
+        let Some(relocated) = self.relocate(id, region) else { return };
+        if relocated.is_empty() {
             self.go_on(region, plane);
         }
-        for index in 0..self.scratch.relocated.len() {
-            let (lead, gathers) = self.scratch.relocated[index];
+        for (lead, gathers) in relocated {
             if gathers {
                 self.gather_whole(lead);
             } else {
@@ -272,7 +268,7 @@ impl Ftl {
             let op = &self.state.ops[part];
             let (ppn, following) = (Ppn(first.0 + u32::from(op.slot)), op.chain);
             if let Some(committed) = self.commit(part, ppn) {
-                self.invalidate_dead();
+                self.invalidate(&committed.dead);
                 if committed.is_newest {
                     self.note_map_change(committed.lpn);
                 }
@@ -280,7 +276,7 @@ impl Ftl {
             }
             part = following;
         }
-        if !self.store.keeps_metadata() || self.out.fault.is_none() {
+        if !self.store.keeps_metadata() || self.out.fault().is_none() {
             self.leave_block(self.state.geometry.block_of(first));
         }
     }
@@ -367,12 +363,12 @@ impl Ftl {
 
     /// The moves begin that the scheme wants made before a host program.
     fn begin_moves(&mut self, lead: OpId) {
-        let mut moves = std::mem::take(&mut self.scratch.moves);
+        let mut moves = std::mem::take(&mut self.moves_first);
         for m in moves.drain(..) {
             self.enqueue_move(m, MoveReason::Program(lead));
             self.send_ready();
         }
-        self.scratch.moves = moves;
+        self.moves_first = moves;
     }
 
     /// A program of data from RAM is on flash.

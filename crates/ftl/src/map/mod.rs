@@ -17,7 +17,7 @@ use crate::map::page::PageMap;
 use crate::map::sector::SectorMap;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
-use crate::plan::span::{Invalidated, Located, Span};
+use crate::plan::span::{Dead, Located, Places, Span, Spans};
 use std::io;
 use std::sync::Arc;
 use wordline_flash::Geometry;
@@ -90,7 +90,7 @@ impl Map {
 
     /// Where the wanted sectors lie; those that were never written are left out.
     #[inline]
-    pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Vec<Located>) {
+    pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Places) {
         out.clear();
         match self {
             Map::Page(m) => {
@@ -107,7 +107,7 @@ impl Map {
     /// Make a place the home of the sectors `keep` of a span that was programmed there, and say what
     /// that left dead.
     #[inline]
-    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Invalidated>) {
+    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Dead) {
         match self {
             Map::Page(m) => m.install(span.lpn, ppn, dead),
             Map::Sector(m) => m.install(span, keep, ppn, dead),
@@ -117,7 +117,7 @@ impl Map {
 
     /// Make a place the home of what of a span still lies at `from`: returns those sectors.
     #[inline]
-    pub fn relocate(&mut self, span: Span, from: Ppn, ppn: Ppn, dead: &mut Vec<Invalidated>) -> SectorMask {
+    pub fn relocate(&mut self, span: Span, from: Ppn, ppn: Ppn, dead: &mut Dead) -> SectorMask {
         if let Map::Page(m) = self {
             return if m.relocate(span.lpn, from, ppn, dead) { span.mask } else { SectorMask::EMPTY };
         }
@@ -132,16 +132,16 @@ impl Map {
     #[inline]
     pub fn weight(&self, keep: SectorMask) -> u32 {
         match self {
-            Map::Page(m) => m.geometry.sectors_per_unit,
+            Map::Page(m) => m.geometry().sectors_per_unit,
             Map::Overlay(m) => m.weight(keep),
             Map::Sector(_) => keep.count(),
         }
     }
 
     /// Forget sectors. A page map forgets whole pages only and leaves a partial span alone.
-    pub fn unmap(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Invalidated>) {
+    pub fn unmap(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Dead) {
         match self {
-            Map::Page(m) if mask.count() < m.geometry.sectors_per_unit => {}
+            Map::Page(m) if mask.count() < m.geometry().sectors_per_unit => {}
             Map::Page(m) => m.unmap(lpn, dead),
             Map::Sector(m) => m.remove(lpn, mask, dead),
             Map::Overlay(m) => m.remove(lpn, mask, dead),
@@ -165,12 +165,12 @@ impl Map {
     }
 
     /// What of a place is still live.
-    pub fn live_in(&mut self, ppn: Ppn, out: &mut Vec<Span>) {
+    pub fn live_in(&mut self, ppn: Ppn, out: &mut Spans) {
         out.clear();
         match self {
             Map::Page(m) => {
                 if let Some(lpn) = m.live_at(ppn) {
-                    let mask = SectorMask::first(m.geometry.sectors_per_unit);
+                    let mask = SectorMask::first(m.geometry().sectors_per_unit);
                     out.push(Span { lpn, mask, offset: 0 });
                 }
             }
@@ -185,7 +185,7 @@ impl Map {
     pub fn relocation_cost(&self, block: BlockId, live_sectors: u32) -> u32 {
         match self {
             Map::Page(_) => live_sectors, // all sectors of a slot live and die together
-            Map::Sector(m) => m.live_slots(block) * m.sectors,
+            Map::Sector(m) => m.live_slots(block) * m.sectors(),
             Map::Overlay(m) => m.live_slots(block) * m.sectors(),
         }
     }
@@ -240,7 +240,7 @@ impl Map {
         match self {
             Map::Page(m) => {
                 let pages = (0..logical_pages).filter(|l| !m.lookup(Lpn(*l)).is_none()).count();
-                pages as u64 * m.geometry.sectors_per_unit as u64
+                pages as u64 * m.geometry().sectors_per_unit as u64
             }
             Map::Sector(m) => m.mapped(),
             Map::Overlay(m) => m.count_live_sectors(logical_pages),
@@ -255,7 +255,7 @@ impl Map {
     /// Logical pages (where each has a place to itself) or sectors (other maps) that are mapped.
     pub fn mapped(&self) -> u64 {
         match self {
-            Map::Page(m) => m.mapped as u64,
+            Map::Page(m) => m.mapped() as u64,
             Map::Sector(m) => m.mapped(),
             Map::Overlay(m) => m.mapped(),
         }
@@ -282,7 +282,7 @@ impl Map {
     /// The sectors of a page that are mapped.
     pub fn held(&self, lpn: Lpn) -> SectorMask {
         match self {
-            Map::Page(m) if m.locate(lpn).is_some() => SectorMask::first(m.geometry.sectors_per_unit),
+            Map::Page(m) if m.locate(lpn).is_some() => SectorMask::first(m.geometry().sectors_per_unit),
             Map::Page(_) => SectorMask::EMPTY,
             Map::Sector(m) => m.held(lpn),
             Map::Overlay(m) => m.held(lpn),

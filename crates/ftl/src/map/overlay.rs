@@ -8,7 +8,7 @@ use crate::image::base::BaseImage;
 use crate::map::page::PageMap;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
-use crate::plan::span::{Invalidated, Located, Span};
+use crate::plan::span::{Dead, Invalidated, Located, Places, Span, Spans};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -66,7 +66,7 @@ impl Overlay {
     }
 
     pub fn sectors(&self) -> u32 {
-        self.pages.geometry.sectors_per_unit
+        self.pages.geometry().sectors_per_unit
     }
 
     pub fn adopt(&mut self, image: BaseImage) {
@@ -102,7 +102,7 @@ impl Overlay {
         SectorMask::first(self.sectors()).minus(SectorMask(self.gone[self.pages.owner_index(ppn)]))
     }
 
-    pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Vec<Located>) {
+    pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Places) {
         if let Some(runs) = self.runs.of.get(&lpn.0) {
             let there = runs.iter().map(|(ppn, mask)| Located { ppn: Ppn(*ppn), mask: mask.and(wanted) });
             out.extend(there.filter(|l| !l.mask.is_empty()));
@@ -133,7 +133,7 @@ impl Overlay {
     }
 
     /// Sectors leave wherever they are.
-    pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Invalidated>) {
+    pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Dead) {
         if let Some(mut runs) = self.runs.of.remove(&lpn.0) {
             for (ppn, run) in runs.iter_mut() {
                 let lost = run.and(mask);
@@ -182,10 +182,10 @@ impl Overlay {
 
     /// Where a page comes to lie in a slot of its own that takes in all that its old place still had, the
     /// page moves; anything else is a run.
-    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Invalidated>) {
+    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Dead) {
         self.remove(span.lpn, keep, dead);
         self.mapped += keep.count() as u64;
-        let block = self.pages.geometry.block_of(ppn);
+        let block = self.pages.geometry().block_of(ppn);
         if !self.shared[block.index()] && self.pages.lookup(span.lpn).is_none() {
             self.pages.install(span.lpn, ppn, dead);
             let (at, all) = (self.pages.owner_index(ppn), SectorMask::first(self.sectors()));
@@ -205,7 +205,7 @@ impl Overlay {
         }
     }
 
-    pub fn live_in(&mut self, ppn: Ppn, out: &mut Vec<Span>) {
+    pub fn live_in(&mut self, ppn: Ppn, out: &mut Spans) {
         if let Some(spans) = self.runs.at.get(&ppn.0) {
             out.extend_from_slice(spans);
         } else if let Some(lpn) = self.pages.live_at(ppn) {
@@ -236,7 +236,7 @@ impl Overlay {
 
     pub fn erase(&mut self, block: BlockId) {
         self.pages.erase(block);
-        let slots = self.pages.geometry.most_slots as usize;
+        let slots = self.pages.geometry().most_slots as usize;
         self.gone[block.index() * slots..][..slots].fill(0);
     }
 
@@ -244,8 +244,8 @@ impl Overlay {
     pub fn forget_history(&mut self) {
         self.pages.forget_history();
         for ppn in 0..self.gone.len() as u32 {
-            let (block, slot) = (ppn / self.pages.slots_per_block, ppn % self.pages.slots_per_block);
-            let place = self.pages.geometry.ppn(BlockId(block), slot);
+            let (block, slot) = (ppn / self.pages.slots_per_block(), ppn % self.pages.slots_per_block());
+            let place = self.pages.geometry().ppn(BlockId(block), slot);
             if !self.pages.is_live(place) {
                 self.gone[self.pages.owner_index(place)] = 0;
             }
@@ -254,7 +254,7 @@ impl Overlay {
 
     /// Sectors that are mapped, or pages where each has a slot to itself.
     pub fn mapped(&self) -> u64 {
-        if self.kind.is_by_page() { self.pages.mapped as u64 } else { self.mapped }
+        if self.kind.is_by_page() { self.pages.mapped() as u64 } else { self.mapped }
     }
 
     /// What lives in the slots, in sectors, each as [`Self::weight`] has it.
@@ -263,7 +263,7 @@ impl Overlay {
             return self.count_mapped_sectors(logical_pages);
         }
         let runs: usize = self.runs.of.values().map(SmallVec::len).sum();
-        (self.pages.mapped as u64 + runs as u64) * self.sectors() as u64
+        (self.pages.mapped() as u64 + runs as u64) * self.sectors() as u64
     }
 
     fn count_mapped_sectors(&mut self, logical_pages: u32) -> u64 {

@@ -4,7 +4,7 @@
 use crate::file::saved::{Saved, saved};
 use crate::file::table::{Table, fetch};
 use crate::image::base::BaseImage;
-use crate::plan::span::Invalidated;
+use crate::plan::span::{Dead, Invalidated};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ enum BaseState {
 
 /// One place for each logical page.
 pub(crate) struct PageMap {
-    pub geometry: Arc<Geometry>,
+    geometry: Arc<Geometry>,
     /// Leaf of each group of [`LEAF`] logical pages, counted from 1; 0 where nothing was touched.
     directory: Table<u32>,
     /// The places themselves, in the order in which their leaves were first touched.
@@ -37,13 +37,13 @@ pub(crate) struct PageMap {
     /// A bit for each slot that is live.
     live: Table<u64>,
     /// Slots of the largest block.
-    pub slots_per_block: u32,
+    slots_per_block: u32,
     words_per_block: u32,
     /// Blocks opened so far, for the first time.
     opened_blocks: u32,
     base: Option<BaseImage>,
     base_state: Vec<BaseState>,
-    pub mapped: u32,
+    mapped: u32,
 }
 
 impl Saved for PageMap {
@@ -55,6 +55,23 @@ impl Saved for PageMap {
 }
 
 impl PageMap {
+    /// Where places are.
+    #[inline(always)]
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Slots of the largest block.
+    pub fn slots_per_block(&self) -> u32 {
+        self.slots_per_block
+    }
+
+    /// Pages that have a place.
+    #[inline(always)]
+    pub fn mapped(&self) -> u32 {
+        self.mapped
+    }
+
     pub fn new(geometry: &Arc<Geometry>, logical_pages: u32) -> io::Result<PageMap> {
         let slots = geometry.most_slots;
         let words = slots.div_ceil(64);
@@ -201,7 +218,7 @@ impl PageMap {
 
     /// Make a place the home of a page.
     #[inline]
-    pub fn install(&mut self, lpn: Lpn, ppn: Ppn, dead: &mut Vec<Invalidated>) {
+    pub fn install(&mut self, lpn: Lpn, ppn: Ppn, dead: &mut Dead) {
         let old = Ppn(std::mem::replace(self.entry(lpn), ppn.0));
         if old.is_none() {
             self.mapped += 1;
@@ -213,7 +230,7 @@ impl PageMap {
 
     /// Make a place the home of a page if it still lies at `from`. Returns whether it did.
     #[inline]
-    pub fn relocate(&mut self, lpn: Lpn, from: Ppn, ppn: Ppn, dead: &mut Vec<Invalidated>) -> bool {
+    pub fn relocate(&mut self, lpn: Lpn, from: Ppn, ppn: Ppn, dead: &mut Dead) -> bool {
         let entry = self.entry(lpn);
         if *entry != from.0 {
             return false;
@@ -225,7 +242,7 @@ impl PageMap {
     }
 
     /// A page has no place any more: its slot is invalid.
-    pub fn unmap(&mut self, lpn: Lpn, dead: &mut Vec<Invalidated>) {
+    pub fn unmap(&mut self, lpn: Lpn, dead: &mut Dead) {
         if self.lookup(lpn).is_none() {
             return;
         }

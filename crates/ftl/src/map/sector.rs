@@ -3,7 +3,7 @@
 
 use crate::file::saved::sorted;
 use crate::image::base::BaseImage;
-use crate::plan::span::{Invalidated, Located, Span};
+use crate::plan::span::{Dead, Invalidated, Located, Places, Span, Spans};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_flash::Geometry;
@@ -13,7 +13,7 @@ use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SectorMap {
     slot_shift: u32,
-    pub sectors: u32,
+    sectors: u32,
     /// Where each sector lies: place and physical sector within it.
     #[serde(serialize_with = "sorted")]
     places: FxHashMap<u64, (u32, u8)>,
@@ -27,11 +27,16 @@ pub(crate) struct SectorMap {
 }
 
 impl SectorMap {
+    /// Sectors of a page.
+    pub fn sectors(&self) -> u32 {
+        self.sectors
+    }
+
     fn key(&self, lpn: Lpn, sector: u32) -> u64 {
         lpn.0 as u64 * self.sectors as u64 + sector as u64
     }
 
-    pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Invalidated>) {
+    pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Dead) {
         for s in mask.iter() {
             let key = self.key(lpn, s);
             if let Some((ppn, at)) = self.places.remove(&key) {
@@ -65,15 +70,15 @@ impl SectorMap {
             let block = BlockId(ppn.0 >> shift);
             let owner = |plane| image.owner_of(plane, block, ppn.0 & ((1 << shift) - 1));
             if let Some(lpn) = image.plane_of(block).and_then(owner) {
-                self.install(Span { lpn, mask: all, offset: 0 }, all, ppn, &mut vec![]);
+                self.install(Span { lpn, mask: all, offset: 0 }, all, ppn, &mut Dead::new());
             }
         }
         for (lpn, mask) in &image.lacking {
-            self.remove(*lpn, *mask, &mut vec![]);
+            self.remove(*lpn, *mask, &mut Dead::new());
         }
     }
 
-    pub fn resolve(&self, lpn: Lpn, wanted: SectorMask, out: &mut Vec<Located>) {
+    pub fn resolve(&self, lpn: Lpn, wanted: SectorMask, out: &mut Places) {
         for s in wanted.iter() {
             let Some(&(ppn, _)) = self.places.get(&self.key(lpn, s)) else { continue };
             let bit = SectorMask(1 << s);
@@ -84,7 +89,7 @@ impl SectorMap {
         }
     }
 
-    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Invalidated>) {
+    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Dead) {
         self.remove(span.lpn, keep, dead);
         let owners = self.owners.entry(ppn.0).or_insert_with(|| vec![None; self.sectors as usize]);
         if !keep.is_empty() && owners.iter().all(Option::is_none) {
@@ -106,7 +111,7 @@ impl SectorMap {
         SectorMask(span.mask.iter().filter(there).fold(0, |bits, s| bits | 1 << s))
     }
 
-    pub fn live_in(&self, ppn: Ppn, out: &mut Vec<Span>) {
+    pub fn live_in(&self, ppn: Ppn, out: &mut Spans) {
         let Some(owners) = self.owners.get(&ppn.0) else { return };
         for (at, owner) in owners.iter().enumerate() {
             let Some((lpn, s)) = *owner else { continue };

@@ -1,6 +1,7 @@
 //! Sectors of pages, and the places that hold them.
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 use wordline_units::{Lpn, Ppn, SectorMask};
 
 /// Some sectors of one logical page that lie in one place. Sector `s` of the page is physical
@@ -31,3 +32,12 @@ pub(crate) struct Invalidated {
     pub ppn: Ppn,
     pub sectors: u32,
 }
+
+/// What a change of the map leaves dead.
+pub(crate) type Dead = SmallVec<[Invalidated; 4]>;
+
+/// Where a page lies.
+pub(crate) type Places = SmallVec<[Located; 4]>;
+
+/// What lives in a place, or is placed together.
+pub(crate) type Spans = SmallVec<[Span; 4]>;

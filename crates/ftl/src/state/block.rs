@@ -104,12 +104,28 @@ pub(crate) struct FreeBlocks {
     fresh: Range<u32>,
     erased: VecDeque<u32>,
     /// Blocks of the plane that will never come back.
-    pub lost: u32,
+    lost: u32,
 }
 
 impl FreeBlocks {
     pub fn new(fresh: Range<u32>) -> FreeBlocks {
         FreeBlocks { fresh, erased: VecDeque::new(), lost: 0 }
+    }
+
+    /// Blocks of the plane that will never come back.
+    #[inline(always)]
+    pub fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    /// One more has worn out.
+    pub fn lose_worn(&mut self) {
+        self.lost += 1;
+    }
+
+    /// So many had, when the power failed.
+    pub fn found_lost(&mut self, lost: u32) {
+        self.lost = lost;
     }
 
     /// Give up so many of the last that were never opened.

@@ -11,7 +11,7 @@ impl State {
     /// Find anew what regions could still program and where, after many blocks have changed at once.
     pub(crate) fn recount(&mut self) {
         let owned = |r: &RegionState| r.planes.iter().map(|p| p.owned as u64).sum::<u64>();
-        let lost = |p: &PoolState| p.free.iter().map(|f| f.lost as u64).sum::<u64>();
+        let lost = |p: &PoolState| p.free.iter().map(|f| f.lost() as u64).sum::<u64>();
         let gone = self.pools.iter().enumerate().map(|(i, p)| lost(p) * self.bytes_of_block(i));
         self.shrunk = self.regions.iter().map(|r| owned(r) * r.sparse_by).sum::<u64>() + gone.sum::<u64>();
         self.most_shrunk = self.shrunk;
@@ -101,7 +101,7 @@ impl State {
         let counted = self.pools.iter().enumerate().filter(|(i, _)| all || stays(*i));
         counted.fold((0, 0), |(built, left), (i, p)| {
             let blocks = p.free.len() as u64 * p.blocks_per_plane as u64;
-            let lost: u64 = p.free.iter().map(|f| f.lost as u64).sum();
+            let lost: u64 = p.free.iter().map(|f| f.lost() as u64).sum();
             let each = self.bytes_of_block(i);
             (built + blocks * each, left + (blocks - lost) * each)
         })
@@ -131,7 +131,7 @@ impl State {
     /// Blocks of a plane of a pool that are lost.
     pub(crate) fn lost_in(&self, pool: PoolId, plane: PlaneId) -> u32 {
         let pool = &self.pools[pool.0 as usize];
-        pool.free[(plane.0 - pool.first_plane) as usize].lost
+        pool.free[(plane.0 - pool.first_plane) as usize].lost()
     }
 
     /// Take erased blocks off the end of those of a plane of a pool that were never opened.

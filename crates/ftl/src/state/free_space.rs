@@ -33,7 +33,7 @@ impl State {
     /// Blocks of a plane that a region may own, without those that are lost.
     fn blocks_left(&self, region: RegionId, plane: PlaneId) -> u32 {
         let pool = self.pool_of(region);
-        let left = pool.blocks_per_plane - pool.free[self.local(region, plane)].lost;
+        let left = pool.blocks_per_plane - pool.free[self.local(region, plane)].lost();
         self.regions[region.index()].quota.min(left)
     }
 

@@ -113,11 +113,69 @@ pub enum Reason {
     Refresh,
 }
 
+/// What a queue has to know of an operation, so that it looks nothing up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct QueueEntry {
+    /// The operation.
+    pub op: OpId,
+    /// The plane that works on it.
+    pub plane: PlaneId,
+    /// Its turn: the rank in the top byte, and arrival below.
+    pub key: u64,
+    /// Its class.
+    pub class: Class,
+    /// What the die does.
+    pub kind: OpKind,
+    /// Why it is done.
+    pub cause: Cause,
+    /// Whether a host request may be as late as it.
+    pub serves_host: bool,
+    /// Whether it is done because the drive had nothing else to do.
+    pub is_idle_work: bool,
+    /// Of a program, whether it may be brought in while another is under way in its plane: not a copy, which itself reads,
+    /// nor where bits are added to wordlines that the array has yet to program.
+    pub may_be_cached: bool,
+    /// Whether it is a read that goes on with what its plane's register holds.
+    pub goes_on: bool,
+}
+
+impl QueueEntry {
+    /// That of no operation.
+    pub const NONE: QueueEntry = QueueEntry {
+        op: OpId::NONE,
+        plane: PlaneId(0),
+        key: u64::MAX,
+        class: Class::Background,
+        kind: OpKind::Read,
+        cause: Cause::Host,
+        serves_host: false,
+        is_idle_work: false,
+        may_be_cached: false,
+        goes_on: false,
+    };
+
+    /// Whether it is that of no operation.
+    #[inline(always)]
+    pub const fn is_none(&self) -> bool {
+        self.op.is_none()
+    }
+
+    /// Its rank among those that wait, lower ones first.
+    #[inline(always)]
+    pub const fn rank(&self) -> usize {
+        (self.key >> 56) as usize
+    }
+
+    /// Whether it is a program.
+    #[inline(always)]
+    pub const fn is_program(&self) -> bool {
+        matches!(self.kind, OpKind::Program)
+    }
+}
+
 /// One operation, or a further part of a program that writes several units at once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Op {
-    /// Link of whatever queue the operation stands in.
-    pub next: OpId,
     /// Next part of the same program.
     pub(crate) chain: OpId,
     pub(crate) lpn: Lpn,
@@ -175,7 +233,6 @@ pub struct Op {
 impl Op {
     pub(crate) fn new(kind: OpKind, plane: PlaneId, cause: Cause, class: Class) -> Op {
         Op {
-            next: OpId::NONE,
             chain: OpId::NONE,
             lpn: Lpn::NONE,
             ppn: Ppn::NONE,
@@ -237,16 +294,6 @@ impl Op {
     /// Of a read, how often its data have been brought out and found wrong.
     pub fn repeated(&self) -> u8 {
         self.repeated
-    }
-
-    /// Whether it is a read that goes on with what its plane's register holds.
-    pub fn goes_on(&self) -> bool {
-        self.to_bring.is_some()
-    }
-
-    /// Whether it is done because the drive had nothing else to do.
-    pub fn is_idle_work(&self) -> bool {
-        self.idle
     }
 
     /// Its place in the order of service.
@@ -329,8 +376,8 @@ impl Ops {
             self.ops[*i as usize] = Op::new(OpKind::Read, PlaneId(0), Cause::Host, Class::Read);
         }
         for id in alive {
-            let op = &mut self.ops[id.index()];
-            (op.next, op.key) = (OpId::NONE, op.key >> 56 << 56);
+            let key = &mut self.ops[id.index()].key;
+            *key = *key >> 56 << 56;
         }
         self.sequence = 0;
     }

@@ -9,22 +9,112 @@ use wordline_units::SimTime;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Outbox {
     /// What it has to do, in order.
-    pub effects: Vec<Effect>,
+    effects: Vec<Effect>,
     /// Requests whose last part has ended.
-    pub completed: Vec<RequestId>,
+    completed: Vec<RequestId>,
     /// An operation that goes on in its plane with what the register holds, which nothing may come before. Taken
     /// before the call that left it returns to the driver.
     #[serde(skip)]
-    pub continuation: Option<OpId>,
+    continuation: Option<OpId>,
     /// When a write first found no place, and how full the drive was.
     #[serde(skip)]
-    pub first_full: Option<Box<str>>,
+    first_full: Option<Box<str>>,
     /// Why the run is over, if it is.
     #[serde(skip)]
-    pub fault: Option<Box<Fault>>,
+    fault: Option<Box<Fault>>,
+}
+
+/// Forget what has been dealt with, mostly all of it.
+#[inline(always)]
+fn drop_first<T>(list: &mut Vec<T>, n: usize) {
+    if list.len() == n {
+        list.clear();
+    } else {
+        list.drain(..n);
+    }
 }
 
 impl Outbox {
+    /// The device has this to do, after all that it has already.
+    #[inline(always)]
+    pub fn ask(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// How much it has to do.
+    #[inline(always)]
+    pub fn asked(&self) -> usize {
+        self.effects.len()
+    }
+
+    /// One of these.
+    #[inline(always)]
+    pub fn effect(&self, at: usize) -> Effect {
+        self.effects[at]
+    }
+
+    /// The first so many have been done.
+    #[inline(always)]
+    pub fn drop_effects(&mut self, n: usize) {
+        drop_first(&mut self.effects, n);
+    }
+
+    /// A request's last part has ended.
+    #[inline(always)]
+    pub fn complete(&mut self, id: RequestId) {
+        self.completed.push(id);
+    }
+
+    /// The requests whose last part has ended.
+    #[inline(always)]
+    pub fn completed(&self) -> &[RequestId] {
+        &self.completed
+    }
+
+    /// The first so many of them have been taken.
+    #[inline(always)]
+    pub fn drop_completed(&mut self, n: usize) {
+        drop_first(&mut self.completed, n);
+    }
+
+    /// Whether there is nothing to be done, and no request that has ended.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.effects.is_empty() && self.completed.is_empty()
+    }
+
+    /// The plane whose operation has just ended goes on with another at once.
+    pub fn go_on_with(&mut self, id: OpId) {
+        self.continuation = Some(id);
+    }
+
+    /// Whether it does.
+    pub fn goes_on(&self) -> bool {
+        self.continuation.is_some()
+    }
+
+    /// What it goes on with.
+    #[inline(always)]
+    pub fn take_continuation(&mut self) -> Option<OpId> {
+        if self.continuation.is_some() { self.continuation.take() } else { None }
+    }
+
+    /// A write has found no place: how full the drive is. The first time counts.
+    pub fn note_full(&mut self, how_full: String) {
+        self.first_full.get_or_insert(how_full.into());
+    }
+
+    /// When a write first found no place, and how full the drive was.
+    pub fn first_full(&self) -> Option<&str> {
+        self.first_full.as_deref()
+    }
+
+    /// Why the run is over, if it is.
+    #[inline(always)]
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.as_deref()
+    }
+
     /// The run is over; the first reason counts.
     pub fn fail(&mut self, fault: impl FnOnce() -> Fault) {
         if self.fault.is_none() {
@@ -48,8 +138,30 @@ mod tests {
         out.internal("first".into(), SimTime(1));
         out.internal("second".into(), SimTime(2));
         assert_eq!(
-            out.fault.unwrap().to_string().split(':').nth(1),
+            out.fault().unwrap().to_string().split(':').nth(1),
             Some(" first; please report it with the command that led here")
         );
+    }
+
+    #[test]
+    fn what_is_asked_while_the_first_are_done_stays() {
+        let mut out = Outbox::default();
+        let wake = |plane| Effect::Wake(wordline_units::PlaneId(plane));
+        (0..3).for_each(|plane| out.ask(wake(plane)));
+        out.drop_effects(2);
+        assert_eq!((out.asked(), out.effect(0)), (1, wake(2)));
+        out.drop_effects(1);
+        out.complete(RequestId(5));
+        assert!(!out.is_empty());
+        out.drop_completed(1);
+        assert!(out.is_empty());
+    }
+
+    #[test]
+    fn continuation_is_taken_once() {
+        let mut out = Outbox::default();
+        out.go_on_with(OpId(3));
+        assert!(out.goes_on());
+        assert_eq!((out.take_continuation(), out.take_continuation()), (Some(OpId(3)), None));
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::media::error::MediaError;
 use crate::plan::region::RegionId;
-use crate::state::id::OpId;
 pub use crate::state::id::RequestId;
 use crate::state::latency::LatencyParts;
+use crate::state::op::QueueEntry;
 use crate::state::program_buffer::WriteStream;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -151,9 +151,9 @@ pub enum Fault {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Effect {
     /// Queue an operation at its plane.
-    Queue(OpId),
+    Queue(QueueEntry),
     /// Queue an operation at its plane that has left another's queue.
-    ChangePlane(OpId),
+    ChangePlane(QueueEntry),
     /// Space may have come up: try again what waits at a plane.
     Wake(PlaneId),
     /// A job has begun or ceased to hold a die.

@@ -14,12 +14,12 @@ pub(crate) struct Requests {
     /// What reads return, by request, where media keep bytes.
     buffers: Vec<Vec<u8>>,
     /// The version of the newest write, trim or FLUSH: their number in order of arrival.
-    pub version: u64,
+    version: u64,
     /// Programs of the host that have not ended.
-    pub unsettled: u64,
+    unsettled: u64,
     /// Requests that wait for a program beside the one that owns it.
     waiters: Vec<(OpId, RequestId)>,
-    pub flushes: Vec<PendingFlush>,
+    flushes: Vec<PendingFlush>,
 }
 
 impl Requests {
@@ -105,6 +105,52 @@ impl Requests {
         }
     }
 
+    /// The version of the newest write, trim or FLUSH.
+    #[inline(always)]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Data change: the version that they get.
+    #[inline(always)]
+    pub fn next_version(&mut self) -> u64 {
+        self.version += 1;
+        self.version
+    }
+
+    /// Data of this version were found.
+    pub fn found_version(&mut self, version: u64) {
+        self.version = self.version.max(version);
+    }
+
+    /// All versions, which may be numbered anew.
+    pub fn each_version(&mut self, note: &mut dyn FnMut(&mut u64)) {
+        note(&mut self.version);
+        self.flushes.iter_mut().for_each(|flush| note(&mut flush.version));
+    }
+
+    /// A program of the host is on its way.
+    #[inline(always)]
+    pub fn add_unsettled(&mut self) {
+        self.unsettled += 1;
+    }
+
+    /// One has been taken over by another.
+    pub fn drop_unsettled(&mut self) {
+        self.unsettled -= 1;
+    }
+
+    /// Programs of the host that have not ended.
+    pub fn unsettled(&self) -> u64 {
+        self.unsettled
+    }
+
+    /// A FLUSH of the newest version waits for so many programs.
+    pub fn flush(&mut self, request: RequestId, remaining: u64) {
+        self.add_part(request);
+        self.flushes.push(PendingFlush { version: self.version, request, remaining });
+    }
+
     /// A request has one part more to wait for.
     #[inline(always)]
     pub fn add_part(&mut self, id: RequestId) {
@@ -138,8 +184,14 @@ impl Requests {
         self.flushes.iter().any(|flush| flush.version > version)
     }
 
-    /// A write of this version is on flash: the flushes that waited for it alone.
+    /// A program of the host has ended, of a write of this version: the flushes that waited for it alone.
+    #[inline]
     pub fn settle(&mut self, version: u64) -> Vec<RequestId> {
+        self.unsettled -= 1;
+        if self.flushes.is_empty() { vec![] } else { self.settle_flushes(version) }
+    }
+
+    fn settle_flushes(&mut self, version: u64) -> Vec<RequestId> {
         let mut ended: Vec<RequestId> = vec![];
         self.flushes.retain_mut(|f| {
             f.remaining -= (version < f.version) as u64;
@@ -236,12 +288,14 @@ mod tests {
     fn a_flush_waits_for_the_writes_before_it_and_no_others() {
         let mut requests = Requests::default();
         let flush = requests.enter(pending(1), false);
-        requests.flushes.push(PendingFlush { version: 10, request: flush, remaining: 2 });
+        (0..3).for_each(|_| requests.add_unsettled());
+        requests.found_version(10);
+        requests.flush(flush, 2);
         assert!(requests.is_flushed_since(9) && !requests.is_flushed_since(10));
         assert!(requests.settle(9).is_empty());
         assert!(requests.settle(11).is_empty(), "written after the flush");
         assert_eq!(requests.settle(3), [flush]);
-        assert!(requests.flushes.is_empty());
+        assert!(requests.flushes.is_empty() && requests.unsettled() == 0);
     }
 
     #[test]
@@ -256,7 +310,7 @@ mod tests {
         assert_eq!(requests.take_waiting_for(OpId(7)), [ids[0], ids[2]]);
         assert!(requests.take_waiting_for(OpId(7)).is_empty());
         assert_eq!(requests[ids[0]].remaining, 2);
-        requests.flushes.push(PendingFlush { version: 1, request: ids[0], remaining: 1 });
+        requests.flush(ids[0], 1);
         assert_eq!(requests.take_all_waiting(), [ids[1], ids[0]]);
     }
 }

@@ -1,6 +1,7 @@
 //! What can be asked of a drive: what a scheme sees of it, what its blocks are, what its operations are about.
 
 use crate::bench::{self, A, B, Bench, to};
+use wordline_ftl::drive;
 use wordline_ftl::{
     BlockLife, Cause, ChannelSet, Collect, Grain, Hooks, IdleWork, OpKind, Outcome, Place, PlanePick,
     Prefetch, Reason, RegionId,
@@ -62,11 +63,11 @@ fn an_operation_says_what_it_is_about() {
     let job = IdleWork::Collect(Collect { region: A, block: Some(BlockId(0)) }, Grain::Page);
     b.orders().idle.push_back(job);
     b.ftl.idle(DieId(0));
-    b.act();
+    drive::settle(&mut b);
     let read = b.queued(OpKind::Read, Cause::Gc).unwrap();
     let collecting = b.ftl.collecting_of(read).unwrap();
     assert_eq!((collecting.block, collecting.reason), (BlockId(0), Reason::Idleness));
-    assert!(b.ftl.op(read).is_idle_work() && b.ftl.idle_jobs(DieId(0)) == 1);
+    assert!(b.ftl.entry_of(read).is_idle_work && b.ftl.idle_jobs(DieId(0)) == 1);
     assert_eq!((b.ftl.slots_of(read), b.ftl.region_of(read), b.ftl.transfer_sectors(read)), (1, A, 4));
     assert_eq!(b.ftl.source_of(read), None);
     b.perform(read);

@@ -2,6 +2,7 @@
 
 use crate::bench::{self, A, B, Bench, Plan, Rng, to};
 use wordline_flash::{ProgramRule, SlotClass};
+use wordline_ftl::drive;
 use wordline_ftl::{
     Collect, Command, Fault, Ftl, Gather, Grain, Hooks, IdleWork, MapKind, Move, Place, PlanePick, RegionId,
     Route,
@@ -57,7 +58,7 @@ fn told_when_idle(work: IdleWork) -> String {
     let mut b = one();
     b.orders().idle.push_back(work);
     b.ftl.idle(wordline_units::DieId(0));
-    b.act();
+    drive::settle(&mut b);
     fault(&mut b)
 }
 

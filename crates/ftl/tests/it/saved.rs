@@ -44,7 +44,7 @@ fn back(b: &Bench, file: File, checked: Checked) -> Result<wordline_ftl::Ftl, St
     from.layout(ftl.layout())?;
     ftl.load(&mut from)?;
     from.finish()?;
-    ftl.set_now(b.now);
+    ftl.at(b.now);
     Ok(ftl)
 }
 

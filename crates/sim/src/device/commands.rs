@@ -4,8 +4,7 @@
 //! (`Ftl::are_alike`) go with it, and the array is taken until the longest is done. Programs are moved one after
 //! the other before they begin: while the bus brings one to a plane of the die, a like one waits for it. What each
 //! further plane adds to a command is the device's (`Medium::further_plane`): to reads and erases on the array, for all
-//! of them, to programs on the bus. What goes together is a list by the link `next`, which an operation that stands in
-//! no queue does not use.
+//! of them, to programs on the bus.
 //!
 //! **Suspension.** When a read is queued at an array that is at a program or an erase, the array stops after the time
 //! that the command takes, what it was at is set aside, and all host reads that wait for the array are served. When none
@@ -17,32 +16,21 @@ use crate::device::Device;
 use crate::device::watch;
 use crate::probe::Probe;
 use crate::state::agenda::Ask;
-use crate::state::array::Arrays;
 use crate::state::plane::{Place, Want};
 use crate::state::queue_delay::Work;
-use crate::state::resources::NOTHING;
-use wordline_ftl::{Class, Ftl, OpId, OpKind};
+use crate::state::resources::{NOTHING, User};
+use wordline_ftl::{Class, QueueEntry};
 use wordline_units::SimTime;
-
-/// The next of those that an array does together.
-fn goes_with(ftl: &Ftl, arrays: &Arrays, id: OpId) -> Option<OpId> {
-    Some(ftl.op(id).next).filter(|next| arrays.is_multiplane() && !next.is_none())
-}
-
-/// The operations that an array does together, in the order of service.
-pub(crate) fn together<'a>(ftl: &'a Ftl, arrays: &'a Arrays, lead: OpId) -> impl Iterator<Item = OpId> + 'a {
-    std::iter::successors(Some(lead), |id| goes_with(ftl, arrays, *id))
-}
 
 impl<P: Probe> Device<P> {
     /// Let what is ready and like the operation that begins go with it, in the order of service. Returns
     /// when the last of them is done.
-    pub(crate) fn join(&mut self, array: usize, lead: OpId, end: SimTime) -> SimTime {
-        self.ftl.op_mut(lead).next = OpId::NONE;
+    pub(crate) fn join(&mut self, array: usize, lead: QueueEntry, end: SimTime) -> SimTime {
+        self.arrays.put_after(lead.op, None);
         if !self.arrays.is_wanted(array) {
             return end;
         }
-        let place = self.planes[self.ftl.op(lead).plane.index()].place;
+        let place = self.planes[lead.plane.index()].place;
         // While something is set aside, reads of the host alone.
         let reads_alone = self.arrays.serves_reads_alone(array);
         let may_join = |key: u64| key != NOTHING && (!reads_alone || key >> 56 == Class::Read as u64);
@@ -51,41 +39,44 @@ impl<P: Probe> Device<P> {
             .planes_of_die(place.die)
             .map(|plane| (self.arrays.wanted(plane as usize), plane as usize))
             .filter(|(key, _)| may_join(*key))
-            .filter(|(_, plane)| self.wanted(*plane).is_some_and(|id| self.ftl.are_alike(lead, id)))
+            .filter(|(_, plane)| {
+                self.wanted(*plane).is_some_and(|other| self.ftl.are_alike(lead.op, other.op))
+            })
             .collect();
         ready.sort_unstable();
-        let (mut last, mut end, mut further) = (lead, end, 0);
+        let (mut last, mut end, mut further) = (lead.op, end, 0);
         for (key, plane) in ready {
             self.arrays.withdraw(array, plane);
             if self.planes[plane].wants == Want::Array {
                 let Some(first) = self.take(plane, key) else { continue };
-                self.occupy(plane, first);
+                self.occupy(first);
             }
-            let id = self.planes[plane].registers.current().op;
-            self.ftl.op_mut(last).next = id;
-            self.ftl.op_mut(id).next = OpId::NONE;
-            last = id;
+            let op = self.planes[plane].registers.current().held.op;
+            self.arrays.put_after(last, Some(User { op, plane: plane as u32 }));
+            self.arrays.put_after(op, None);
+            last = op;
             further += 1;
-            let time = self.ftl.begin_on_array(id);
+            let time = self.ftl.begin_on_array(op);
             self.planes[plane].registers.note_again(time.again);
             end = end.max(self.clock.now() + time.all);
         }
-        end + self.arrays.further(place.medium as usize, self.ftl.op(lead).kind, further)
+        end + self.arrays.further(place.medium as usize, lead.kind, further)
     }
 
     /// Time of the command of a program that has been bound and goes to its plane: that of a further plane where a like
     /// one has been brought to another plane of the die and waits for the array.
     #[inline(always)]
-    pub(crate) fn command_of_program(&self, plane: usize, id: OpId) -> u64 {
-        let medium = self.planes[plane].place.medium as usize;
+    pub(crate) fn command_of_program(&self, entry: QueueEntry) -> u64 {
+        let medium = self.planes[entry.plane.index()].place.medium as usize;
         // Looked for only where it makes a difference.
         match self.buses.command_further(medium) {
-            Some(further) if self.arrays.is_multiplane() && self.joins_a_program(plane, id) => further,
+            Some(further) if self.arrays.is_multiplane() && self.joins_a_program(entry) => further,
             _ => self.buses.command(medium),
         }
     }
 
-    fn joins_a_program(&self, plane: usize, id: OpId) -> bool {
+    fn joins_a_program(&self, entry: QueueEntry) -> bool {
+        let plane = entry.plane.index();
         let Place { array, die, .. } = self.planes[plane].place;
         self.arrays.is_wanted(array as usize)
             && self.geometry.planes_of_die(die).any(|other| {
@@ -94,7 +85,7 @@ impl<P: Probe> Device<P> {
                 other != plane
                     && waits
                     && self.wanted(other).is_some_and(|brought| {
-                        self.ftl.op(brought).kind == OpKind::Program && self.ftl.are_alike(brought, id)
+                        brought.is_program() && self.ftl.are_alike(brought.op, entry.op)
                     })
             })
     }
@@ -104,119 +95,115 @@ impl<P: Probe> Device<P> {
     pub(crate) fn expects_sibling_plane(&mut self, array: usize) -> bool {
         let Some(plane) = self.arrays.first(array) else { return false };
         let Some(lead) = self.wanted(plane) else { return false };
-        let Some(coming) = self.buses.moves(self.planes[plane].place.channel as usize) else { return false };
-        let op = self.ftl.op(coming);
-        let to = &self.planes[op.plane.index()];
-        let current = to.registers.current().op;
-        op.kind == OpKind::Program
+        let Some(coming) = self.buses.user(self.planes[plane].place.channel as usize) else { return false };
+        let to = &self.planes[coming.plane as usize];
+        let current = to.registers.current().held.op;
+        to.registers.register(coming.op).held.is_program()
             && to.place.array as usize == array
-            && (current == coming || current.is_none())
-            && self.ftl.are_alike(lead, coming)
+            && (current == coming.op || current.is_none())
+            && self.ftl.are_alike(lead.op, coming.op)
     }
 
     /// What a plane wants its array for, if it wants it: the first of its queue, or what has its register.
-    fn wanted(&self, plane: usize) -> Option<OpId> {
+    fn wanted(&self, plane: usize) -> Option<QueueEntry> {
         let p = &self.planes[plane];
-        let id = if p.wants == Want::Array { self.first(plane) } else { p.registers.current().op };
-        Some(id).filter(|id| !id.is_none() && self.ftl.op(*id).key == self.arrays.wanted(plane))
+        let entry = if p.wants == Want::Array { self.first(plane)? } else { p.registers.current().held };
+        Some(entry).filter(|entry| !entry.is_none() && entry.key == self.arrays.wanted(plane))
     }
 
     /// An array is through with all that it did together. It stays taken until the last has had its effect.
-    pub(crate) fn end_together(&mut self, array: usize, lead: OpId) {
-        let kind = self.ftl.op(lead).kind as usize;
-        if goes_with(&self.ftl, &self.arrays, lead).is_some() {
+    pub(crate) fn end_together(&mut self, array: usize, lead: User) {
+        if self.arrays.goes_with(lead.op).is_some() {
+            let kind = self.planes[lead.plane as usize].registers.current().held.kind as usize;
             self.metrics.multiplane.commands[kind] += 1;
-            self.metrics.multiplane.operations[kind] +=
-                together(&self.ftl, &self.arrays, lead).count() as u64;
+            self.metrics.multiplane.operations[kind] += self.arrays.together(lead).count() as u64;
         }
         let mut at = Some(lead);
-        while let Some(id) = at {
-            at = goes_with(&self.ftl, &self.arrays, id);
+        while let Some(user) = at {
+            at = self.arrays.goes_with(user.op);
             self.arrays.pass_on(array, at);
-            self.array_is_through(id);
+            self.array_is_through(user);
         }
     }
 
     /// The probe sees that an array does a command for a time.
-    pub(crate) fn watch_command(&mut self, lead: OpId, times: (SimTime, SimTime)) {
-        let mut at = Some(lead);
-        while let Some(id) = at {
-            let place = self.planes[self.ftl.op(id).plane.index()].place;
-            watch::array(&mut self.probe, &self.ftl, id, place, times);
-            at = goes_with(&self.ftl, &self.arrays, id);
+    pub(crate) fn watch_command(&mut self, lead: User, times: (SimTime, SimTime)) {
+        for user in self.command(lead) {
+            let place = self.planes[user.plane as usize].place;
+            watch::array(&mut self.probe, &self.ftl, user.op, place, times);
         }
+    }
+
+    /// What goes together in the command of an operation: itself alone where nothing does.
+    fn command(&self, lead: User) -> Vec<User> {
+        self.arrays.together(lead).collect()
     }
 
     /// The probe learns of a use that might have been cut short when it is over.
     pub(crate) fn watch_interruptible(&mut self, array: usize) {
-        if let Some(id) = self.arrays.user(array)
+        if let Some(user) = self.arrays.user(array)
             && self.arrays.ends(array, self.clock.now())
         {
-            self.watch_command(id, (self.arrays.since(array), self.clock.now()));
+            self.watch_command(user, (self.arrays.since(array), self.clock.now()));
         }
     }
 
     /// A read of the host is queued at a plane: what its array is at may have to stop for it.
-    pub(crate) fn interrupt(&mut self, id: OpId, plane: usize) {
-        let Place { array, die, .. } = self.planes[plane].place;
+    pub(crate) fn interrupt(&mut self, entry: QueueEntry) {
+        let Place { array, die, .. } = self.planes[entry.plane.index()].place;
         let Some(at) = self.arrays.user(array as usize) else { return };
-        let is_read_of_host = self.ftl.op(id).key >> 56 == Class::Read as u64;
-        if is_read_of_host
-            && !self.ftl.is_held(die)
-            && let Some((event, end)) =
-                self.arrays.stop(array as usize, self.ftl.op(at).kind, self.clock.now())
-        {
-            self.clock.set(event, end);
+        if entry.rank() == Class::Read as usize && !self.ftl.is_held(die) {
+            let kind = self.planes[at.plane as usize].registers.register(at.op).held.kind;
+            if let Some((event, end)) = self.arrays.stop(array as usize, kind, self.clock.now()) {
+                self.clock.set(event, end);
+            }
         }
     }
 
     /// An array has stopped, and set aside what it was at. To those who wait, that ends here, and what is left is queued
     /// anew.
-    pub(crate) fn suspend(&mut self, lead: OpId) {
-        self.metrics.suspensions[self.ftl.op(lead).kind as usize] += 1;
-        let mut at = Some(lead);
-        while let Some(id) = at {
-            self.leave_plane(id);
-            at = goes_with(&self.ftl, &self.arrays, id);
+    pub(crate) fn suspend(&mut self, lead: User) {
+        let kind = self.planes[lead.plane as usize].registers.register(lead.op).held.kind;
+        self.metrics.suspensions[kind as usize] += 1;
+        for user in self.command(lead) {
+            self.leave_plane(user);
         }
-        self.look_again_beside(self.ftl.op(lead).plane.index());
+        self.look_again_beside(lead.plane as usize);
         self.serve();
     }
 
     /// An operation that is suspended gives its plane free.
-    fn leave_plane(&mut self, id: OpId) {
-        let (plane, cause) = (self.ftl.op(id).plane.index(), self.ftl.op(id).cause());
-        if self.ftl.op(id).is_idle_work() {
-            self.charge_idle_work(id, plane);
+    fn leave_plane(&mut self, User { op, plane }: User) {
+        let plane = plane as usize;
+        let QueueEntry { is_idle_work, serves_host, .. } = self.planes[plane].registers.current().held;
+        if is_idle_work {
+            self.charge_idle_work(op, plane);
         }
         let registers = &mut self.planes[plane].registers;
-        let (held, busy) = registers.suspend(cause, self.clock.now());
-        if self.ftl.serves_host(id) {
-            let resumed = self.queue_delays.is_continued(id);
+        let (held, busy) = registers.suspend(self.clock.now());
+        if serves_host {
+            let resumed = self.queue_delays.is_continued(op);
             let work = if resumed { Work::Rest } else { Work::Program };
-            let breakdown = self.queue_delays.breakdown(id, &held, busy, self.clock.now(), work);
-            self.queue_delays.continue_later(id, breakdown, self.clock.now(), registers.busy());
+            let breakdown = self.queue_delays.breakdown(op, &held, busy, self.clock.now(), work);
+            self.queue_delays.continue_later(op, breakdown, self.clock.now(), registers.busy());
         }
     }
 
     /// An array goes on with what was set aside, if no read wants it and its planes are free.
     pub(crate) fn go_on_with_rest(&mut self, array: usize) {
         let Some(lead) = self.arrays.rest(array) else { return };
-        let plane = |id: OpId| self.ftl.op(id).plane.index();
-        if !together(&self.ftl, &self.arrays, lead)
-            .all(|id| self.planes[plane(id)].registers.current().op.is_none())
-        {
+        let command = self.command(lead);
+        if !command.iter().all(|user| self.planes[user.plane as usize].registers.current().held.is_none()) {
             return;
         }
-        let mut at = Some(lead);
-        while let Some(id) = at {
-            self.planes[self.ftl.op(id).plane.index()].registers.resume(id, self.clock.now());
-            at = goes_with(&self.ftl, &self.arrays, id);
+        for user in command {
+            let entry = self.ftl.entry_of(user.op);
+            self.planes[user.plane as usize].registers.resume(entry, self.clock.now());
         }
         if let Some((event, end)) = self.arrays.resume(array, self.clock.now()) {
             self.clock.set(event, end);
         }
-        self.look_again_beside(self.ftl.op(lead).plane.index());
+        self.look_again_beside(lead.plane as usize);
     }
 
     /// The planes that share a plane's array look again at what they may begin, itself too. All have said what they

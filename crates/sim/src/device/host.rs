@@ -10,8 +10,9 @@ use crate::metrics::{Free, Usage};
 use crate::probe::Probe;
 use crate::state::plane::{Place, Plane};
 use crate::state::resources::NOTHING;
-use wordline_ftl::{Class, LatencyPart, OpId, OpKind, Pending, RequestId};
-use wordline_units::{DieId, SimTime};
+use wordline_ftl::drive;
+use wordline_ftl::{LatencyPart, OpId, OpKind, Pending, RequestId};
+use wordline_units::SimTime;
 
 impl<P: Probe> Device<P> {
     #[inline]
@@ -111,7 +112,7 @@ impl<P: Probe> Device<P> {
                 if submitted == self.admission.submitted() && self.outstanding() == 0 {
                     self.idle.begin(self.clock.now());
                     self.metrics.idle.periods += 1;
-                    self.ask_all_idle();
+                    drive::ask_all_idle(self);
                 }
             }
         }
@@ -125,13 +126,6 @@ impl<P: Probe> Device<P> {
         {
             self.metrics.idle.idle_s += time;
         }
-    }
-
-    pub(crate) fn ask_all_idle(&mut self) {
-        for die in 0..self.geometry.dies {
-            self.ftl.idle(DieId(die));
-        }
-        self.settle();
     }
 
     /// An operation of idle work is over: count it, and what it cost those of the host that waited.
@@ -167,20 +161,14 @@ impl<P: Probe> Device<P> {
             }
             let Plane { registers, queue, .. } = &self.planes[other];
             let (current, cached) = (registers.current(), registers.cached());
-            let waits_for_array = !current.op.is_none() && self.arrays.wanted(other) != NOTHING;
+            let waits_for_array = !current.held.is_none() && self.arrays.wanted(other) != NOTHING;
             for (held, waits) in [(current, waits_for_array), (cached, cached.waits)] {
-                if waits && self.ftl.serves_host(held.op) {
-                    self.queue_delays.behind_idle(held.op, from, Some(held.turned), self.clock.now());
+                if waits && held.held.serves_host {
+                    self.queue_delays.behind_idle(held.held.op, from, Some(held.turned), self.clock.now());
                 }
             }
-            for rank in 0..Class::COUNT {
-                let mut waiting = queue.head(rank);
-                while !waiting.is_none() {
-                    if self.ftl.serves_host(waiting) {
-                        self.queue_delays.behind_idle(waiting, from, None, self.clock.now());
-                    }
-                    waiting = self.ftl.op(waiting).next;
-                }
+            for waiting in queue.iter().filter(|waiting| waiting.serves_host) {
+                self.queue_delays.behind_idle(waiting.op, from, None, self.clock.now());
             }
         }
     }

@@ -2,13 +2,13 @@
 
 use crate::clock::Clock;
 use crate::completion::Completion;
-use crate::device::commands::together;
 use crate::device::{Device, drive_info};
 use crate::host::admission::Admission;
 use crate::metrics::Metrics;
 use crate::probe::Probe;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
+use wordline_ftl::drive;
 use wordline_ftl::{Ftl, OpId, PowerLossImage, Refusal, Scheme};
 use wordline_units::SimTime;
 
@@ -32,11 +32,10 @@ impl<P: Probe> Device<P> {
     /// Cut the power now, after everything that has happened until now. Programs and erases that the
     /// arrays are at work on, or have set aside, are torn; a program whose data are still on the bus leaves no trace.
     pub fn power_cut(self) -> PoweredOff<P> {
-        let spoiled: Vec<OpId> =
-            self.arrays.in_hand().flat_map(|lead| together(&self.ftl, &self.arrays, lead)).collect();
+        let spoiled: Vec<OpId> = self.arrays.in_hand().map(|user| user.op).collect();
         let image = self.ftl.power_cut(&spoiled);
         let mut lost = image.in_flight.clone();
-        lost.extend(self.admission.numbers());
+        lost.extend(self.waiting.requests().map(|held_up| held_up.number));
         PoweredOff {
             image,
             submitted: self.admission.submitted(),
@@ -64,7 +63,7 @@ impl<P: Probe> Device<P> {
         device.clock = Clock::at(ready);
         device.metrics = off.metrics;
         device.admission = Admission::after(off.submitted, off.completed);
-        device.settle();
+        drive::settle(&mut device);
         Ok(device)
     }
 }

@@ -1,7 +1,6 @@
 //! Arrays and buses at work: what they begin, and what follows when they are through with it.
 
 use crate::device::Device;
-use crate::device::queues::passing;
 use crate::device::watch;
 use crate::probe::Probe;
 use crate::state::agenda::Ask;
@@ -9,8 +8,15 @@ use crate::state::array::Ended;
 use crate::state::plane::{Place, Want};
 use crate::state::queue_delay::Work;
 use crate::state::registers::Next;
-use wordline_ftl::{Binding, OpId, OpKind};
+use crate::state::resources::User;
+use wordline_ftl::drive;
+use wordline_ftl::{Binding, LatencyBreakdown, OpId, OpKind, QueueEntry};
 use wordline_units::SimDuration;
+
+/// An operation as what has a resource.
+fn user(entry: &QueueEntry) -> User {
+    User { op: entry.op, plane: entry.plane.0 }
+}
 
 impl<P: Probe> Device<P> {
     /// Ask those whom an event has touched what may begin, and those whom that has touched, until nobody is left.
@@ -68,10 +74,9 @@ impl<P: Probe> Device<P> {
         while let Some((plane, key)) = self.arrays.next(array, self.fair.as_deref()) {
             if self.planes[plane].wants == Want::Array {
                 let Some(first) = self.take(plane, key) else { continue };
-                self.occupy(plane, first);
+                self.occupy(first);
             }
-            self.begin_on_array(array, plane, self.planes[plane].registers.current().op);
-            return;
+            return self.begin_on_array(array, self.planes[plane].registers.current().held);
         }
     }
 
@@ -79,94 +84,90 @@ impl<P: Probe> Device<P> {
         while let Some((plane, key)) = self.buses.next(channel, self.fair.as_deref()) {
             let p = &self.planes[plane];
             if p.wants != Want::Bus {
-                return self.begin_on_bus(channel, plane, p.registers.at_bus(), 0);
+                return self.begin_on_bus(channel, p.registers.at_bus(), 0);
             }
             if let Some(first) = self.take(plane, key) {
-                return self.begin_program(plane, first);
+                return self.begin_program(first);
             }
         }
     }
 
     /// An operation has the plane from now on.
     #[inline(always)]
-    pub(crate) fn occupy(&mut self, plane: usize, id: OpId) {
-        let Device { planes, ftl, clock, .. } = self;
-        let registers = &mut planes[plane].registers;
-        if registers.is_one() {
-            registers.occupy(id, clock.now());
+    pub(crate) fn occupy(&mut self, entry: QueueEntry) {
+        let p = &mut self.planes[entry.plane.index()];
+        if p.registers.is_one() {
+            p.registers.occupy(entry, self.clock.now());
         } else {
-            registers.take_register(id, ftl.op(id).goes_on(), clock.now(), |id| passing(ftl, id));
+            p.registers.take_register(entry, self.clock.now());
         }
         if P::WATCHES {
-            let place = self.planes[plane].place;
-            watch::begin(&mut self.probe, &self.ftl, id, place, self.geometry.sector);
+            watch::begin(&mut self.probe, &self.ftl, entry.op, p.place, self.geometry.sector);
         }
     }
 
     #[inline(always)]
-    pub(crate) fn begin_on_array(&mut self, array: usize, plane: usize, id: OpId) {
-        let time = self.ftl.begin_on_array(id);
-        let p = &mut self.planes[plane];
+    pub(crate) fn begin_on_array(&mut self, array: usize, entry: QueueEntry) {
+        let time = self.ftl.begin_on_array(entry.op);
+        let p = &mut self.planes[entry.plane.index()];
         let time = self.arrays.time_in(p.place.die, time);
         p.registers.note_again(time.again);
         let mut end = self.clock.now() + time.all;
         if self.arrays.is_multiplane() {
-            end = self.join(array, id, end);
+            end = self.join(array, entry, end);
         }
-        let event = self.arrays.begin(array, id, self.clock.now(), end);
+        let event = self.arrays.begin(array, user(&entry), self.clock.now(), end);
         self.clock.set(event, end);
         if self.arrays.suspends() {
             return; // The probe learns of it when it is over, and there are no shares.
         }
         if P::WATCHES {
-            self.watch_command(id, (self.clock.now(), end));
+            self.watch_command(user(&entry), (self.clock.now(), end));
         }
         if self.fair.is_some() {
-            self.charge(array, id, time.all);
+            self.charge(array, entry.key, time.all);
         }
     }
 
     /// An array has begun an operation: that puts its kind off, and planes may offer another.
     #[cold]
-    fn charge(&mut self, array: usize, id: OpId, time: SimDuration) {
+    fn charge(&mut self, array: usize, key: u64, time: SimDuration) {
         let Some(fair) = &mut self.fair else { return };
-        fair.charge(array, self.ftl.op(id).key, time);
+        fair.charge(array, key, time);
         fair.planes_of_array(array).iter().rev().for_each(|plane| self.agenda.ask(Ask::Plane(*plane)));
     }
 
     /// Bind a program that its plane and bus are free for, and begin its transfer. What cannot be bound
     /// waits, the plane posts what comes next, and the bus serves on.
     #[inline]
-    pub(crate) fn begin_program(&mut self, plane: usize, id: OpId) {
-        let binding = self.ftl.bind(id);
+    pub(crate) fn begin_program(&mut self, entry: QueueEntry) {
+        let plane = entry.plane.index();
+        let binding = drive::bind(self, entry.op);
         let Place { array, channel, .. } = self.planes[plane].place;
         if binding == Binding::Bound {
-            let command = self.command_of_program(plane, id);
-            self.occupy(plane, id);
-            return self.begin_on_bus(channel as usize, plane, id, command);
-        }
-        if binding == Binding::Blocked {
-            self.block(plane, id);
+            let command = self.command_of_program(entry);
+            self.occupy(entry);
+            return self.begin_on_bus(channel as usize, entry, command);
         }
         self.post(plane);
         self.agenda.ask(Ask::Bus(channel));
         // While the plane has another program to try, it has not yet said what it wants of its array.
-        let next = self.first(plane);
-        if !next.is_none() && self.ftl.op(next).kind != OpKind::Program {
+        if self.first(plane).is_some_and(|next| !next.is_program()) {
             self.agenda.ask_if(self.arrays.is_due(array as usize), Ask::Array(array));
         }
     }
 
     #[inline(always)]
-    fn begin_on_bus(&mut self, channel: usize, plane: usize, id: OpId, command: u64) {
-        let (place, sectors) = (self.planes[plane].place, self.ftl.transfer_sectors(id));
+    fn begin_on_bus(&mut self, channel: usize, entry: QueueEntry, command: u64) {
+        let place = self.planes[entry.plane.index()].place;
+        let sectors = self.ftl.transfer_sectors(entry.op);
         let takes = self.buses.time(place.medium as usize, sectors as usize, command);
         let end = self.clock.now() + takes;
-        let event = self.buses.begin(channel, id, self.clock.now(), end);
+        let event = self.buses.begin(channel, user(&entry), self.clock.now(), end);
         self.clock.set(event, end);
         if P::WATCHES {
             let bytes = sectors as u64 * self.geometry.sector;
-            watch::bus(&mut self.probe, &self.ftl, id, place, bytes, (self.clock.now(), end));
+            watch::bus(&mut self.probe, &self.ftl, entry.op, place, bytes, (self.clock.now(), end));
         }
     }
 
@@ -179,7 +180,7 @@ impl<P: Probe> Device<P> {
             Ended::Void | Ended::Through(None) => return,
             Ended::Stopped(lead) => self.suspend(lead),
             Ended::Through(Some(lead)) if self.arrays.is_multiplane() => self.end_together(array, lead),
-            Ended::Through(Some(id)) => self.array_is_through(id),
+            Ended::Through(Some(user)) => self.array_is_through(user),
         }
         self.serve_array(array);
         if self.arrays.suspends() {
@@ -190,53 +191,52 @@ impl<P: Probe> Device<P> {
 
     /// An array is through with an operation: a read goes on to its bus, any other is over. All goes on that follows.
     #[inline(always)]
-    pub(crate) fn array_is_through(&mut self, id: OpId) {
-        let op = self.ftl.op(id);
-        let plane = op.plane.index();
-        if op.kind != OpKind::Read {
-            return self.end(id, plane);
+    pub(crate) fn array_is_through(&mut self, User { op, plane }: User) {
+        let p = &mut self.planes[plane as usize];
+        let entry = p.registers.current().held;
+        if entry.kind != OpKind::Read {
+            return self.end(op, plane as usize);
         }
-        let (key, p) = (op.key, &mut self.planes[plane]);
-        p.registers.note_sensed(op.repeated() == 0, self.clock.now());
+        p.registers.note_sensed(self.ftl.op(op).repeated() == 0, self.clock.now());
         if p.registers.brings_out() {
-            self.bring_out(plane);
+            self.bring_out(plane as usize);
             return self.serve();
         }
         let channel = p.place.channel as usize;
         if self.buses.is_idle(channel) {
-            self.begin_on_bus(channel, plane, id, 0);
+            self.begin_on_bus(channel, entry, 0);
         } else {
-            self.buses.want(channel, plane, key);
+            self.buses.want(channel, plane as usize, entry.key);
             self.serve_bus(channel);
         }
     }
 
     #[inline]
     pub(crate) fn bus_done(&mut self, channel: usize) {
-        let Some(id) = self.buses.end(channel) else { return };
-        let op = self.ftl.op(id);
-        let plane = op.plane.index();
-        let is_read = op.kind == OpKind::Read;
-        if is_read && !self.ftl.repeat(id) {
-            self.end(id, plane);
-        } else if self.planes[plane].registers.has_cached(id) {
-            self.planes[plane].registers.note_cached(self.clock.now());
+        let Some(User { op, plane }) = self.buses.release(channel) else { return };
+        let plane = plane as usize;
+        let registers = &mut self.planes[plane].registers;
+        let entry = registers.register(op).held;
+        let is_read = entry.kind == OpKind::Read;
+        if is_read && !self.ftl.repeat(op) {
+            self.end(op, plane);
+        } else if registers.has_cached(op) {
+            registers.note_cached(self.clock.now());
             if self.arrays.is_multiplane() {
                 self.serve_bus(channel); // Before the array looks at what has been moved.
             }
             self.bring_in(plane);
             self.serve();
         } else {
-            let (key, p) = (self.ftl.op(id).key, &mut self.planes[plane]);
-            let array = p.place.array as usize;
             if !is_read {
-                p.registers.note_brought(self.clock.now());
+                registers.note_brought(self.clock.now());
             }
+            let array = self.planes[plane].place.array as usize;
             if self.arrays.is_idle(array) && !self.arrays.is_multiplane() && !self.arrays.suspends() {
-                self.begin_on_array(array, plane, id);
+                self.begin_on_array(array, entry);
                 self.serve();
             } else {
-                self.arrays.want(array, plane, key);
+                self.arrays.want(array, plane, entry.key);
                 if self.arrays.is_multiplane() {
                     self.serve_bus(channel);
                 }
@@ -252,33 +252,25 @@ impl<P: Probe> Device<P> {
         if P::WATCHES {
             watch::ready(&mut self.probe, &self.ftl, id, self.clock.now());
         }
-        let op = self.ftl.op(id);
-        let (cause, is_program) = (op.cause(), op.kind == OpKind::Program);
-        if self.ftl.serves_host(id) {
-            self.tell_breakdown(id, plane, is_program);
-        } else if self.ftl.op(id).is_idle_work() {
+        let entry = self.planes[plane].registers.register(id).held;
+        debug_assert!(entry.op == id && entry.serves_host == self.ftl.serves_host(id));
+        let breakdown = entry.serves_host.then(|| self.breakdown(id, plane, entry.is_program()));
+        if entry.is_idle_work && !entry.serves_host {
             self.count_idle_work(id, plane);
         }
-        let Device { planes, ftl, clock, .. } = self;
-        let registers = &mut planes[plane].registers;
+        let registers = &mut self.planes[plane].registers;
         if registers.is_one() {
-            registers.leave(cause, clock.now());
+            registers.leave(self.clock.now());
         } else {
-            registers.leave_register(id, clock.now(), |id| passing(ftl, id));
+            registers.leave_register(id, self.clock.now());
         }
+        let (number, before) = (self.ftl.op(id).number(), self.ftl.completed().len());
+        let next = drive::end(self, id, self.planes[plane].place.die, breakdown.as_ref());
         if P::WATCHES {
-            watch::done(&mut self.probe, &mut self.ftl, id, self.clock.now());
-        } else {
-            self.ftl.done(id);
+            watch::decided(&mut self.probe, &self.ftl, number, before, self.clock.now());
         }
-        if self.idle.is_idle() {
-            let die = self.planes[plane].place.die;
-            if self.ftl.idle_jobs(die) == 0 {
-                self.ftl.idle(die);
-            }
-        }
-        match self.ftl.take_continuation() {
-            Some(next) => self.continue_with(plane, next),
+        match next {
+            Some(next) => self.continue_with(next),
             None if self.planes[plane].registers.is_one() => self.offer(plane),
             None => self.go_on_in(plane),
         }
@@ -289,9 +281,9 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Tell what an operation of the host has been through that is over now.
+    /// What an operation of the host has been through that is over now.
     #[inline(always)]
-    fn tell_breakdown(&mut self, id: OpId, plane: usize, is_program: bool) {
+    fn breakdown(&mut self, id: OpId, plane: usize, is_program: bool) -> LatencyBreakdown {
         let idle_delay = self.queue_delays.idle(id);
         if idle_delay > SimDuration::ZERO
             && let Some(request) = self.ftl.request_of(id)
@@ -301,28 +293,26 @@ impl<P: Probe> Device<P> {
         let work = if is_program { Work::Program } else { Work::Read };
         let registers = &self.planes[plane].registers;
         let (held, busy) = (registers.register(id), registers.busy_before(id));
-        let breakdown = if self.arrays.suspends() {
+        if self.arrays.suspends() {
             self.queue_delays.breakdown_of_all(id, held, busy, self.clock.now(), work)
         } else {
             self.queue_delays.breakdown(id, held, busy, self.clock.now(), work)
-        };
-        self.ftl.been_through(breakdown);
+        }
     }
 
     /// A page has been sensed. It goes over to the cache register if that is free, and the next can be
     /// sensed; one that must be sensed again after its transfer stays.
     fn bring_out(&mut self, plane: usize) {
-        let Device { planes, ftl, clock, .. } = self;
-        let p = &mut planes[plane];
+        let p = &mut self.planes[plane];
         if !p.registers.may_bring_out() {
             return;
         }
-        let (id, channel) = (p.registers.current().op, p.place.channel as usize);
-        let leaves = !ftl.will_repeat(id);
+        let (entry, channel) = (p.registers.current().held, p.place.channel as usize);
+        let leaves = !self.ftl.will_repeat(entry.op);
         if leaves {
-            p.registers.bring_out(clock.now(), |id| passing(ftl, id));
+            p.registers.bring_out(self.clock.now());
         }
-        self.buses.want(channel, plane, self.ftl.op(id).key);
+        self.buses.want(channel, plane, entry.key);
         if leaves {
             self.agenda.ask(Ask::Plane(plane as u32));
         }
@@ -332,11 +322,10 @@ impl<P: Probe> Device<P> {
     /// A page is in the cache register. It goes over to the page register if that is free, and the next can
     /// be brought in.
     fn bring_in(&mut self, plane: usize) {
-        let Device { planes, ftl, clock, .. } = self;
-        let p = &mut planes[plane];
-        let Some(id) = p.registers.bring_in(clock.now(), |id| passing(ftl, id)) else { return };
+        let p = &mut self.planes[plane];
+        let Some(entry) = p.registers.bring_in(self.clock.now()) else { return };
         let array = p.place.array as usize;
-        self.arrays.want(array, plane, self.ftl.op(id).key);
+        self.arrays.want(array, plane, entry.key);
         self.agenda.ask(Ask::Plane(plane as u32));
         self.agenda.ask_if(self.arrays.is_due(array), Ask::Array(array as u32));
     }

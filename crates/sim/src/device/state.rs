@@ -62,7 +62,7 @@ impl<P: Probe> Device<P> {
         self.clock = Clock::default();
         self.link.start_anew();
         self.idle.start_anew();
-        self.last_resorts.try_again();
+        self.last_resorts.start_anew();
         self.admission = Admission::default();
         Ok(())
     }

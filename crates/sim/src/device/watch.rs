@@ -74,13 +74,10 @@ pub(crate) fn bus<P: Probe>(
     probe.event(Event::Bus { op, channel, plane, bytes, start, end });
 }
 
-/// An operation has its effect, and the probe sees which requests that ends.
-pub(crate) fn done<P: Probe>(probe: &mut P, ftl: &mut Ftl, id: OpId, at: SimTime) {
-    let (op, before) = (ftl.op(id).number(), ftl.completed().len());
-    ftl.done(id);
-    for i in before..ftl.completed().len() {
-        let ended = ftl.completed()[i];
-        let request = ftl.pending(ended).number;
+/// An operation has had its effect, and the probe sees which requests that ends: those that have ended but for some before.
+pub(crate) fn decided<P: Probe>(probe: &mut P, ftl: &Ftl, op: u64, before: usize, at: SimTime) {
+    for ended in &ftl.completed()[before..] {
+        let request = ftl.pending(*ended).number;
         probe.moment(Moment::Decided { request, op, at });
     }
 }

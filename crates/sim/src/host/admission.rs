@@ -1,18 +1,13 @@
-//! Requests at the door of the drive: those that a full buffer holds up, and those that have ended.
+//! Requests of the host: how many came, and those that have ended.
 
 use crate::completion::Completion;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use wordline_units::{HostRequest, SimTime};
+use wordline_units::SimTime;
 
-/// A request that is held up, with its number and the bytes that it writes.
-pub(crate) type HeldUp = (HostRequest, u64, Vec<u8>);
-
-/// Requests at the door. They go in in the order in which they came: while one is held up, so is each that comes after it.
+/// How many requests came, and those that have ended until they are taken.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Admission {
-    held_up: VecDeque<HeldUp>,
-    /// Those that have ended, until they are taken.
     ended: VecDeque<Completion>,
     submitted: u64,
 }
@@ -20,7 +15,7 @@ pub(crate) struct Admission {
 impl Admission {
     /// A drive that has had so many requests, of which these have ended and were not yet taken.
     pub fn after(submitted: u64, ended: Vec<Completion>) -> Admission {
-        Admission { held_up: VecDeque::new(), ended: ended.into(), submitted }
+        Admission { ended: ended.into(), submitted }
     }
 
     /// Requests submitted so far: the number of the next one.
@@ -33,39 +28,6 @@ impl Admission {
     #[inline(always)]
     pub fn count(&mut self) {
         self.submitted += 1;
-    }
-
-    /// Whether none is held up.
-    #[inline(always)]
-    pub fn is_open(&self) -> bool {
-        self.held_up.is_empty()
-    }
-
-    /// How many are held up.
-    #[inline(always)]
-    pub fn waiting(&self) -> u32 {
-        self.held_up.len() as u32
-    }
-
-    /// Hold one up.
-    pub fn hold_up(&mut self, held_up: HeldUp) {
-        self.held_up.push_back(held_up);
-    }
-
-    /// The one that goes in next.
-    #[inline(always)]
-    pub fn first(&self) -> Option<&HeldUp> {
-        self.held_up.front()
-    }
-
-    /// The first goes in, or is refused.
-    pub fn take_first(&mut self) -> Option<HeldUp> {
-        self.held_up.pop_front()
-    }
-
-    /// The numbers of those that are held up.
-    pub fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
-        self.held_up.iter().map(|(_, number, _)| *number)
     }
 
     /// One has ended.
@@ -104,26 +66,12 @@ impl Admission {
 mod tests {
     use super::*;
     use wordline_ftl::{LatencyParts, Outcome};
-    use wordline_units::HostOp;
+    use wordline_units::{HostOp, HostRequest};
 
     fn completion(number: u64) -> Completion {
         let request = HostRequest::new(HostOp::Read, 0, 1);
         let (at, parts) = (SimTime(10 * number), LatencyParts::default());
         Completion { number, request, at, outcome: Outcome::Done, parts, data: vec![] }
-    }
-
-    #[test]
-    fn requests_go_in_in_the_order_in_which_they_came() {
-        let mut admission = Admission::default();
-        for number in 0..3 {
-            assert_eq!(admission.submitted(), number);
-            admission.hold_up((HostRequest::new(HostOp::Write, number, 1), number, vec![]));
-            admission.count();
-        }
-        assert_eq!(admission.numbers().collect::<Vec<_>>(), [0, 1, 2]);
-        assert_eq!(admission.first().map(|(_, number, _)| *number), Some(0));
-        assert_eq!(admission.take_first().map(|(_, number, _)| number), Some(0));
-        assert_eq!((admission.waiting(), admission.is_open()), (2, false));
     }
 
     #[test]
@@ -134,7 +82,8 @@ mod tests {
         assert_eq!(admission.take_ended().map(|c| c.number), Some(1));
         assert_eq!(admission.forget_ended(), Some(SimTime(20)));
         assert!(admission.has_ended());
-        assert_eq!((admission.submitted(), admission.is_open()), (4, true));
+        admission.count();
+        assert_eq!(admission.submitted(), 5);
         assert_eq!(admission.into_ended().len(), 1);
     }
 }

@@ -5,8 +5,9 @@
 //! that an array had before it stopped, or went on, is void.
 
 use crate::state::fair::Fair;
-use crate::state::resources::Resources;
+use crate::state::resources::{Resources, User};
 use serde::{Deserialize, Serialize};
+use std::ops::{Deref, DerefMut};
 use wordline_device::{DeviceSpec, Multiplane, ParallelUnit, Suspension};
 use wordline_flash::{CommandOverhead, Geometry, Medium};
 use wordline_ftl::{ArrayTime, Class, OpId, OpKind, Saved, saved_fields};
@@ -20,7 +21,7 @@ struct Interrupted {
     /// Whether it is about to set aside what it is at.
     stops: bool,
     /// What has been set aside, the first of those that go together.
-    suspended: Option<OpId>,
+    suspended: Option<User>,
     /// What that takes once more, or will.
     left: SimDuration,
     /// How often what is aside has been suspended; where nothing is, what the array is at.
@@ -38,12 +39,12 @@ pub(crate) enum Ended {
     /// The event is void.
     Void,
     /// It has stopped, and set aside what it was at.
-    Stopped(OpId),
+    Stopped(User),
     /// It is through with this, or at nothing.
-    Through(Option<OpId>),
+    Through(Option<User>),
 }
 
-/// All arrays, which planes want them for what, and what is set aside.
+/// All arrays, which planes want them for what, what goes together there, and what is set aside.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrays {
     shared: Resources,
@@ -51,6 +52,8 @@ pub(crate) struct Arrays {
     suspension: Option<Suspension>,
     /// Whether like operations of an array's planes go together.
     is_multiplane: bool,
+    /// By operation, what goes with it in one command and comes after it there.
+    together: Vec<Option<User>>,
     /// What each further plane of a multi-plane command adds, by medium.
     further: Vec<CommandOverhead>,
     /// How many times longer some dies work than they should: a fault that is planted, and not saved.
@@ -59,7 +62,7 @@ pub(crate) struct Arrays {
 
 impl Saved for Arrays {
     saved_fields! { Arrays,
-        values: [shared, interrupted],
+        values: [shared, interrupted, together],
         parts: [],
         rebuilt: [suspension, is_multiplane, further, slow],
     }
@@ -75,6 +78,7 @@ impl Arrays {
             shared,
             suspension: spec.service.suspension,
             is_multiplane: spec.multiplane == Multiplane::Opportunistic,
+            together: vec![],
             further: geometry.media.iter().map(Medium::further_plane).collect(),
             slow: vec![],
         }
@@ -88,62 +92,22 @@ impl Arrays {
         }
     }
 
-    /// How many there are: the events of their ends have the numbers below.
-    #[inline(always)]
-    pub fn count(&self) -> usize {
-        self.shared.count()
-    }
-
     /// Whether like operations of an array's planes go together.
     #[inline(always)]
     pub fn is_multiplane(&self) -> bool {
         self.is_multiplane
     }
 
+    /// Whether operations go together, or make way: then what comes to a plane that is free may have to wait.
+    #[inline(always)]
+    pub fn goes_by_commands(&self) -> bool {
+        self.is_multiplane || self.suspension.is_some()
+    }
+
     /// Whether anything makes way for reads of the host.
     #[inline(always)]
     pub fn suspends(&self) -> bool {
         self.suspension.is_some()
-    }
-
-    /// A plane wants its array for an operation of this key.
-    #[inline(always)]
-    pub fn want(&mut self, array: usize, plane: usize, key: u64) {
-        self.shared.want(array, plane, key);
-    }
-
-    /// What a plane wants its array for, if anything.
-    #[inline(always)]
-    pub fn wanted(&self, plane: usize) -> u64 {
-        self.shared.wanted(plane)
-    }
-
-    /// A plane wants its array no longer.
-    #[inline(always)]
-    pub fn withdraw(&mut self, array: usize, plane: usize) {
-        self.shared.withdraw(array, plane);
-    }
-
-    /// Whether somebody waits for it.
-    pub fn is_wanted(&self, array: usize) -> bool {
-        self.shared.is_wanted(array)
-    }
-
-    /// Whether it is free, and nobody waits for it.
-    #[inline(always)]
-    pub fn is_idle(&self, array: usize) -> bool {
-        self.shared.is_idle(array)
-    }
-
-    /// Whether it is free, and somebody waits for it.
-    #[inline(always)]
-    pub fn is_due(&self, array: usize) -> bool {
-        self.shared.is_due(array)
-    }
-
-    /// The plane that it would serve next by class and arrival, once it is free.
-    pub fn first(&mut self, array: usize) -> Option<usize> {
-        self.shared.first(array)
     }
 
     /// The plane that it serves next, if it is free: by shares, where there are some.
@@ -165,14 +129,29 @@ impl Arrays {
         self.suspension.is_some() && self.interrupted[array].suspended.is_some()
     }
 
-    /// What each has in hand, at work or set aside: the first of those that go together.
-    pub fn in_hand(&self) -> impl Iterator<Item = OpId> + '_ {
-        self.shared.users().chain(self.interrupted.iter().filter_map(|i| i.suspended))
+    /// What each has in hand, at work or set aside.
+    pub fn in_hand(&self) -> impl Iterator<Item = User> + '_ {
+        let leads = self.shared.users().chain(self.interrupted.iter().filter_map(|i| i.suspended));
+        leads.flat_map(|lead| self.together(lead))
     }
 
-    /// Whether none is at work.
-    pub fn are_at_rest(&self) -> bool {
-        self.shared.users().next().is_none()
+    /// What goes with an operation in one command and comes after it there.
+    pub fn goes_with(&self, id: OpId) -> Option<User> {
+        *self.together.get(id.0 as usize)?
+    }
+
+    /// What an array does together, in the order of service.
+    pub fn together(&self, lead: User) -> impl Iterator<Item = User> + '_ {
+        std::iter::successors(Some(lead), |user| self.goes_with(user.op))
+    }
+
+    /// What comes after an operation in its command, or that it is the last.
+    pub fn put_after(&mut self, id: OpId, next: Option<User>) {
+        let index = id.0 as usize;
+        if self.together.len() <= index {
+            self.together.resize(index + 1, None);
+        }
+        self.together[index] = next;
     }
 
     /// Let a die work so many times longer than it should; 1 is as it should.
@@ -209,8 +188,8 @@ impl Arrays {
 
     /// An operation, and what goes with it, has the array from now on until a time. Returns the number of its event.
     #[inline(always)]
-    pub fn begin(&mut self, array: usize, id: OpId, now: SimTime, end: SimTime) -> u32 {
-        self.shared.take(array, id, now, end);
+    pub fn begin(&mut self, array: usize, user: User, now: SimTime, end: SimTime) -> u32 {
+        self.shared.take(array, user, now, end);
         if self.suspension.is_some() {
             let i = &mut self.interrupted[array];
             i.since = now;
@@ -219,11 +198,6 @@ impl Arrays {
             }
         }
         array as u32
-    }
-
-    /// What it is at.
-    pub fn user(&self, array: usize) -> Option<OpId> {
-        self.shared.user(array)
     }
 
     /// Since when it has been at that, where it can be interrupted.
@@ -250,20 +224,15 @@ impl Arrays {
         if !self.ends(array, now) {
             return Ended::Void;
         }
-        let id = self.shared.release(array);
+        let user = self.shared.release(array);
         let i = &mut self.interrupted[array];
-        match id {
-            Some(id) if std::mem::take(&mut i.stops) => {
-                i.suspended = Some(id);
-                Ended::Stopped(id)
+        match user {
+            Some(user) if std::mem::take(&mut i.stops) => {
+                i.suspended = Some(user);
+                Ended::Stopped(user)
             }
-            _ => Ended::Through(id),
+            _ => Ended::Through(user),
         }
-    }
-
-    /// It is through with one of those that go together, and stays taken for the next, if there is one.
-    pub fn pass_on(&mut self, array: usize, next: Option<OpId>) {
-        self.shared.pass_on(array, next);
     }
 
     /// A read of the host waits. If what the array is at, of this kind, makes way for it: its event, and when it stops.
@@ -285,7 +254,7 @@ impl Arrays {
     }
 
     /// What has been set aside, if it may go on as far as the array knows: that is free, and no read of the host wants it.
-    pub fn rest(&self, array: usize) -> Option<OpId> {
+    pub fn rest(&self, array: usize) -> Option<User> {
         let lead = self.interrupted[array].suspended?;
         let is_free = self.shared.user(array).is_none() && self.shared.first_of(array, Class::Read).is_none();
         is_free.then_some(lead)
@@ -300,15 +269,20 @@ impl Arrays {
         self.interrupted[array].suspended = None;
         Some((event, end))
     }
+}
 
-    /// How long each has been busy by now, ns.
-    pub fn used(&self, now: SimTime) -> impl Iterator<Item = u64> + '_ {
-        self.shared.used(now)
+impl Deref for Arrays {
+    type Target = Resources;
+    #[inline(always)]
+    fn deref(&self) -> &Resources {
+        &self.shared
     }
+}
 
-    /// Begin at time 0, with none at work.
-    pub fn start_anew(&mut self) {
-        self.shared.start_anew();
+impl DerefMut for Arrays {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Resources {
+        &mut self.shared
     }
 }
 
@@ -331,9 +305,14 @@ mod tests {
             shared,
             suspension: Some(suspension),
             is_multiplane: true,
+            together: vec![],
             further: vec![overhead],
             slow: vec![],
         }
+    }
+
+    fn user(id: u32) -> User {
+        User { op: OpId(id), plane: 0 }
     }
 
     fn key(class: Class, order: u64) -> u64 {
@@ -343,54 +322,54 @@ mod tests {
     #[test]
     fn program_makes_way_for_a_read_and_goes_on_with_what_is_left() {
         let mut a = array();
-        a.begin(0, OpId(1), SimTime(0), SimTime(100));
+        a.begin(0, user(1), SimTime(0), SimTime(100));
         a.want(0, 0, key(Class::Read, 7));
         let stops = a.stop(0, OpKind::Program, SimTime(40));
         assert_eq!(stops, Some((0, SimTime(45))));
-        assert_eq!(a.end(0, SimTime(45)), Ended::Stopped(OpId(1)));
+        assert_eq!(a.end(0, SimTime(45)), Ended::Stopped(user(1)));
         // It has a read to serve first, and serves nothing else.
         a.want(0, 1, key(Class::Held, 3));
         assert!(a.serves_reads_alone(0) && a.rest(0).is_none());
         assert_eq!(a.next(0, None), Some((0, key(Class::Read, 7))));
-        a.begin(0, OpId(2), SimTime(45), SimTime(65));
-        assert_eq!(a.in_hand().collect::<Vec<_>>(), [OpId(2), OpId(1)]);
-        assert_eq!(a.end(0, SimTime(65)), Ended::Through(Some(OpId(2))));
-        assert_eq!(a.rest(0), Some(OpId(1)));
+        a.begin(0, user(2), SimTime(45), SimTime(65));
+        assert_eq!(a.in_hand().collect::<Vec<_>>(), [user(2), user(1)]);
+        assert_eq!(a.end(0, SimTime(65)), Ended::Through(Some(user(2))));
+        assert_eq!(a.rest(0), Some(user(1)));
         assert_eq!(a.resume(0, SimTime(65)), Some((0, SimTime(65 + 60 + 3))));
         assert!(!a.serves_reads_alone(0));
         // The end that it had at first passes, and the other is one.
         assert_eq!(a.end(0, SimTime(100)), Ended::Void);
-        assert_eq!(a.end(0, SimTime(128)), Ended::Through(Some(OpId(1))));
+        assert_eq!(a.end(0, SimTime(128)), Ended::Through(Some(user(1))));
         assert_eq!(a.used(SimTime(200)).sum::<u64>(), 45 + 20 + 63);
     }
 
     #[test]
     fn array_stops_once_for_all_reads_and_as_often_as_it_may() {
         let mut a = array();
-        a.begin(0, OpId(1), SimTime(0), SimTime(1_000));
+        a.begin(0, user(1), SimTime(0), SimTime(1_000));
         for (from, times) in [(10, 1), (30, 2)] {
             assert!(a.stop(0, OpKind::Program, SimTime(from)).is_some());
             assert_eq!(a.stop(0, OpKind::Program, SimTime(from + 1)), None);
-            assert_eq!(a.end(0, SimTime(from + 5)), Ended::Stopped(OpId(1)));
+            assert_eq!(a.end(0, SimTime(from + 5)), Ended::Stopped(user(1)));
             a.resume(0, SimTime(from + 6));
             assert_eq!(a.interrupted[0].times, times);
         }
         assert_eq!(a.stop(0, OpKind::Program, SimTime(50)), None);
         // Its next operation may stop again.
         let end = a.shared.until(0);
-        assert_eq!(a.end(0, end), Ended::Through(Some(OpId(1))));
-        a.begin(0, OpId(3), end, end + SimDuration(100));
+        assert_eq!(a.end(0, end), Ended::Through(Some(user(1))));
+        a.begin(0, user(3), end, end + SimDuration(100));
         assert!(a.stop(0, OpKind::Program, end).is_some());
     }
 
     #[test]
     fn what_is_nearly_over_and_what_makes_no_way_does_not_stop() {
         let mut a = array();
-        a.begin(0, OpId(1), SimTime(0), SimTime(100));
+        a.begin(0, user(1), SimTime(0), SimTime(100));
         assert_eq!(a.stop(0, OpKind::Program, SimTime(95)), None);
         assert_eq!(a.stop(0, OpKind::Erase, SimTime(10)), None);
         assert_eq!(a.stop(0, OpKind::Read, SimTime(10)), None);
-        assert_eq!(a.end(0, SimTime(100)), Ended::Through(Some(OpId(1))));
+        assert_eq!(a.end(0, SimTime(100)), Ended::Through(Some(user(1))));
     }
 
     #[test]
@@ -398,9 +377,12 @@ mod tests {
         let mut a = array();
         assert_eq!(a.further(0, OpKind::Erase, 3), SimDuration(12));
         assert_eq!(a.further(0, OpKind::Program, 3), SimDuration::ZERO);
-        a.begin(0, OpId(1), SimTime(0), SimTime(10));
-        assert_eq!(a.end(0, SimTime(10)), Ended::Through(Some(OpId(1))));
-        a.pass_on(0, Some(OpId(2)));
+        a.put_after(OpId(1), Some(user(2)));
+        a.put_after(OpId(2), None);
+        a.begin(0, user(1), SimTime(0), SimTime(10));
+        assert_eq!(a.in_hand().collect::<Vec<_>>(), [user(1), user(2)]);
+        assert_eq!(a.end(0, SimTime(10)), Ended::Through(Some(user(1))));
+        a.pass_on(0, Some(user(2)));
         a.want(0, 0, key(Class::Read, 1));
         assert!(!a.is_due(0));
         a.pass_on(0, None);

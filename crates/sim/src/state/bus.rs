@@ -1,9 +1,10 @@
 //! Buses: one a channel, which moves the data of one operation at a time.
 
 use crate::state::fair::Fair;
-use crate::state::resources::Resources;
+use crate::state::resources::{Resources, User};
+use std::ops::{Deref, DerefMut};
 use wordline_flash::{Geometry, Medium};
-use wordline_ftl::{OpId, Saved, saved_fields};
+use wordline_ftl::{Saved, saved_fields};
 use wordline_units::{PlaneId, SimDuration, SimTime};
 
 /// What the bus takes for operations on a medium, ns.
@@ -57,30 +58,6 @@ impl Buses {
         self.first_event + self.shared.count() as u32
     }
 
-    /// A plane wants its bus for an operation of this key.
-    #[inline(always)]
-    pub fn want(&mut self, channel: usize, plane: usize, key: u64) {
-        self.shared.want(channel, plane, key);
-    }
-
-    /// A plane wants its bus no longer.
-    #[inline(always)]
-    pub fn withdraw(&mut self, channel: usize, plane: usize) {
-        self.shared.withdraw(channel, plane);
-    }
-
-    /// Whether it is free, and nobody waits for it.
-    #[inline(always)]
-    pub fn is_idle(&self, channel: usize) -> bool {
-        self.shared.is_idle(channel)
-    }
-
-    /// Whether it is free, and somebody waits for it.
-    #[inline(always)]
-    pub fn is_due(&self, channel: usize) -> bool {
-        self.shared.is_due(channel)
-    }
-
     /// The plane that it serves next, if it is free: with shares in order of arrival.
     #[inline(always)]
     pub fn next(&mut self, channel: usize, fair: Option<&Fair>) -> Option<(usize, u64)> {
@@ -90,16 +67,6 @@ impl Buses {
                 self.shared.next_by(channel, fair.planes_of_channel(channel), Fair::order_of_arrival)
             }
         }
-    }
-
-    /// What is being moved.
-    pub fn moves(&self, channel: usize) -> Option<OpId> {
-        self.shared.user(channel)
-    }
-
-    /// Whether nothing moves anywhere.
-    pub fn are_at_rest(&self) -> bool {
-        self.shared.users().next().is_none()
     }
 
     /// Time of the command of a program.
@@ -123,31 +90,31 @@ impl Buses {
 
     /// An operation has the bus from now on until a time. Returns the number of its event.
     #[inline(always)]
-    pub fn begin(&mut self, channel: usize, id: OpId, now: SimTime, end: SimTime) -> u32 {
-        self.shared.take(channel, id, now, end);
+    pub fn begin(&mut self, channel: usize, user: User, now: SimTime, end: SimTime) -> u32 {
+        self.shared.take(channel, user, now, end);
         self.first_event + channel as u32
     }
+}
 
-    /// What was being moved has been.
+impl Deref for Buses {
+    type Target = Resources;
     #[inline(always)]
-    pub fn end(&mut self, channel: usize) -> Option<OpId> {
-        self.shared.release(channel)
+    fn deref(&self) -> &Resources {
+        &self.shared
     }
+}
 
-    /// How long each has been busy by now, ns.
-    pub fn used(&self, now: SimTime) -> impl Iterator<Item = u64> + '_ {
-        self.shared.used(now)
-    }
-
-    /// Begin at time 0, with nothing that moves.
-    pub fn start_anew(&mut self) {
-        self.shared.start_anew();
+impl DerefMut for Buses {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Resources {
+        &mut self.shared
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wordline_ftl::OpId;
 
     /// Two buses of a plane each, on which a sector takes 10 ns and the command of a program 7 or 3.
     fn buses() -> Buses {
@@ -168,13 +135,14 @@ mod tests {
     #[test]
     fn buses_work_apart_and_each_has_its_event() {
         let mut b = buses();
+        let user = User { op: OpId(9), plane: 1 };
         assert_eq!(b.events_end(), 6);
-        assert_eq!(b.begin(1, OpId(9), SimTime(0), SimTime(20)), 5);
+        assert_eq!(b.begin(1, user, SimTime(0), SimTime(20)), 5);
         b.want(1, 1, 6);
-        assert_eq!((b.moves(1), b.is_due(1), b.is_idle(0)), (Some(OpId(9)), false, true));
+        assert_eq!((b.user(1), b.is_due(1), b.is_idle(0)), (Some(user), false, true));
         assert!(!b.are_at_rest());
-        assert_eq!(b.end(1), Some(OpId(9)));
-        assert_eq!((b.next(1, None), b.end(1)), (Some((1, 6)), None));
+        assert_eq!(b.release(1), Some(user));
+        assert_eq!((b.next(1, None), b.release(1)), (Some((1, 6)), None));
         assert_eq!(b.used(SimTime(30)).collect::<Vec<_>>(), [0, 20]);
     }
 }

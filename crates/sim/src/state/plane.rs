@@ -31,6 +31,15 @@ impl Plane {
         let registers = Registers::new(geometry.medium_of(plane).cache_register);
         Plane { queue: Queue::EMPTY, registers, place, wants: Want::Nothing }
     }
+
+    /// Whether it has one register, which is free, and nothing waits for it.
+    #[inline(always)]
+    pub fn is_free(&self) -> bool {
+        self.registers.is_one()
+            && self.registers.may_begin()
+            && self.queue.queued() == 0
+            && self.wants == Want::Nothing
+    }
 }
 
 /// Where a plane is: its array, its channel, its die, the medium that it is of.

@@ -1,53 +1,92 @@
 //! The queue of a plane: a list for each rank of service, first come first served within one.
-//!
-//! Whoever calls keeps the links in the operations, which stand in one queue at a time.
 
 use serde::{Deserialize, Serialize};
-use wordline_ftl::{Class, OpId};
+use wordline_ftl::{Class, QueueEntry};
+
+/// The number of no node.
+const NONE: u32 = u32::MAX;
+
+/// An operation that waits, and the node of the one behind it; of a node that is free, that of the next free one.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Node {
+    entry: QueueEntry,
+    next: u32,
+}
 
 /// The operations that wait in a plane, by rank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Queue {
-    head: [OpId; Class::COUNT],
-    tail: [OpId; Class::COUNT],
+    head: [u32; Class::COUNT],
+    tail: [u32; Class::COUNT],
+    /// The first node that is free.
+    free: u32,
     /// A bit for each rank with an operation waiting.
     queued: u8,
+    nodes: Vec<Node>,
 }
 
 impl Queue {
     /// One without operations.
-    pub const EMPTY: Queue =
-        Queue { head: [OpId::NONE; Class::COUNT], tail: [OpId::NONE; Class::COUNT], queued: 0 };
+    pub const EMPTY: Queue = Queue {
+        head: [NONE; Class::COUNT],
+        tail: [NONE; Class::COUNT],
+        free: NONE,
+        queued: 0,
+        nodes: vec![],
+    };
 
-    /// An operation comes last of its rank. Returns the one before it, which has to link to it.
+    /// An operation comes last of its rank.
     #[inline(always)]
-    pub fn push(&mut self, rank: usize, id: OpId) -> Option<OpId> {
-        let last = std::mem::replace(&mut self.tail[rank], id);
-        if last.is_none() {
-            self.head[rank] = id;
+    pub fn push(&mut self, entry: QueueEntry) {
+        let (rank, node) = (entry.rank(), self.node(entry, NONE));
+        let last = std::mem::replace(&mut self.tail[rank], node);
+        if last == NONE {
+            self.head[rank] = node;
             self.queued |= 1 << rank;
-            return None;
+        } else {
+            self.nodes[last as usize].next = node;
         }
-        Some(last)
     }
 
-    /// An operation comes first of its rank. Returns the one behind it, to which it has to link.
-    pub fn push_first(&mut self, rank: usize, id: OpId) -> OpId {
-        let behind = std::mem::replace(&mut self.head[rank], id);
+    /// An operation comes first of its rank.
+    pub fn push_first(&mut self, entry: QueueEntry) {
+        let rank = entry.rank();
+        let node = self.node(entry, self.head[rank]);
+        self.head[rank] = node;
         self.queued |= 1 << rank;
-        if behind.is_none() {
-            self.tail[rank] = id;
+        if self.tail[rank] == NONE {
+            self.tail[rank] = node;
         }
-        behind
     }
 
-    /// The first of a rank leaves; next is what it links to.
     #[inline(always)]
-    pub fn pop(&mut self, rank: usize, id: OpId, next: OpId) {
-        debug_assert!(self.head[rank] == id);
+    fn node(&mut self, entry: QueueEntry, next: u32) -> u32 {
+        let node = self.free;
+        match self.nodes.get_mut(node as usize) {
+            Some(free) => {
+                self.free = free.next;
+                *free = Node { entry, next };
+                node
+            }
+            None => self.further_node(entry, next),
+        }
+    }
+
+    #[cold]
+    fn further_node(&mut self, entry: QueueEntry, next: u32) -> u32 {
+        self.nodes.push(Node { entry, next });
+        self.nodes.len() as u32 - 1
+    }
+
+    /// The first of a rank leaves.
+    #[inline(always)]
+    pub fn pop(&mut self, rank: usize) {
+        let node = self.head[rank];
+        let next = std::mem::replace(&mut self.nodes[node as usize].next, self.free);
+        self.free = node;
         self.head[rank] = next;
-        if next.is_none() {
-            self.tail[rank] = OpId::NONE;
+        if next == NONE {
+            self.tail[rank] = NONE;
             self.queued &= !(1 << rank);
         }
     }
@@ -58,62 +97,68 @@ impl Queue {
         self.queued
     }
 
-    /// The first of a rank.
+    /// The first of a rank of which something waits.
     #[inline(always)]
-    pub fn head(&self, rank: usize) -> OpId {
-        self.head[rank]
+    pub fn first(&self, rank: usize) -> QueueEntry {
+        self.nodes[self.head[rank] as usize].entry
+    }
+
+    /// All that wait, rank by rank.
+    pub fn iter(&self) -> impl Iterator<Item = &QueueEntry> {
+        let heads = self.head.iter().map(|head| self.nodes.get(*head as usize));
+        let behind = |node: &&Node| self.nodes.get(node.next as usize);
+        heads.flat_map(move |head| std::iter::successors(head, behind)).map(|node| &node.entry)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wordline_ftl::OpId;
 
-    /// A queue with its links, by operation.
-    struct Linked(Queue, [OpId; 8]);
+    fn entry(rank: u64, id: u32) -> QueueEntry {
+        QueueEntry { op: OpId(id), key: rank << 56 | u64::from(id), ..QueueEntry::NONE }
+    }
 
-    impl Linked {
-        fn push(&mut self, rank: usize, id: u32) {
-            self.1[id as usize] = OpId::NONE;
-            if let Some(last) = self.0.push(rank, OpId(id)) {
-                self.1[last.0 as usize] = OpId(id);
-            }
+    /// Take all, by rank.
+    fn drain(queue: &mut Queue) -> Vec<u32> {
+        let mut all = vec![];
+        while queue.queued() != 0 {
+            let rank = queue.queued().trailing_zeros() as usize;
+            all.push(queue.first(rank).op.0);
+            queue.pop(rank);
         }
-
-        fn push_first(&mut self, rank: usize, id: u32) {
-            self.1[id as usize] = self.0.push_first(rank, OpId(id));
-        }
-
-        /// Take all, by rank.
-        fn drain(&mut self) -> Vec<u32> {
-            let mut all = vec![];
-            while self.0.queued() != 0 {
-                let rank = self.0.queued().trailing_zeros() as usize;
-                let id = self.0.head(rank);
-                all.push(id.0);
-                self.0.pop(rank, id, self.1[id.0 as usize]);
-            }
-            all
-        }
+        all
     }
 
     #[test]
     fn first_of_the_first_rank_comes_out_first() {
-        let mut queue = Linked(Queue::EMPTY, [OpId::NONE; 8]);
+        let mut queue = Queue::EMPTY;
         for (rank, id) in [(3, 0), (1, 1), (3, 2), (1, 3)] {
-            queue.push(rank, id);
+            queue.push(entry(rank, id));
         }
-        assert_eq!(queue.0.queued(), 0b1010);
-        assert_eq!(queue.drain(), [1, 3, 0, 2]);
-        assert_eq!(queue.0.head(1), OpId::NONE);
+        assert_eq!(queue.queued(), 0b1010);
+        assert_eq!(queue.iter().map(|entry| entry.op.0).collect::<Vec<_>>(), [1, 3, 0, 2]);
+        assert_eq!(drain(&mut queue), [1, 3, 0, 2]);
+        assert_eq!(queue.iter().count(), 0);
     }
 
     #[test]
     fn what_comes_first_stands_before_the_others_of_its_rank_and_alone_is_last_too() {
-        let mut queue = Linked(Queue::EMPTY, [OpId::NONE; 8]);
-        queue.push_first(2, 4);
-        queue.push(2, 5);
-        queue.push_first(2, 6);
-        assert_eq!(queue.drain(), [6, 4, 5]);
+        let mut queue = Queue::EMPTY;
+        queue.push_first(entry(2, 4));
+        queue.push(entry(2, 5));
+        queue.push_first(entry(2, 6));
+        assert_eq!(drain(&mut queue), [6, 4, 5]);
+    }
+
+    #[test]
+    fn places_are_used_again_by_all_ranks() {
+        let mut queue = Queue::EMPTY;
+        for round in 0..100 {
+            (0..3).for_each(|i| queue.push(entry(u64::from((round + i) % 5), i)));
+            assert_eq!(drain(&mut queue).len(), 3);
+        }
+        assert_eq!(queue.nodes.len(), 3);
     }
 }

@@ -7,15 +7,14 @@
 //! and the array, so a read waits for it, and a program does not go there while the page register may want it for a read.
 
 use serde::{Deserialize, Serialize};
-use wordline_counters::Cause;
 use wordline_flash::CacheRegister;
-use wordline_ftl::{BusyTime, OpId};
+use wordline_ftl::{BusyTime, OpId, OpKind, QueueEntry};
 use wordline_units::{SimDuration, SimTime};
 
 /// What has a register, and how far it is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct RegisterUse {
-    pub op: OpId,
+    pub held: QueueEntry,
     /// Since when the operation has the plane.
     pub began: SimTime,
     /// When its data had moved and the array was next, or the other way round for the first time.
@@ -32,7 +31,7 @@ pub(crate) struct RegisterUse {
 
 impl RegisterUse {
     pub const NOTHING: RegisterUse = RegisterUse {
-        op: OpId::NONE,
+        held: QueueEntry::NONE,
         began: SimTime(0),
         turned: SimTime(0),
         sensed: SimTime(0),
@@ -57,15 +56,6 @@ struct CacheRegisterUse {
     busy_for_programs: BusyTime,
     /// Until when both are counted.
     counted: SimTime,
-}
-
-/// What a plane of two registers has to know of an operation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Passing {
-    pub is_program: bool,
-    /// Whether it may come in by the cache register, if it is a program.
-    pub may_be_cached: bool,
-    pub cause: Cause,
 }
 
 /// What goes on in a plane of two registers when an operation has left it.
@@ -115,7 +105,7 @@ impl Registers {
     /// Whether it may have a register for another operation.
     #[inline(always)]
     pub fn may_begin(&self) -> bool {
-        self.current.op.is_none() || !self.cache.is_off()
+        self.current.held.is_none() || !self.cache.is_off()
     }
 
     /// What has its register, or of two the page register.
@@ -132,7 +122,7 @@ impl Registers {
     /// Whether an operation has the cache register.
     #[inline(always)]
     pub fn has_cached(&self, id: OpId) -> bool {
-        !self.cache.is_off() && self.cache_register.cached.op == id
+        !self.cache.is_off() && self.cache_register.cached.held.op == id
     }
 
     /// The register that an operation has.
@@ -148,15 +138,15 @@ impl Registers {
 
     /// The operation whose data move next, if it has begun one.
     #[inline(always)]
-    pub fn at_bus(&self) -> OpId {
-        let by_cache = !self.cache.is_off() && !self.cache_register.cached.op.is_none();
-        if by_cache { self.cache_register.cached.op } else { self.current.op }
+    pub fn at_bus(&self) -> QueueEntry {
+        let by_cache = !self.cache.is_off() && !self.cache_register.cached.held.is_none();
+        if by_cache { self.cache_register.cached.held } else { self.current.held }
     }
 
     /// An operation has the one register from now on.
     #[inline(always)]
-    pub fn occupy(&mut self, id: OpId, now: SimTime) {
-        (self.current.op, self.current.began) = (id, now);
+    pub fn occupy(&mut self, entry: QueueEntry, now: SimTime) {
+        (self.current.held, self.current.began) = (entry, now);
     }
 
     /// The array takes so much of its time for reading again.
@@ -193,22 +183,23 @@ impl Registers {
 
     /// The operation that has the one register has ended.
     #[inline(always)]
-    pub fn leave(&mut self, cause: Cause, now: SimTime) {
-        self.busy.add(cause, now.since(self.current.began).0);
-        self.current.op = OpId::NONE;
+    pub fn leave(&mut self, now: SimTime) {
+        self.busy.add(self.current.held.cause, now.since(self.current.began).0);
+        self.current.held.op = OpId::NONE;
     }
 
     /// The operation that has the one register is suspended. Returns what it had been through, and how long the plane
     /// had been busy without it.
-    pub fn suspend(&mut self, cause: Cause, now: SimTime) -> (RegisterUse, BusyTime) {
+    pub fn suspend(&mut self, now: SimTime) -> (RegisterUse, BusyTime) {
         let before = (std::mem::replace(&mut self.current, RegisterUse::NOTHING), self.busy);
-        self.busy.add(cause, now.since(before.0.began).0);
+        self.busy.add(before.0.held.cause, now.since(before.0.began).0);
         before
     }
 
     /// An operation that was suspended goes on.
-    pub fn resume(&mut self, id: OpId, now: SimTime) {
-        self.current = RegisterUse { op: id, began: now, turned: now, sensed: now, ..RegisterUse::NOTHING };
+    pub fn resume(&mut self, entry: QueueEntry, now: SimTime) {
+        self.current =
+            RegisterUse { held: entry, began: now, turned: now, sensed: now, ..RegisterUse::NOTHING };
     }
 
     /// How long it has been busy with operations that have ended.
@@ -224,10 +215,10 @@ impl Registers {
 
     /// How long the plane has been busy, with what has its one register.
     #[inline(always)]
-    pub fn busy_until(&self, now: SimTime, cause: impl FnOnce(OpId) -> Cause) -> BusyTime {
+    pub fn busy_until(&self, now: SimTime) -> BusyTime {
         let mut busy = self.busy;
-        if !self.current.op.is_none() {
-            busy.add(cause(self.current.op), now.since(self.current.began).0);
+        if !self.current.held.is_none() {
+            busy.add(self.current.held.cause, now.since(self.current.began).0);
         }
         busy
     }
@@ -238,68 +229,58 @@ impl Registers {
     }
 
     /// Whether a program comes in by the cache register.
-    fn is_cached(&self, id: OpId, of: impl Fn(OpId) -> Passing) -> bool {
-        let passes = || {
-            let passing = of(id);
-            passing.is_program && passing.may_be_cached
-        };
-        self.cache.programs() && !id.is_none() && passes()
+    fn is_cached(&self, entry: &QueueEntry) -> bool {
+        self.cache.programs() && !entry.is_none() && entry.is_program() && entry.may_be_cached
     }
 
     /// Whether one of two is free for an operation.
     #[inline(never)]
-    pub fn suit(&self, id: OpId, of: impl Fn(OpId) -> Passing + Copy) -> bool {
-        let (current, cached) = (self.current.op, self.cache_register.cached.op);
-        if of(id).is_program {
-            let follows = self.is_cached(current, of) && self.is_cached(id, of);
+    pub fn suit(&self, entry: &QueueEntry) -> bool {
+        let (current, cached) = (&self.current.held, &self.cache_register.cached.held);
+        if entry.is_program() {
+            let follows = self.is_cached(current) && self.is_cached(entry);
             cached.is_none() && (current.is_none() || follows)
         } else {
-            current.is_none() && (cached.is_none() || !of(cached).is_program)
+            current.is_none() && (cached.is_none() || !cached.is_program())
         }
     }
 
     /// An operation takes the register that it needs first: what goes on with a page that was read, and a
     /// program that may, the cache register.
-    pub fn take_register(
-        &mut self,
-        id: OpId,
-        goes_on: bool,
-        now: SimTime,
-        of: impl Fn(OpId) -> Passing + Copy,
-    ) {
-        let busy_before = self.busy_for(id, now, of);
-        let by_cache = (goes_on && self.cache.reads()) || self.is_cached(id, of);
-        let held = RegisterUse { op: id, began: now, busy_before, ..RegisterUse::NOTHING };
+    pub fn take_register(&mut self, entry: QueueEntry, now: SimTime) {
+        let busy_before = self.busy_for(entry.kind, now);
+        let by_cache = (entry.goes_on && self.cache.reads()) || self.is_cached(&entry);
+        let held = RegisterUse { held: entry, began: now, busy_before, ..RegisterUse::NOTHING };
         *(if by_cache { &mut self.cache_register.cached } else { &mut self.current }) = held;
     }
 
     /// An operation has ended.
-    pub fn leave_register(&mut self, id: OpId, now: SimTime, of: impl Fn(OpId) -> Passing + Copy) {
-        self.count_busy(now, of);
+    pub fn leave_register(&mut self, id: OpId, now: SimTime) {
+        self.count_busy(now);
         *self.register_mut(id) = RegisterUse::NOTHING;
     }
 
     /// A page has been sensed. Returns whether the cache register is free for it; it waits otherwise.
     pub fn may_bring_out(&mut self) -> bool {
-        self.current.waits = !self.cache_register.cached.op.is_none();
+        self.current.waits = !self.cache_register.cached.held.is_none();
         !self.current.waits
     }
 
     /// A page that was sensed goes over to the cache register.
-    pub fn bring_out(&mut self, now: SimTime, of: impl Fn(OpId) -> Passing + Copy) {
-        self.count_busy(now, of);
+    pub fn bring_out(&mut self, now: SimTime) {
+        self.count_busy(now);
         self.cache_register.cached = std::mem::replace(&mut self.current, RegisterUse::NOTHING);
     }
 
     /// A page is in the cache register. It goes over to the page register if that is free, and waits otherwise.
-    pub fn bring_in(&mut self, now: SimTime, of: impl Fn(OpId) -> Passing + Copy) -> Option<OpId> {
-        self.cache_register.cached.waits = !self.current.op.is_none();
+    pub fn bring_in(&mut self, now: SimTime) -> Option<QueueEntry> {
+        self.cache_register.cached.waits = !self.current.held.is_none();
         if self.cache_register.cached.waits {
             return None;
         }
-        self.count_busy(now, of);
+        self.count_busy(now);
         self.current = std::mem::replace(&mut self.cache_register.cached, RegisterUse::NOTHING);
-        Some(self.current.op)
+        Some(self.current.held)
     }
 
     /// What goes on when an operation has left one of two registers.
@@ -311,26 +292,25 @@ impl Registers {
         }
     }
 
-    /// How long an operation could not have begun in one with two registers, until now.
-    pub fn busy_for(&mut self, id: OpId, now: SimTime, of: impl Fn(OpId) -> Passing + Copy) -> BusyTime {
-        self.count_busy(now, of);
-        if of(id).is_program { self.cache_register.busy_for_programs } else { self.busy }
+    /// How long an operation of a kind could not have begun in one with two registers, until now.
+    pub fn busy_for(&mut self, kind: OpKind, now: SimTime) -> BusyTime {
+        self.count_busy(now);
+        if kind == OpKind::Program { self.cache_register.busy_for_programs } else { self.busy }
     }
 
     /// Add to what it has been busy with, before that changes.
-    fn count_busy(&mut self, now: SimTime, of: impl Fn(OpId) -> Passing + Copy) {
-        let (current, cached) = (self.current.op, self.cache_register.cached.op);
-        let cached_is_program = || !cached.is_none() && of(cached).is_program;
-        let keeps_reads = if current.is_none() && cached_is_program() { cached } else { current };
-        let keeps_programs = if cached.is_none() && !self.is_cached(current, of) { current } else { cached };
-        let cause = |id: OpId| (!id.is_none()).then(|| of(id).cause);
+    fn count_busy(&mut self, now: SimTime) {
+        let (current, cached) = (self.current.held, self.cache_register.cached.held);
+        let cached_is_program = !cached.is_none() && cached.is_program();
+        let keeps_reads = if current.is_none() && cached_is_program { cached } else { current };
+        let keeps_programs = if cached.is_none() && !self.is_cached(&current) { current } else { cached };
         let passed = now.since(self.cache_register.counted).0;
         self.cache_register.counted = now;
-        if let Some(cause) = cause(keeps_reads) {
-            self.busy.add(cause, passed);
+        if !keeps_reads.is_none() {
+            self.busy.add(keeps_reads.cause, passed);
         }
-        if let Some(cause) = cause(keeps_programs) {
-            self.cache_register.busy_for_programs.add(cause, passed);
+        if !keeps_programs.is_none() {
+            self.cache_register.busy_for_programs.add(keeps_programs.cause, passed);
         }
     }
 }
@@ -338,61 +318,62 @@ impl Registers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wordline_counters::Cause;
 
     const HOST: usize = 0;
     const GC: usize = 1;
 
     /// Operations with odd numbers are programs, of collection; reads are of the host.
-    fn of(id: OpId) -> Passing {
-        let is_program = id.0 % 2 == 1;
-        let cause = if is_program { Cause::Gc } else { Cause::Host };
-        Passing { is_program, may_be_cached: true, cause }
+    fn entry(id: u32) -> QueueEntry {
+        let (kind, cause) =
+            if id % 2 == 1 { (OpKind::Program, Cause::Gc) } else { (OpKind::Read, Cause::Host) };
+        QueueEntry { op: OpId(id), kind, cause, may_be_cached: true, ..QueueEntry::NONE }
     }
 
     /// That an operation takes a register at a time.
     fn begin(registers: &mut Registers, id: u32, now: u64) {
-        assert!(registers.suit(OpId(id), of));
-        registers.take_register(OpId(id), false, SimTime(now), of);
+        assert!(registers.suit(&entry(id)));
+        registers.take_register(entry(id), SimTime(now));
     }
 
     #[test]
     fn plane_of_one_register_is_busy_from_begin_to_end() {
         let mut registers = Registers::new(CacheRegister::Off);
-        registers.occupy(OpId(1), SimTime(10));
+        registers.occupy(entry(1), SimTime(10));
         assert!(!registers.may_begin());
-        let until = registers.busy_until(SimTime(25), |_| Cause::Gc);
+        let until = registers.busy_until(SimTime(25));
         assert_eq!((until.nanoseconds()[GC], registers.busy().nanoseconds()[GC]), (15, 0));
-        registers.leave(Cause::Gc, SimTime(30));
+        registers.leave(SimTime(30));
         assert!(registers.may_begin());
-        assert_eq!(registers.busy_until(SimTime(99), |_| Cause::Host).nanoseconds(), [0, 20, 0]);
+        assert_eq!(registers.busy_until(SimTime(99)).nanoseconds(), [0, 20, 0]);
     }
 
     #[test]
     fn suspended_operation_gives_the_register_free_and_its_time_so_far_counts() {
         let mut registers = Registers::new(CacheRegister::Off);
-        registers.occupy(OpId(1), SimTime(10));
-        let (held, before) = registers.suspend(Cause::Host, SimTime(14));
-        assert_eq!((held.op, held.began, before), (OpId(1), SimTime(10), BusyTime::NOTHING));
+        registers.occupy(QueueEntry { cause: Cause::Host, ..entry(1) }, SimTime(10));
+        let (held, before) = registers.suspend(SimTime(14));
+        assert_eq!((held.held.op, held.began, before), (OpId(1), SimTime(10), BusyTime::NOTHING));
         assert!(registers.may_begin());
         assert_eq!(registers.busy().nanoseconds()[HOST], 4);
-        registers.resume(OpId(1), SimTime(50));
-        assert_eq!(registers.current().op, OpId(1));
+        registers.resume(entry(1), SimTime(50));
+        assert_eq!(registers.current().held.op, OpId(1));
     }
 
     #[test]
     fn next_page_is_sensed_while_one_is_brought_out() {
         let mut registers = Registers::new(CacheRegister::Read);
         begin(&mut registers, 2, 0);
-        assert!(!registers.suit(OpId(4), of));
+        assert!(!registers.suit(&entry(4)));
         assert!(registers.may_bring_out());
-        registers.bring_out(SimTime(5), of);
+        registers.bring_out(SimTime(5));
         begin(&mut registers, 4, 5);
         // The bus is not through with the first.
         assert!(!registers.may_bring_out());
-        registers.leave_register(OpId(2), SimTime(9), of);
-        assert_eq!((registers.next(), registers.at_bus()), (Next::BringOut, OpId(4)));
+        registers.leave_register(OpId(2), SimTime(9));
+        assert_eq!((registers.next(), registers.at_bus().op), (Next::BringOut, OpId(4)));
         // A read could not have begun from 0 to 9.
-        assert_eq!(registers.busy_for(OpId(6), SimTime(9), of).nanoseconds()[HOST], 9);
+        assert_eq!(registers.busy_for(OpKind::Read, SimTime(9)).nanoseconds()[HOST], 9);
     }
 
     #[test]
@@ -400,15 +381,15 @@ mod tests {
         let mut registers = Registers::new(CacheRegister::Program);
         begin(&mut registers, 1, 0);
         assert!(registers.has_cached(OpId(1)));
-        assert_eq!(registers.bring_in(SimTime(3), of), Some(OpId(1)));
-        assert!(!registers.suit(OpId(2), of));
+        assert_eq!(registers.bring_in(SimTime(3)), Some(entry(1)));
+        assert!(!registers.suit(&entry(2)));
         begin(&mut registers, 3, 3);
-        assert_eq!(registers.bring_in(SimTime(6), of), None);
-        assert!(!registers.suit(OpId(5), of));
-        registers.leave_register(OpId(1), SimTime(10), of);
-        assert!(!registers.suit(OpId(2), of));
+        assert_eq!(registers.bring_in(SimTime(6)), None);
+        assert!(!registers.suit(&entry(5)));
+        registers.leave_register(OpId(1), SimTime(10));
+        assert!(!registers.suit(&entry(2)));
         assert_eq!(registers.next(), Next::BringIn);
-        assert_eq!(registers.bring_in(SimTime(10), of), Some(OpId(3)));
-        assert!(registers.suit(OpId(5), of));
+        assert_eq!(registers.bring_in(SimTime(10)), Some(entry(3)));
+        assert!(registers.suit(&entry(5)));
     }
 }

@@ -9,11 +9,18 @@ use wordline_units::SimTime;
 /// What a plane wants of a resource when it wants nothing.
 pub(crate) const NOTHING: u64 = u64::MAX;
 
+/// What has a resource: an operation, and its plane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct User {
+    pub op: OpId,
+    pub plane: u32,
+}
+
 /// A serial resource that some planes share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Shared {
     /// What it is at.
-    busy: Option<OpId>,
+    busy: Option<User>,
     /// Planes that want it, by the key of their operation; with those that have changed their mind.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     /// Planes that want it indeed.
@@ -165,34 +172,39 @@ impl Resources {
 
     /// What a resource is at.
     #[inline(always)]
-    pub fn user(&self, index: usize) -> Option<OpId> {
+    pub fn user(&self, index: usize) -> Option<User> {
         self.shared[index].busy
     }
 
     /// What each of those is at that are at work.
-    pub fn users(&self) -> impl Iterator<Item = OpId> + '_ {
+    pub fn users(&self) -> impl Iterator<Item = User> + '_ {
         self.shared.iter().filter_map(|shared| shared.busy)
+    }
+
+    /// Whether none is at work.
+    pub fn are_at_rest(&self) -> bool {
+        self.users().next().is_none()
     }
 
     /// An operation has a resource from now on until a time.
     #[inline(always)]
-    pub fn take(&mut self, index: usize, id: OpId, now: SimTime, end: SimTime) {
+    pub fn take(&mut self, index: usize, user: User, now: SimTime, end: SimTime) {
         let shared = &mut self.shared[index];
         debug_assert!(shared.busy.is_none());
-        shared.busy = Some(id);
+        shared.busy = Some(user);
         shared.taken += end.since(now).0;
         shared.until = end;
     }
 
     /// What has a resource is through with it.
     #[inline(always)]
-    pub fn release(&mut self, index: usize) -> Option<OpId> {
+    pub fn release(&mut self, index: usize) -> Option<User> {
         self.shared[index].busy.take()
     }
 
     /// What has a resource is through with it, and another that it was taken for has it, if there is one.
-    pub fn pass_on(&mut self, index: usize, id: Option<OpId>) {
-        self.shared[index].busy = id;
+    pub fn pass_on(&mut self, index: usize, user: Option<User>) {
+        self.shared[index].busy = user;
     }
 
     /// What has a resource leaves earlier than it would.
@@ -222,6 +234,11 @@ impl Resources {
 mod tests {
     use super::*;
 
+    /// An operation of plane 0.
+    fn user(id: u32) -> User {
+        User { op: OpId(id), plane: 0 }
+    }
+
     fn key(class: Class, order: u64) -> u64 {
         (class as u64) << 56 | order
     }
@@ -236,12 +253,12 @@ mod tests {
     #[test]
     fn resource_serves_by_class_and_then_by_arrival_once_it_is_free() {
         let mut r = shared_by(3);
-        r.take(0, OpId(9), SimTime(0), SimTime(10));
+        r.take(0, user(9), SimTime(0), SimTime(10));
         r.want(0, 0, key(Class::Write, 1));
         r.want(0, 1, key(Class::Write, 2));
         r.want(0, 2, key(Class::Read, 3));
         assert_eq!((r.next(0), r.first(0)), (None, Some(2)));
-        assert_eq!(r.release(0), Some(OpId(9)));
+        assert_eq!(r.release(0), Some(user(9)));
         let served: Vec<usize> = std::iter::from_fn(|| r.next(0)).map(|(plane, _)| plane).collect();
         assert_eq!(served, [2, 0, 1]);
         assert!(r.is_idle(0));
@@ -276,12 +293,12 @@ mod tests {
     #[test]
     fn time_taken_is_that_until_now_and_shorter_for_what_leaves_early() {
         let mut r = shared_by(1);
-        r.take(0, OpId(1), SimTime(100), SimTime(200));
+        r.take(0, user(1), SimTime(100), SimTime(200));
         assert_eq!(r.used(SimTime(150)).collect::<Vec<_>>(), [50]);
         r.leave_at(0, SimTime(160));
         assert_eq!((r.until(0), r.used(SimTime(300)).sum::<u64>()), (SimTime(160), 60));
         r.release(0);
-        r.take(0, OpId(2), SimTime(300), SimTime(310));
+        r.take(0, user(2), SimTime(300), SimTime(310));
         assert_eq!(r.used(SimTime(310)).sum::<u64>(), 70);
     }
 }

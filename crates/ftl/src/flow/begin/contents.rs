@@ -7,6 +7,7 @@ use crate::image::base::PlanePages;
 use crate::initial::initial::Initial;
 use crate::initial::sample::Sample;
 use crate::initial::steady_types::{Begun, Contents, Law, PlaneBlocks, SteadyError};
+use crate::plan::span::Spans;
 use crate::state::block::Phase;
 use wordline_units::{BlockId, PlaneId};
 
@@ -79,7 +80,7 @@ impl Ftl {
     fn content_of(&mut self, block: BlockId, law: &Law, sample: &Sample) -> (u32, Vec<u32>) {
         let slots = self.state.regions[self.state.home.index()].slots_per_block;
         let mut live = vec![0; sample.pages.len()];
-        let (mut from, mut spans) = (0, vec![]);
+        let (mut from, mut spans) = (0, Spans::new());
         while let Some(slot) = self.state.map.next_live(block, from, slots) {
             self.state.map.live_in(self.state.geometry.ppn(block, slot), &mut spans);
             spans.iter().for_each(|span| live[sample.class(law, span.lpn)] += 1);

@@ -4,9 +4,9 @@
 
 use crate::ftl::Ftl;
 use crate::media::page::PageData;
-use crate::plan::span::{Located, Span};
+use crate::plan::span::{Dead, Places, Span, Spans};
 use crate::state::op::{Op, OpId, Owner};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use wordline_counters::OpKind;
 use wordline_units::{Ppn, SectorMask};
 
@@ -16,23 +16,19 @@ impl Ftl {
     pub(crate) fn gather_whole(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (lpn, from) = (op.lpn, op.from);
-        let mut located = std::mem::take(&mut self.scratch.located);
+        let mut places = Places::new();
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        self.state.map.resolve(lpn, all, &mut located);
-        let places: SmallVec<[Located; 4]> = SmallVec::from_slice(&located);
-        self.scratch.located = located;
+        self.state.map.resolve(lpn, all, &mut places);
         let others: SmallVec<[Ppn; 4]> = places.iter().map(|at| at.ppn).filter(|ppn| *ppn != from).collect();
         self.state.ops[id].awaits = others.len() as u32;
         if let Some(more) = places.len().checked_sub(1) {
             self.state.counters.places.gathered[more.min(3)] += 1;
         }
-        self.gathering.places.insert(id.0, places);
-        self.gathering.of.insert(lpn.0, id);
+        self.gathering.begin(id, lpn, places);
         for ppn in &others {
             self.state.blocks[self.state.geometry.block_of(*ppn).index()].readers += 1;
-            match self.gathering.waiting.get_mut(&ppn.0) {
-                Some(waiting) => waiting.push(id),
-                None => self.read_for(id, *ppn),
+            if !self.gathering.wait(id, *ppn) {
+                self.read_for(id, *ppn);
             }
         }
         if others.is_empty() {
@@ -42,11 +38,10 @@ impl Ftl {
 
     /// Read a place for a page that is gathered. One in the victim itself is read for all that moves from it.
     fn read_for(&mut self, id: OpId, ppn: Ppn) {
-        self.gathering.waiting.insert(ppn.0, smallvec![id]);
-        let mut spans = std::mem::take(&mut self.scratch.live);
+        self.gathering.read_for(id, ppn);
+        let mut spans = Spans::new();
         self.state.map.live_in(ppn, &mut spans);
         let sectors = spans.iter().map(|span| span.mask.count()).sum();
-        self.scratch.live = spans;
         let op = &self.state.ops[id];
         let Owner::Job(region) = op.owner else { return };
         let (from, idle) = (op.from, op.idle);
@@ -64,7 +59,7 @@ impl Ftl {
             job.inflight += 1;
             job.window += 1;
             read.owner = Owner::Job(region);
-            self.gathering.read_early.insert(ppn.0);
+            self.gathering.read_early(ppn);
         }
         self.state.blocks[block.index()].readers += 1;
         let read = self.add_op(read);
@@ -74,10 +69,10 @@ impl Ftl {
     /// A place has been read: those that waited for it have it.
     #[inline]
     pub(crate) fn brought(&mut self, ppn: Ppn) {
-        if self.gathering.waiting.is_empty() {
+        if !self.gathering.is_waiting() {
             return;
         }
-        for id in self.gathering.waiting.remove(&ppn.0).unwrap_or_default() {
+        for id in self.gathering.take_waiting(ppn) {
             let left = &mut self.state.ops[id].awaits;
             *left -= 1;
             if *left == 0 {
@@ -89,19 +84,16 @@ impl Ftl {
     /// A page has been gathered: what of it is still where it was read leaves for protected RAM, and goes on
     /// to flash as one. What was overwritten or moved meanwhile is not among it.
     fn gathered(&mut self, id: OpId) {
-        let places = self.gathering.places.remove(&id.0).unwrap_or_default();
         let (lpn, from, owner) = {
             let op = &self.state.ops[id];
             (op.lpn, op.from, op.owner)
         };
-        if self.gathering.of.get(&lpn.0) == Some(&id) {
-            self.gathering.of.remove(&lpn.0);
-        }
+        let places = self.gathering.end(id, lpn);
         let plane = self.plane_of(from);
         let stage = self.state.staging.enter(lpn);
         self.state.staging.get(stage).pending += 1;
         let (mut whole, mut versions) = (SectorMask::EMPTY, vec![]);
-        let mut dead = std::mem::take(&mut self.scratch.dead);
+        let mut dead = Dead::new();
         for at in &places {
             let there = self.state.map.still_at(Span { lpn, mask: at.mask, offset: 0 }, at.ppn);
             let mut page = PageData::default();
@@ -125,8 +117,7 @@ impl Ftl {
             entry.mask = entry.mask.union(there);
             entry.begin_relocation(id, there);
         }
-        self.scratch.dead = dead;
-        self.invalidate_dead();
+        self.invalidate(&dead);
         let op = &mut self.state.ops[id];
         (op.mask, op.stage, op.from) = (whole, stage, Ppn::NONE);
         (op.owner, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));

@@ -95,7 +95,7 @@ impl Ftl {
                 page.parts.remove(index);
                 page.sectors -= old.count();
                 self.state.staging.get(stage).pending -= 1;
-                self.requests.unsettled -= 1;
+                self.requests.drop_unsettled();
                 self.state.buffered -= u64::from(self.ack.is_buffer());
                 self.state.ops.remove(part);
             } else if !old.and(new).is_empty() {
@@ -159,7 +159,7 @@ impl Ftl {
         if self.ack == Ack::Program {
             // Writes wait for their parts to come to flash, so none may wait long.
             let timer = Timer::Merge { page: self.merge_buffer.opened };
-            self.out.effects.push(Effect::Timer(self.state.now + self.merge_buffer.after, timer));
+            self.out.ask(Effect::Timer(self.state.now + self.merge_buffer.after, timer));
         }
         self.merge_buffer.pages.len() - 1
     }
@@ -237,7 +237,7 @@ impl Ftl {
             && !std::mem::replace(&mut self.merge_buffer.watched, true)
         {
             let at = self.state.now.max(self.merge_buffer.last_request + idle);
-            self.out.effects.push(Effect::Timer(at, Timer::MergeIdle));
+            self.out.ask(Effect::Timer(at, Timer::MergeIdle));
         }
     }
 

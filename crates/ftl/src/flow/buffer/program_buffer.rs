@@ -4,6 +4,7 @@
 use crate::ftl::Ftl;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
+use crate::plan::span::Dead;
 use crate::state::op::{OpId, Owner};
 use crate::state::program_buffer::{PlaneProgramBuffer, WriteStream};
 use crate::state::request::{Effect, Timer};
@@ -250,7 +251,7 @@ impl Ftl {
         if !matches!(owner, Owner::Job(_) | Owner::Move(_)) {
             return;
         }
-        if self.store.keeps_bytes() && self.out.fault.is_some() {
+        if self.store.keeps_bytes() && self.out.fault().is_some() {
             return; // its bytes may not have been read, so it must not leave its place
         }
         let plane = self.plane_of(source);
@@ -268,7 +269,7 @@ impl Ftl {
             return;
         }
         let (mut part, mut parts, mut in_window) = (lead, 0, 0);
-        let mut dead = std::mem::take(&mut self.scratch.dead);
+        let mut dead = Dead::new();
         while !part.is_none() {
             let (span, from, next) = {
                 let op = &self.state.ops[part];
@@ -295,8 +296,7 @@ impl Ftl {
             in_window += u32::from(self.state.ops[part].in_window);
             (part, parts) = (next, parts + 1);
         }
-        self.scratch.dead = dead;
-        self.invalidate_dead();
+        self.invalidate(&dead);
         match owner {
             // What has fallen back from a program buffer that is not safe does not count in the window any more.
             Owner::Job(from) => (0..parts).for_each(|i| self.job_page_over(from, plane, i < in_window)),
@@ -358,7 +358,7 @@ impl Ftl {
         if at < buffer.pad_at {
             buffer.pad_at = at;
             let timer = Timer::Pad { region, plane, stream, generation: buffer.generation };
-            self.out.effects.push(Effect::Timer(at, timer));
+            self.out.ask(Effect::Timer(at, timer));
         }
     }
 

@@ -46,7 +46,7 @@ impl Ftl {
     /// Send a program off once so many reads have ended that it waits for, and the moves made that come first.
     #[inline]
     pub(crate) fn send_after(&mut self, lead: OpId, reads: u32) -> Next {
-        let moves = self.scratch.moves.len() as u32;
+        let moves = self.moves_first.len() as u32;
         if reads + moves == 0 {
             return Next::Send(lead);
         }

@@ -3,8 +3,10 @@
 use crate::ftl::Ftl;
 use crate::plan::decision::Place;
 use crate::plan::region::RegionId;
+use crate::plan::span::Spans;
 use crate::state::job::{GcReason, Job};
 use crate::state::op::{Class, Op, OpId, Owner};
+use smallvec::SmallVec;
 use wordline_counters::OpKind;
 use wordline_units::PlaneId;
 
@@ -22,8 +24,8 @@ impl Ftl {
         let r = &self.state.regions[region.index()];
         let (mode, units) = (r.region.mode, r.units_per_page);
         let cause = self.job_cause(region);
-        let mut spans = std::mem::take(&mut self.scratch.live);
-        let mut parts = std::mem::take(&mut self.scratch.parts);
+        let mut spans = Spans::new();
+        let mut parts: SmallVec<[Op; 1]> = SmallVec::new();
         for slot in page..page + units {
             let from = self.state.geometry.ppn(job.block, slot);
             self.state.map.live_in(from, &mut spans);
@@ -45,7 +47,6 @@ impl Ftl {
                 self.state.regions[to.index()].region.pool == self.state.regions[region.index()].region.pool;
             parts.push(op);
         }
-        self.scratch.live = spans;
         let whole = parts.len() == units as usize;
         if whole {
             let mut next = OpId::NONE;
@@ -55,8 +56,6 @@ impl Ftl {
             self.state.counters.count_collected(units as u64, job.why == GcReason::Due);
             self.emit(next);
         }
-        parts.clear();
-        self.scratch.parts = parts;
         whole
     }
 }

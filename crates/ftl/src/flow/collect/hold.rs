@@ -20,17 +20,17 @@ impl Ftl {
 
     fn hold_die(&mut self, die: DieId) {
         self.held_dies.hold(die);
-        self.out.effects.push(Effect::Hold(die));
+        self.out.ask(Effect::Hold(die));
     }
 
     fn let_go_of(&mut self, die: DieId) {
         self.held_dies.let_go(die);
-        self.out.effects.push(Effect::Hold(die));
+        self.out.ask(Effect::Hold(die));
     }
 
     /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,
     /// which may give some back, or need none. Returns whether a die was held.
-    pub fn let_go_of_dies(&mut self) -> bool {
+    pub(crate) fn let_go_of_dies(&mut self) -> bool {
         if !self.holds_a_die() {
             return false;
         }
@@ -92,7 +92,7 @@ impl Ftl {
     }
 
     /// Whether a die has no idle work and may have been kept from it until now.
-    pub fn may_work_again(&self, die: DieId) -> bool {
+    pub(crate) fn may_work_again(&self, die: DieId) -> bool {
         self.layout.idle_hold == IdleHold::Channel
             && self.idle_jobs.of(die) == 0
             && !self.is_kept_from_idle_work(die)

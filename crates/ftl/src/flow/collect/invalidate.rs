@@ -8,15 +8,6 @@ use crate::state::op::OpId;
 use wordline_units::{BlockId, Lpn, Ppn};
 
 impl Ftl {
-    /// What the last change of the map left dead.
-    #[inline]
-    pub(crate) fn invalidate_dead(&mut self) {
-        let mut dead = std::mem::take(&mut self.scratch.dead);
-        self.invalidate(&dead);
-        dead.clear();
-        self.scratch.dead = dead;
-    }
-
     /// Sectors have died at places. All are off the map already, so all are off their blocks before any
     /// collection begins that finds them gone.
     #[inline]

@@ -5,6 +5,7 @@
 use crate::ftl::Ftl;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
+use crate::plan::span::{Places, Spans};
 use crate::state::job::GcReason;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
 
@@ -49,14 +50,13 @@ impl Ftl {
     /// How many slots, of other blocks, hold pieces of the pages of a block.
     fn pieces_elsewhere(&mut self, region: RegionId, block: BlockId) -> u32 {
         let slots = self.state.regions[region.index()].slots_per_block;
-        let mut spans = std::mem::take(&mut self.scratch.live);
+        let mut spans = Spans::new();
         let (mut pieces, mut from) = (0, 0);
         while let Some(slot) = self.state.map.next_live(block, from, slots) {
             self.state.map.live_in(self.state.geometry.ppn(block, slot), &mut spans);
             pieces += spans.iter().map(|span| self.places_of(span.lpn) - 1).sum::<u32>();
             from = slot + 1;
         }
-        self.scratch.live = spans;
         pieces
     }
 
@@ -66,10 +66,8 @@ impl Ftl {
     }
 
     fn places_of(&mut self, lpn: Lpn) -> u32 {
-        let mut located = std::mem::take(&mut self.scratch.located);
+        let mut located = Places::new();
         self.state.map.resolve(lpn, SectorMask::first(self.state.geometry.sectors_per_unit), &mut located);
-        let places = located.len() as u32;
-        self.scratch.located = located;
-        places
+        located.len() as u32
     }
 }

@@ -13,9 +13,9 @@ impl Ftl {
     /// A host write has no place and none can be made: the drive is full, or has worn out.
     pub(crate) fn no_place(&mut self) -> Outcome {
         if self.state.wear.lost.retired == 0 {
-            if self.out.first_full.is_none() {
-                self.out.first_full =
-                    Some(format!("at {} ns: {}", self.state.now.0, self.room_told()).into());
+            if self.out.first_full().is_none() {
+                let how_full = format!("at {} ns: {}", self.state.now.0, self.room_told());
+                self.out.note_full(how_full);
             }
             return Outcome::OutOfSpace;
         }
@@ -25,7 +25,7 @@ impl Ftl {
 
     /// When a write first found no place, and how full the drive was where programs wanted to go.
     pub fn first_full(&self) -> Option<&str> {
-        self.out.first_full.as_deref()
+        self.out.first_full()
     }
 
     /// When the drive wore out, if it has: it takes no more writes, and is read as before.

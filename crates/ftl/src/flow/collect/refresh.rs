@@ -19,14 +19,14 @@ impl Ftl {
     /// A request comes: blocks may have grown too old meanwhile.
     #[inline(always)]
     pub(crate) fn scan_for_old(&mut self) {
-        if self.state.now >= self.state.refreshing.next_scan {
+        if self.state.refreshing.is_scan_due(self.state.now) {
             self.scan_ages();
         }
     }
 
     #[cold]
     fn scan_ages(&mut self) {
-        let (now, most) = (self.state.now, self.state.refreshing.rule.age.unwrap_or(SimDuration::ZERO));
+        let (now, most) = (self.state.now, self.state.refreshing.rule().age.unwrap_or(SimDuration::ZERO));
         // What is written from now on is due no sooner.
         let mut next = now + most;
         for block in 0..self.state.geometry.blocks {
@@ -38,12 +38,12 @@ impl Ftl {
             }
             let age = self.state.aging.age(BlockId(block), now);
             if age >= most {
-                self.state.refreshing.due.entry(block).or_insert(Due::Age);
+                self.state.refreshing.note_due(BlockId(block), Due::Age);
             } else {
                 next = next.min(now + SimDuration(most.0 - age.0));
             }
         }
-        self.state.refreshing.next_scan = next.max(now + HOUR);
+        self.state.refreshing.scan_at(next.max(now + HOUR));
         for plane in 0..self.state.geometry.planes {
             self.refresh(PlaneId(plane));
         }
@@ -53,7 +53,7 @@ impl Ftl {
     pub(crate) fn check_after_read(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (block, retries) = (self.state.geometry.block_of(op.ppn), op.retries.count);
-        let rule = self.state.refreshing.rule;
+        let rule = self.state.refreshing.rule();
         let due = if rule.reads.is_some_and(|most| self.state.aging.reads(block) >= most) {
             Due::Reads
         } else if rule.retries.is_some_and(|most| retries >= most) && self.would_gain(id) {
@@ -61,7 +61,7 @@ impl Ftl {
         } else {
             return;
         };
-        self.state.refreshing.due.entry(block.0).or_insert(due);
+        self.state.refreshing.note_due(block, due);
     }
 
     /// Whether the page of a read would take fewer retries than are too many, had it just been written.
@@ -74,13 +74,13 @@ impl Ftl {
             (self.state.geometry.slot_of(op.ppn) / units, self.state.blocks[block.index()].mode());
         let (wordline, bit) = (page / mode.bits(), page % mode.bits());
         let retries = self.state.aging.retries_at(fresh, (block, mode), wordline, bit as usize);
-        self.state.refreshing.rule.retries.is_none_or(|most| retries < most)
+        self.state.refreshing.rule().retries.is_none_or(|most| retries < most)
     }
 
     /// Begin with a block of a plane that is due, if the plane has room for its pages.
     #[inline(always)]
     pub(crate) fn refresh(&mut self, plane: PlaneId) {
-        if !self.state.refreshing.due.is_empty() && !self.state.draining {
+        if !self.state.refreshing.is_empty() && !self.state.draining {
             self.refresh_one_of(plane);
         }
     }
@@ -88,8 +88,7 @@ impl Ftl {
     #[inline(never)]
     fn refresh_one_of(&mut self, plane: PlaneId) {
         let blocks = self.state.geometry.blocks_of(plane);
-        let due: Vec<(u32, Due)> = self.state.refreshing.due.range(blocks).map(|(b, d)| (*b, *d)).collect();
-        for (block, due) in due {
+        for (block, due) in self.state.refreshing.due_in(blocks) {
             let info = self.state.blocks[block as usize];
             let region = self.state.region_of(BlockId(block));
             // A block that stands in several lists, by windows or types of pages, waits until it is in none, and one
@@ -108,7 +107,7 @@ impl Ftl {
                 && self.begin_job(region, plane, Some(BlockId(block)), GcReason::Due)
             {
                 self.state.counters.refresh.blocks[due as usize] += 1;
-                self.state.refreshing.due.remove(&block);
+                self.state.refreshing.forget(BlockId(block));
                 return;
             }
         }

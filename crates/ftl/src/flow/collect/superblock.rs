@@ -40,7 +40,7 @@ impl Ftl {
                 self.state.open(region, plane, block);
             }
             self.state.programs_blocked[plane.index()] = RegionSet::default();
-            self.out.effects.push(Effect::Wake(plane)); // what waits there may go to a plane that has slots now
+            self.out.ask(Effect::Wake(plane)); // what waits there may go to a plane that has slots now
         }
     }
 

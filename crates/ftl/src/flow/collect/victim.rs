@@ -5,6 +5,7 @@ use crate::ftl::Ftl;
 use crate::plan::decision::{Collect, Need};
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
+use crate::plan::span::Spans;
 use crate::state::job::GcReason;
 use crate::view::View;
 use wordline_units::{BlockId, DieId, PlaneId};
@@ -99,10 +100,9 @@ impl Ftl {
     pub(crate) fn evicts(&mut self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
         let slots = self.state.regions[region.index()].slots_per_block;
         let Some(slot) = self.state.map.next_live(block, 0, slots) else { return true };
-        let mut spans = std::mem::take(&mut self.scratch.live);
+        let mut spans = Spans::new();
         self.state.map.live_in(self.state.geometry.ppn(block, slot), &mut spans);
         let place = self.place_collected(region, &spans, plane);
-        self.scratch.live = spans;
         let Some(place) = place else { return false };
         let to = place.route.region();
         to.index() >= self.state.regions.len()

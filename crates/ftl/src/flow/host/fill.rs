@@ -5,7 +5,7 @@ use crate::ftl::Ftl;
 use crate::media::page::PageData;
 use crate::plan::decision::Gather;
 use crate::plan::map_kind::MapKind;
-use crate::plan::span::Located;
+use crate::plan::span::{Located, Places};
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::staging::Fill;
 use wordline_counters::{Cause, OpKind};
@@ -46,10 +46,9 @@ impl Ftl {
         if wanted.is_empty() {
             return false;
         }
-        let mut located = std::mem::take(&mut self.scratch.located);
+        let mut located = Places::new();
         self.state.map.resolve(lpn, wanted, &mut located);
         let first = located.iter().find(|at| self.fills_from(at.ppn)).copied();
-        self.scratch.located = located;
         let Some(Located { ppn, mask: missing }) = first else { return false };
         let block = self.state.geometry.block_of(ppn);
         let mut read = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Rmw, Class::Write);

@@ -2,29 +2,24 @@
 
 use crate::ftl::Ftl;
 use crate::state::op::Owner;
-use crate::state::request::{Outcome, PendingFlush, RequestId};
+use crate::state::request::{Outcome, RequestId};
 use wordline_counters::OpKind;
 
 impl Ftl {
     /// A FLUSH is taken, and what waits in the buffers has been sent off: it waits for all of that.
     pub(crate) fn submit_flush(&mut self, id: RequestId) {
-        let earlier = self.requests.unsettled;
+        let earlier = self.requests.unsettled();
         self.log_trims(id);
         self.seal(false);
         if earlier > 0 {
-            self.requests.add_part(id);
-            self.requests.flushes.push(PendingFlush {
-                version: self.requests.version,
-                request: id,
-                remaining: earlier,
-            });
+            self.requests.flush(id, earlier);
         }
     }
 
     /// End the flushes and the writes with FUA under way, where nothing is pending and writes that were
     /// acknowledged when they were taken have no place: the data stay in the buffer. Returns whether there
     /// was one.
-    pub fn fail_flushes(&mut self) -> bool {
+    pub(crate) fn fail_flushes(&mut self) -> bool {
         let mut ended: Vec<RequestId> = vec![];
         // Pages of the trim log wait like data, and are programmed when there is a place.
         for id in self.state.ops.alive() {

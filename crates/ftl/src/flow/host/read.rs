@@ -4,17 +4,29 @@ use crate::ftl::Ftl;
 use crate::media::page::PageData;
 use crate::plan::decision::ReadSeen;
 use crate::plan::layout::Hooks;
-use crate::plan::span::Located;
+use crate::plan::span::{Located, Places};
 use crate::state::demand_map::Waiting;
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::request::{Outcome, RequestId};
 use crate::view::View;
+use smallvec::SmallVec;
 use wordline_counters::{Cause, OpKind};
 use wordline_device::UnwrittenReads;
 use wordline_units::{HostRequest, Lpn, Ppn, SectorMask};
 
 /// Of how many failed reads of the host the reasons are kept.
 const MOST_READ_ERRORS: usize = 64;
+
+/// The operations of a host read that has come.
+struct Reading {
+    /// The last of them.
+    last: OpId,
+    /// Where pages share slots, all of them by their place.
+    by_place: SmallVec<[(Ppn, OpId); 4]>,
+}
+
+/// What a scheme is told of the pages that a read has brought, and the sectors of each.
+type Seen = SmallVec<[(ReadSeen, SectorMask); 1]>;
 
 impl Ftl {
     pub(crate) fn submit_read(&mut self, id: RequestId, request: &HostRequest) {
@@ -23,15 +35,14 @@ impl Ftl {
             let bytes = extent.sectors() as usize * self.state.geometry.sector as usize;
             self.requests.expect_data(id, bytes);
         }
-        let mut joined = OpId::NONE;
-        self.scratch.reading.clear();
+        let mut reading = Reading { last: OpId::NONE, by_place: SmallVec::new() };
         for unit in extent.first..=extent.last {
-            self.read_unit(id, Lpn(unit), extent.covered(unit), &mut joined);
+            self.read_unit(id, Lpn(unit), extent.covered(unit), &mut reading);
         }
     }
 
     #[inline]
-    fn read_unit(&mut self, id: RequestId, lpn: Lpn, wanted: SectorMask, joined: &mut OpId) {
+    fn read_unit(&mut self, id: RequestId, lpn: Lpn, wanted: SectorMask, reading: &mut Reading) {
         let mut wanted = wanted;
         let is_whole =
             self.counts_updates && wanted == SectorMask::first(self.state.geometry.sectors_per_unit);
@@ -48,7 +59,7 @@ impl Ftl {
                 }
             }
         }
-        let mut located = std::mem::take(&mut self.scratch.located);
+        let mut located = Places::new();
         if self.read_cache.is_on() {
             let held = self.find_cached(lpn, wanted);
             wanted = wanted.minus(held);
@@ -76,20 +87,14 @@ impl Ftl {
             lacking = self.find_page_of_unwritten(lpn, wanted, &mut located);
         }
         for at in &located {
-            self.read_place(id, lpn, *at, std::mem::take(&mut lacking), joined);
+            self.read_place(id, lpn, *at, std::mem::take(&mut lacking), reading);
         }
-        self.scratch.located = located;
     }
 
     /// Which of the wanted sectors were never written. They are read with the first place of those that were, or else
     /// where other sectors of the page lie; nowhere if none do.
     #[inline(never)]
-    fn find_page_of_unwritten(
-        &mut self,
-        lpn: Lpn,
-        wanted: SectorMask,
-        located: &mut Vec<Located>,
-    ) -> SectorMask {
+    fn find_page_of_unwritten(&mut self, lpn: Lpn, wanted: SectorMask, located: &mut Places) -> SectorMask {
         let lacking = located.iter().fold(wanted, |left, at| left.minus(at.mask));
         if located.is_empty() && !lacking.is_empty() {
             self.state.map.resolve(lpn, SectorMask::first(self.state.geometry.sectors_per_unit), located);
@@ -113,17 +118,24 @@ impl Ftl {
 
     /// Read the sectors of a page that lie at one place, and as many more as it lacks there.
     #[inline]
-    fn read_place(&mut self, id: RequestId, lpn: Lpn, at: Located, lacking: SectorMask, joined: &mut OpId) {
+    fn read_place(
+        &mut self,
+        id: RequestId,
+        lpn: Lpn,
+        at: Located,
+        lacking: SectorMask,
+        reading: &mut Reading,
+    ) {
         let sectors = self.state.geometry.sectors_per_unit;
-        if let Some((with, shift)) = self.joins(*joined, lpn, at) {
+        if let Some((with, shift)) = self.joins(reading, lpn, at) {
             // What shares a page is sensed once; each part stands in the chain for its delivery.
-            *joined = with;
+            reading.last = with;
             let lead = &mut self.state.ops[with];
             lead.mask = lead.mask.union(SectorMask(at.mask.union(lacking).0 << shift));
             let mut part = Op::new(OpKind::Read, lead.plane, Cause::Host, Class::Read);
             (part.lpn, part.ppn, part.mask, part.chain) = (lpn, at.ppn, at.mask, lead.chain);
             let part = self.add_op(part);
-            self.state.ops[*joined].chain = part;
+            self.state.ops[with].chain = part;
             return;
         }
         let block = self.state.geometry.block_of(at.ppn);
@@ -135,23 +147,24 @@ impl Ftl {
         op.owner = Owner::Request(id);
         self.requests.add_part(id);
         let op = self.add_op(op);
-        *joined = op;
+        reading.last = op;
         if self.state.map_kind().shares_slots() {
-            self.scratch.reading.push((at.ppn, op));
+            reading.by_place.push((at.ppn, op));
         }
         self.emit_mapped(op, lpn);
     }
 
     /// The operation of the same request that already reads the page of a place, and the bit of its mask from
-    /// which on the sectors there count: `last` where units share a page, any where pages share a unit.
+    /// which on the sectors there count: the last where units share a page, any where pages share a unit.
     #[inline]
-    fn joins(&self, last: OpId, lpn: Lpn, at: Located) -> Option<(OpId, u32)> {
+    fn joins(&self, reading: &Reading, lpn: Lpn, at: Located) -> Option<(OpId, u32)> {
         if self.state.map_kind().shares_slots() {
-            let (_, op) = self.scratch.reading.iter().find(|(ppn, _)| *ppn == at.ppn)?;
+            let (_, op) = reading.by_place.iter().find(|(ppn, _)| *ppn == at.ppn)?;
             let used = u32::BITS - self.state.ops[*op].mask.0.leading_zeros();
             let shift = used.max(self.state.geometry.sectors_per_unit);
             return (shift + self.state.geometry.sectors_per_unit <= u32::BITS).then_some((*op, shift));
         }
+        let last = reading.last;
         if last.is_none() || !self.state.map_kind().is_by_page() {
             return None;
         }
@@ -214,7 +227,7 @@ impl Ftl {
             self.deliver_read(request, id);
         }
         let has_failed = self.state.ops[id].retries.failed;
-        let mut seen = std::mem::take(&mut self.scratch.seen);
+        let mut seen = Seen::new();
         if self.enabled_hooks.contains(Hooks::READ) && !has_failed {
             self.note_seen(id, &mut seen);
         }
@@ -225,17 +238,16 @@ impl Ftl {
         self.begin_ending(id);
         self.part_done(request);
         self.end_ending();
-        for (seen, brought) in seen.drain(..) {
+        for (seen, brought) in seen {
             let m = self.scheme.read(&seen, &View::of(&self.state));
             if let (Some(m), false) = (m, self.has_failed("read")) {
                 self.move_on(m, seen.ppn, brought);
             }
         }
-        self.scratch.seen = seen;
     }
 
     /// What a scheme is told of the pages that a read has brought.
-    fn note_seen(&self, id: OpId, seen: &mut Vec<(ReadSeen, SectorMask)>) {
+    fn note_seen(&self, id: OpId, seen: &mut Seen) {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         let op = &self.state.ops[id];
         let mode = self.state.blocks[self.state.geometry.block_of(op.ppn).index()].mode();

@@ -106,12 +106,12 @@ impl Ftl {
             return;
         }
         self.writes_until_tick = self.layout.tick_every_writes;
-        let mut commands = std::mem::take(&mut self.scratch.commands);
+        let mut commands = vec![];
         self.scheme.tick(&View::of(&self.state), &mut commands);
         if self.has_failed("tick") {
             commands.clear();
         }
-        for command in commands.drain(..) {
+        for command in commands {
             match command {
                 Command::SetQuota(region, quota) => {
                     let Some(r) = self.state.regions.get_mut(region.index()) else {
@@ -133,14 +133,13 @@ impl Ftl {
                 Command::Enqueue(m) => self.enqueue_move(m, MoveReason::Scheme),
             }
         }
-        self.scratch.commands = commands;
     }
 
     /// A region may take more than before, or less: each of its planes is looked at.
     fn look_at_all(&mut self, region: RegionId) {
         let pool = self.state.pool_of(region);
         for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
-            self.out.effects.push(Effect::Wake(PlaneId(plane)));
+            self.out.ask(Effect::Wake(PlaneId(plane)));
             self.collect_if_short(region, PlaneId(plane));
         }
     }

@@ -3,6 +3,7 @@
 use crate::ftl::Ftl;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
+use crate::plan::span::Dead;
 use crate::state::request::Effect;
 use crate::state::staging::Fill;
 use wordline_units::{HostRequest, Lpn, SectorMask};
@@ -38,7 +39,7 @@ impl Iterator for Trimmed {
 impl Ftl {
     /// A trim is taken: the sectors that it covers, rounded inward, since one is forgotten only when all of it is trimmed.
     pub(crate) fn submit_trim(&mut self, request: &HostRequest) -> Trimmed {
-        self.requests.version += 1;
+        self.requests.next_version();
         let lbas_per_sector = self.addressing.lbas_per_sector();
         Trimmed {
             sector: request.lba.0.div_ceil(lbas_per_sector),
@@ -53,7 +54,7 @@ impl Ftl {
         self.read_cache.drop(lpn, mask);
         let Some(stage) = self.state.staging.find(lpn) else { return false };
         let entry = self.state.staging.get(stage);
-        entry.commit(mask, self.requests.version);
+        entry.commit(mask, self.requests.version());
         entry.mask = entry.mask.minus(mask);
         if let Some(fill) = entry.fill
             && !self.state.map_kind().knows_sectors()
@@ -68,7 +69,7 @@ impl Ftl {
 
     /// Sectors of a page leave the map.
     pub(crate) fn trim_mapped(&mut self, lpn: Lpn, mask: SectorMask, is_staged: bool) {
-        let mut dead = std::mem::take(&mut self.scratch.dead);
+        let mut dead = Dead::new();
         self.state.map.unmap(lpn, mask, &mut dead);
         self.state.counters.premature_units += self.state.idle_gc_copies.premature(&dead);
         self.invalidate(&dead);
@@ -77,10 +78,9 @@ impl Ftl {
         let is_stale = is_staged || !dead.is_empty();
         for invalidated in dead.drain(..) {
             let plane = self.state.geometry.plane_of(self.state.geometry.block_of(invalidated.ppn));
-            self.out.effects.push(Effect::Wake(plane));
+            self.out.ask(Effect::Wake(plane));
             self.note_map_change(lpn);
         }
-        self.scratch.dead = dead;
         if is_stale {
             self.note_trim(lpn, mask);
         }

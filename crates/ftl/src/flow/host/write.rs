@@ -7,12 +7,13 @@ use crate::media::page::PageData;
 use crate::plan::decision::{Origin, Parcel, Place, Tag};
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::RegionSet;
-use crate::plan::span::Span;
+use crate::plan::span::{Places, Span, Spans};
 use crate::state::addressing::Extent;
 use crate::state::demand_map::Waiting;
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::request::RequestId;
 use crate::view::View;
+use smallvec::SmallVec;
 use std::ops::Range;
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
@@ -24,9 +25,18 @@ pub(crate) struct HostWrite<'a> {
     tag: Tag,
     /// Its bytes from its first sector on, where media keep them.
     data: &'a [u8],
+    /// What of the parcel at hand has no place yet, and where it is staged.
+    spans: Spans,
+    stages: SmallVec<[u32; 4]>,
 }
 
 impl HostWrite<'_> {
+    /// Whether sectors of the parcel at hand have no place yet.
+    #[inline]
+    pub fn has_unplaced(&self) -> bool {
+        !self.spans.is_empty()
+    }
+
     /// The bytes from the first sector that it covers of a page on, with sectors of so many bytes.
     fn bytes_of(&self, lpn: Lpn, sector: usize) -> &[u8] {
         self.data.get(self.extent.before(lpn, 0) as usize * sector..).unwrap_or(&[])
@@ -42,7 +52,7 @@ impl Ftl {
         request: &HostRequest,
         data: &'a [u8],
     ) -> Option<HostWrite<'a>> {
-        self.requests.version += 1;
+        self.requests.next_version();
         let tag = if self.enabled_hooks.contains(Hooks::ADMIT) {
             self.scheme.admit(request, &View::of(&self.state))
         } else {
@@ -53,21 +63,21 @@ impl Ftl {
         }
         let extent = self.addressing.extent(request);
         self.state.counters.host.multi_page_writes += u64::from(extent.last > extent.first);
-        Some(HostWrite { id, extent, tag, data })
+        Some(HostWrite { id, extent, tag, data, spans: Spans::new(), stages: SmallVec::new() })
     }
 
     /// A parcel begins: the units of the physical page that has one of them, from that on, as far as a write reaches.
     #[inline]
-    pub(crate) fn parcel_from(&mut self, write: &HostWrite, first: u32) -> Range<u32> {
-        self.scratch.spans.clear();
-        self.scratch.stages.clear();
+    pub(crate) fn parcel_from(&self, write: &mut HostWrite, first: u32) -> Range<u32> {
+        write.spans.clear();
+        write.stages.clear();
         let per_page = self.state.stripe.units_per_page();
         first..(first / per_page + 1).saturating_mul(per_page).min(write.extent.last + 1)
     }
 
     /// A unit of a parcel comes to RAM: to a program that waits for it, or to what of the parcel is to be placed.
     #[inline]
-    pub(crate) fn enter_unit(&mut self, write: &HostWrite, unit: u32) -> Next {
+    pub(crate) fn enter_unit(&mut self, write: &mut HostWrite, unit: u32) -> Next {
         let mask = write.extent.covered(unit);
         self.state.counters.host.write_page_bytes += self.state.geometry.unit;
         let span = Span { lpn: Lpn(unit), mask, offset: 0 };
@@ -77,22 +87,16 @@ impl Ftl {
         }
         let stage = self.state.staging.enter(Lpn(unit));
         self.merge_into_waiting(write, stage, mask).unwrap_or_else(|| {
-            self.scratch.spans.push(span);
-            self.scratch.stages.push(stage);
+            write.spans.push(span);
+            write.stages.push(stage);
             Next::Nothing
         })
     }
 
-    /// Whether sectors of a parcel have no place yet.
-    #[inline]
-    pub(crate) fn has_unplaced(&self) -> bool {
-        !self.scratch.spans.is_empty()
-    }
-
     /// Place what a parcel has left: all of it, or of a part of a page as much as the scheme wants in one place.
     #[inline]
-    pub(crate) fn place_parcel(&mut self, write: &HostWrite) -> Next {
-        let mut spans = std::mem::take(&mut self.scratch.spans);
+    pub(crate) fn place_parcel(&mut self, write: &mut HostWrite) -> Next {
+        let mut spans = std::mem::take(&mut write.spans);
         let (next, left) = if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && spans.len() == 1 {
             self.place_some(write, spans[0])
         } else {
@@ -103,7 +107,7 @@ impl Ftl {
         } else {
             spans[0].mask = left;
         }
-        self.scratch.spans = spans;
+        write.spans = spans;
         next
     }
 
@@ -116,13 +120,12 @@ impl Ftl {
             None => self.place_host(&parcel).map(|place| (place, self.pick_plane(&place, home))),
         };
         let Some((place, plane)) = placed else { return Next::Nothing };
-        self.scratch.tag = write.tag;
         self.stage_parcel(write, spans, &place, plane)
     }
 
     /// Place as many sectors of a span as the scheme wants together. Returns the others beside what follows: none where it
     /// cannot tell.
-    fn place_some(&mut self, write: &HostWrite, rest: Span) -> (Next, SectorMask) {
+    fn place_some(&mut self, write: &mut HostWrite, rest: Span) -> (Next, SectorMask) {
         let home = self.state.stripe.plane(rest.lpn);
         let together = self.scheme.split_write(&rest, &View::of(&self.state)).and(rest.mask);
         if self.has_failed("split_write") {
@@ -134,11 +137,10 @@ impl Ftl {
         let Some(place) = self.place_host(&parcel) else { return (Next::Nothing, SectorMask::EMPTY) };
         let plane = self.pick_plane(&place, home);
         // What was placed before may have taken older sectors along that this one writes anew.
-        self.requests.version += 1;
+        self.requests.next_version();
         // It may have ended the entry that was found, too.
-        self.scratch.stages.clear();
-        let stage = self.state.staging.enter(rest.lpn);
-        self.scratch.stages.push(stage);
+        write.stages.clear();
+        write.stages.push(self.state.staging.enter(rest.lpn));
         (self.stage_parcel(write, &spans, &place, plane), rest.mask.minus(mask))
     }
 
@@ -149,9 +151,9 @@ impl Ftl {
         let mut last = OpId::NONE;
         let mut awaited = 0;
         for (slot, span) in spans.iter().enumerate() {
-            let stage = self.scratch.stages[slot];
+            let stage = write.stages[slot];
             let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
-            (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, self.requests.version);
+            (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, self.requests.version());
             (op.route, op.pick, op.slot) = (place.route, place.plane, slot as u8);
             op.owner = Owner::Answered;
             self.state.buffered += u64::from(self.ack.is_buffer());
@@ -159,7 +161,7 @@ impl Ftl {
                 op.owner = Owner::Request(write.id);
                 self.requests.add_part(write.id);
             }
-            self.requests.unsettled += 1;
+            self.requests.add_unsettled();
             let finds = self.finds_entry(span.lpn);
             let op = self.add_op(op);
             if lead.is_none() {
@@ -174,7 +176,7 @@ impl Ftl {
                 self.stage_data(write, stage, *span);
             }
             if let Some(b) = &mut self.write_buffer {
-                b.written(stage, self.requests.version);
+                b.written(stage, self.requests.version());
             }
             awaited += self.gather(op, stage, in_ram, place.gather) as u32;
             if !self.merge_buffer.is_empty() && place.route.buffer_key().is_none() {
@@ -188,7 +190,7 @@ impl Ftl {
             last = op;
         }
         if let Some(b) = &mut self.write_buffer {
-            b.note(lead, self.scratch.tag);
+            b.note(lead, write.tag);
         }
         awaited += u32::from(self.awaits_journal(lead));
         self.send_after(lead, awaited)
@@ -196,7 +198,7 @@ impl Ftl {
 
     /// Count a part of a page where what it replaces lies, once for each region.
     fn count_update(&mut self, span: Span) {
-        let mut located = std::mem::take(&mut self.scratch.located);
+        let mut located = Places::new();
         self.state.map.resolve(span.lpn, span.mask, &mut located);
         let quarter = (span.mask.count() * 4).div_ceil(self.state.geometry.sectors_per_unit) - 1;
         let mut counted = RegionSet::default();
@@ -207,7 +209,6 @@ impl Ftl {
                 self.state.counters.regions[region.index()].counts.updates[quarter as usize] += 1;
             }
         }
-        self.scratch.located = located;
     }
 
     /// Whether a write is answered only when its data are on flash: always without a buffer that
@@ -225,7 +226,7 @@ impl Ftl {
         let page = PageData::of(write.bytes_of(span.lpn, sector), covered, sector);
         self.store.stage(stage, &page, span.mask);
         if self.ack.answers_from_ram() {
-            self.store.protect(span.lpn, span.mask, self.requests.version, &page);
+            self.store.protect(span.lpn, span.mask, self.requests.version(), &page);
         }
     }
 
@@ -243,9 +244,9 @@ impl Ftl {
         let entry = self.state.staging.get(stage);
         entry.mask = entry.mask.union(mask);
         self.state.ops[op].mask = self.state.ops[op].mask.union(mask);
-        self.state.ops[op].version = self.requests.version;
+        self.state.ops[op].version = self.requests.version();
         if let Some(b) = &mut self.write_buffer {
-            b.written(stage, self.requests.version);
+            b.written(stage, self.requests.version());
         }
         if self.store.keeps_bytes() {
             self.stage_data(write, stage, Span { lpn, mask, offset: 0 });

@@ -3,7 +3,7 @@
 use crate::ftl::Ftl;
 use crate::plan::map_kind::MapTable;
 use crate::plan::region::RegionId;
-use crate::plan::span::Located;
+use crate::plan::span::{Located, Places};
 use crate::state::aging::lives;
 use crate::state::block::{Block, Phase};
 use crate::state::job::{GcReason, Job};
@@ -268,10 +268,10 @@ impl Ftl {
 
     /// Where the sectors of a logical page lie; those that were never written are left out.
     pub fn locate(&mut self, lpn: Lpn) -> Vec<Located> {
-        let mut located = vec![];
+        let mut located = Places::new();
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         self.state.map.resolve(lpn, all, &mut located);
-        located
+        located.into_vec()
     }
 
     /// The pages of the drive's own tables, behind the last logical page: the trim log, and a map on flash.

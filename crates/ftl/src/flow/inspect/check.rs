@@ -2,6 +2,7 @@
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
+use crate::plan::span::Spans;
 use crate::state::block::Phase;
 use thiserror::Error;
 use wordline_units::{BlockId, PlaneId};
@@ -20,7 +21,7 @@ impl Ftl {
     pub fn check(&mut self) -> Result<(), Broken> {
         let broken = |text: String| Err(Broken(text));
         let mut live_total = 0u64;
-        let mut spans = vec![];
+        let mut spans = Spans::new();
         for b in 0..self.state.geometry.blocks {
             let block = BlockId(b);
             let info = self.state.blocks[block.index()];
@@ -149,8 +150,8 @@ impl Ftl {
                         r.region.name, at.owned, at.open_slots
                     )));
                 }
-                if lost != pool.free[local].lost {
-                    let counted = pool.free[local].lost;
+                if lost != pool.free[local].lost() {
+                    let counted = pool.free[local].lost();
                     return Err(Broken(format!(
                         "plane {plane} has lost {lost} blocks, and counts {counted}"
                     )));

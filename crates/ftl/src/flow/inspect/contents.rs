@@ -3,6 +3,7 @@
 use crate::ftl::Ftl;
 use crate::media::error::MediaError;
 use crate::media::page::PageData;
+use crate::plan::span::Places;
 use wordline_units::{Lpn, SectorMask};
 
 /// The newest bytes of a sector, as a read of the host would bring them now, in the page that has them; none where it was never
@@ -17,7 +18,7 @@ pub fn newest_page_of(ftl: &mut Ftl, lpn: Lpn, sector: u32) -> Result<PageData, 
     {
         return Ok(ftl.store.staged(stage));
     }
-    let mut located = vec![];
+    let mut located = Places::new();
     ftl.state.map.resolve(lpn, mask, &mut located);
     located.first().map_or(Ok(PageData::default()), |at| ftl.store.read(at.ppn, lpn))
 }

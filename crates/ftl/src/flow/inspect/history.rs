@@ -61,7 +61,7 @@ impl Ftl {
 
     /// The version of the newest request that changed data.
     pub fn newest_version(&self) -> u64 {
-        self.requests.version
+        self.requests.version()
     }
 
     /// The page that an operation reads or writes, of a program of several the first.
@@ -81,12 +81,11 @@ impl Ftl {
     }
 
     fn each_version(&mut self, note: &mut dyn FnMut(&mut u64)) {
-        note(&mut self.requests.version);
+        self.requests.each_version(note);
         for id in self.state.ops.alive() {
             note(&mut self.state.ops[id].version);
         }
         self.state.staging.forget_history(&mut *note);
-        self.requests.flushes.iter_mut().for_each(|flush| note(&mut flush.version));
         self.store.each_version(note);
         if let Some(buffer) = &mut self.write_buffer {
             buffer.newest.values_mut().for_each(note);

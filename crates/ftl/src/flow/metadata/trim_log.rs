@@ -12,7 +12,7 @@ impl Ftl {
     pub(crate) fn note_trim(&mut self, lpn: Lpn, mask: SectorMask) {
         self.state.trims.note(lpn);
         if self.store.keeps_metadata() {
-            let version = self.requests.version;
+            let version = self.requests.version();
             self.state.trims.remember(lpn, mask, version);
             let entries: SmallVec<[_; 4]> =
                 self.state.trims.entries(lpn, mask).map(|e| (e, version)).collect();
@@ -44,12 +44,12 @@ impl Ftl {
         entry.pending += 1;
         entry.mask = all;
         let mut op = Op::new(OpKind::Program, plane, Cause::Metadata, Class::Write);
-        (op.lpn, op.mask, op.stage, op.version) = (lpn, all, stage, self.requests.version);
+        (op.lpn, op.mask, op.stage, op.version) = (lpn, all, stage, self.requests.version());
         (op.owner, op.route) = (waits.map_or(Owner::Answered, Owner::Request), place.route);
         if let Some(request) = waits {
             self.requests.add_part(request);
         }
-        self.requests.unsettled += 1;
+        self.requests.add_unsettled();
         self.state.buffered += u64::from(self.ack.is_buffer());
         self.add_op(op)
     }

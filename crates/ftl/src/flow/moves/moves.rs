@@ -28,7 +28,7 @@ impl Ftl {
     pub(crate) fn move_on(&mut self, m: Move, read: Ppn, brought: SectorMask) {
         let Some(id) = self.begin_move(m, MoveReason::Scheme) else { return };
         let held = self.is_held(self.state.geometry.die_of(self.state.ops[id].plane));
-        if m.seen != read || held || self.out.continuation.is_some() {
+        if m.seen != read || held || self.out.goes_on() {
             return self.emit(id);
         }
         let op = &mut self.state.ops[id];

@@ -3,17 +3,22 @@
 use crate::ftl::Ftl;
 use crate::plan::decision::Gather;
 use crate::plan::region::RegionId;
+use crate::plan::span::Spans;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::program_buffer::WriteStream;
+use smallvec::SmallVec;
 use wordline_counters::OpKind;
 use wordline_units::Ppn;
 
+/// The programs of a page of a victim, and whether what lies elsewhere of their pages is read first.
+pub(crate) type Relocated = SmallVec<[(OpId, bool); 4]>;
+
 impl Ftl {
-    /// A page of a victim has been read: what of it still lives finds a new home. Its programs are left in
-    /// `scratch.relocated`, with whether their pages are gathered first. Returns whether the collection goes on.
-    pub(crate) fn relocate(&mut self, read: OpId, region: RegionId) -> bool {
-        self.scratch.relocated.clear();
+    /// A page of a victim has been read: what of it still lives finds a new home. Returns its programs; nothing if the
+    /// collection does not go on.
+    pub(crate) fn relocate(&mut self, read: OpId, region: RegionId) -> Option<Relocated> {
+        let mut relocated = Relocated::new();
         let op = &self.state.ops[read];
         let (first, plane, cause) = (op.ppn, op.plane, op.cause);
         self.state.ops.remove(read);
@@ -21,10 +26,10 @@ impl Ftl {
         let end = first.0 / units * units + units;
         let Some(job) = self.state.at(region, plane).job else {
             self.internal(format!("a page of plane {plane} was read for a collection that is over"));
-            return false;
+            return None;
         };
         let class = self.job_class(region, plane, &job);
-        let mut spans = std::mem::take(&mut self.scratch.live);
+        let mut spans = Spans::new();
         for from in first.0..end {
             let from = Ppn(from);
             self.state.map.live_in(from, &mut spans);
@@ -60,11 +65,11 @@ impl Ftl {
                 let id = self.carry(op);
                 if whole {
                     self.state.ops[id].offset = 0;
-                    self.scratch.relocated.push((id, true));
+                    relocated.push((id, true));
                     continue;
                 }
                 if last.is_none() {
-                    self.scratch.relocated.push((id, false));
+                    relocated.push((id, false));
                 } else {
                     self.state.ops[last].chain = id;
                 }
@@ -72,17 +77,16 @@ impl Ftl {
             }
             self.state.counters.count_collected(1, job.why == GcReason::Due);
         }
-        self.scratch.live = spans;
-        if self.out.fault.is_some() {
-            return false;
+        if self.out.fault().is_some() {
+            return None;
         }
         // One page in flight has become as many programs as it had live slots, each of which ends
         // once for every part of its chain.
-        let parts: usize = self.scratch.relocated.iter().map(|(lead, _)| self.chain_of(*lead).count()).sum();
+        let parts: usize = relocated.iter().map(|(lead, _)| self.chain_of(*lead).count()).sum();
         if let Some(job) = &mut self.state.at_mut(region, plane).job {
             job.inflight = job.inflight + parts as u32 - 1;
             job.window = job.window + parts as u32 - 1;
         }
-        true
+        Some(relocated)
     }
 }

@@ -9,18 +9,18 @@ use crate::view::View;
 use wordline_units::PlaneId;
 
 impl Ftl {
-    /// Where host data go, if the scheme can tell; the moves that must come first are left in `scratch.moves`.
+    /// Where host data go, if the scheme can tell; the moves that must come first are left in `moves_first`.
     pub(crate) fn place_host(&mut self, parcel: &Parcel) -> Option<Place> {
         if self.enabled_hooks.contains(Hooks::MAKE_ROOM) {
-            self.scheme.make_room(parcel, &View::of(&self.state), &mut self.scratch.moves);
+            self.scheme.make_room(parcel, &View::of(&self.state), &mut self.moves_first);
             if self.has_failed("make_room") {
-                self.scratch.moves.clear();
+                self.moves_first.clear();
                 return None;
             }
         }
         let place = self.scheme.place(parcel, &View::of(&self.state));
         if self.has_failed("place") || !self.leads_somewhere(&place) {
-            self.scratch.moves.clear();
+            self.moves_first.clear();
             return None;
         }
         Some(place)

@@ -61,7 +61,7 @@ impl Ftl {
                 continue;
             }
             let page = self.store.staged(stage);
-            kept.push(Kept { lpn, mask, page, version: self.requests.version, from: KeptFrom::Buffer });
+            kept.push(Kept { lpn, mask, page, version: self.requests.version(), from: KeptFrom::Buffer });
         }
         kept
     }

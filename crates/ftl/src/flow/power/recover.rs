@@ -17,7 +17,7 @@ use crate::media::seam::Metadata;
 use crate::plan::decision::{Origin, Parcel, Tag};
 use crate::plan::layout::{DriveInfo, Refusal};
 use crate::plan::region::{FreeOrder, RegionId};
-use crate::plan::span::{Invalidated, Span};
+use crate::plan::span::{Dead, Places, Span};
 use crate::scheme::Scheme;
 use crate::state::block::Phase;
 use crate::state::job::{GcReason, Job};
@@ -92,11 +92,11 @@ impl Ftl {
         ftl.list_blocks(&metadata);
         drop(metadata); // what is changed from now on is not copied for it
         let ready = at + ftl.scan_time();
-        ftl.set_now(ready);
+        ftl.at(ready);
         ftl.erase_again();
         ftl.complete_superblocks();
         // What is written from now on is newer than anything, in protected RAM too, and in a journal of that.
-        ftl.requests.version = kept.iter().map(|k| k.version).fold(ftl.requests.version, u64::max);
+        kept.iter().for_each(|k| ftl.requests.found_version(k.version));
         for kept in kept {
             ftl.restage(kept, &newest);
         }
@@ -171,7 +171,7 @@ impl Ftl {
     /// What of the base image has not been erased.
     fn find_base(&mut self) {
         let spu = self.state.geometry.sectors_per_unit;
-        let mut dead = vec![];
+        let mut dead = Dead::new();
         if let Some(base) = self.store.base().cloned() {
             self.state.map.adopt((*base).clone());
             for (block, programmed, live) in base.live_sectors(spu, self.state.map_kind().is_by_page()) {
@@ -206,9 +206,9 @@ impl Ftl {
         for (entry, version) in kept {
             self.state.trims.restore(*entry, *version);
         }
-        let mut dead = vec![];
+        let mut dead = Dead::new();
         for (entry, version) in self.state.trims.all() {
-            self.requests.version = self.requests.version.max(version);
+            self.requests.found_version(version);
             let (lpn, mask) = self.state.trims.sectors_of(entry);
             self.state.map.unmap(lpn, mask, &mut dead);
         }
@@ -223,7 +223,7 @@ impl Ftl {
         let mut newest: FxHashMap<u64, Newest> = FxHashMap::default();
         for (ppn, oobs) in metadata.pages() {
             for oob in oobs {
-                self.requests.version = self.requests.version.max(oob.version);
+                self.requests.found_version(oob.version);
                 let is_log = trims.is_log(oob.span.lpn);
                 for entry in trims.entries(oob.span.lpn, oob.span.mask) {
                     if !is_log && trims.version(entry) > oob.version {
@@ -239,7 +239,7 @@ impl Ftl {
             }
         }
         // What the base image still holds has version 0.
-        let mut located = vec![];
+        let mut located = Places::new();
         newest.retain(|entry, n| {
             let (lpn, sectors) = self.state.trims.sectors_of(*entry);
             let moved = n.version == 0 && !n.is_apart;
@@ -256,7 +256,7 @@ impl Ftl {
             let (_, keep) = copies.entry((n.ppn, n.span.lpn)).or_insert((n.span, SectorMask::EMPTY));
             *keep = keep.union(sectors.and(n.span.mask));
         }
-        let mut dead = vec![];
+        let mut dead = Dead::new();
         for ((ppn, lpn), (span, keep)) in copies {
             self.state.map.install(span, keep, ppn, &mut dead);
             let block = self.state.geometry.block_of(ppn);
@@ -296,7 +296,7 @@ impl Ftl {
         demand.restore(stale);
     }
 
-    fn uncount(&mut self, dead: Vec<Invalidated>) {
+    fn uncount(&mut self, dead: Dead) {
         for invalidated in dead {
             let block = self.state.geometry.block_of(invalidated.ppn);
             self.state.take_live(block, invalidated.sectors);
@@ -345,7 +345,8 @@ impl Ftl {
         let blocks = &self.state.blocks;
         for pool in &mut self.state.pools {
             for free in &mut pool.free {
-                free.lost = free.count(|b| blocks[b.index()].phase == Phase::Retired);
+                let lost = free.count(|b| blocks[b.index()].phase == Phase::Retired);
+                free.found_lost(lost);
                 free.retain(|b| blocks[b.index()].phase == Phase::Free);
                 if pool.order == FreeOrder::LeastErased {
                     free.sort(|b| blocks[b as usize].erases);
@@ -445,19 +446,19 @@ impl Ftl {
         }
         match from {
             KeptFrom::Buffer | KeptFrom::Journal => {
-                self.requests.version += 1;
+                self.requests.next_version();
                 // Under the version that it goes to flash with: what of the page goes first is not newer than the rest.
-                self.store.protect(lpn, mask, self.requests.version, &page);
+                self.store.protect(lpn, mask, self.requests.version(), &page);
                 let home = self.state.stripe.plane(lpn);
                 let spans = [Span { lpn, mask, offset: 0 }];
                 let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
                 let Some(place) = self.place_host(&parcel) else { return };
                 let plane = self.pick_plane(&place, home);
                 let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
-                (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.requests.version);
+                (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.requests.version());
                 (op.route, op.pick, op.owner) = (place.route, place.plane, Owner::Answered);
                 self.state.buffered += u64::from(self.ack.is_buffer());
-                self.requests.unsettled += 1;
+                self.requests.add_unsettled();
                 let op = self.add_op(op);
                 let fills = u32::from(self.gather(op, stage, in_ram, place.gather));
                 self.load_page(op, stage);
@@ -466,10 +467,9 @@ impl Ftl {
             }
             KeptFrom::ProgramBuffer { route, plane, cause, privileged } => {
                 // What is found on flash instead is older, and was committed no more.
-                let mut dead = std::mem::take(&mut self.scratch.dead);
+                let mut dead = Dead::new();
                 self.state.map.unmap(lpn, mask, &mut dead);
-                self.scratch.dead = dead;
-                self.invalidate_dead();
+                self.invalidate(&dead);
                 let mut op = Op::new(OpKind::Program, plane, cause, Class::Background);
                 (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, version);
                 (op.route, op.privileged) = (route, privileged.0);

@@ -67,12 +67,6 @@ impl Ftl {
         self.array.retransfer && op.repeated < op.retries.count
     }
 
-    /// Whether a program may be brought in while another is under way in its plane: not a copy, which
-    /// itself reads, nor where bits are added to wordlines that the array has yet to program.
-    pub fn may_be_cached(&self, id: OpId) -> bool {
-        !self.state.ops[id].copies && !self.array.has_windows
-    }
-
     /// Time that the array works on an operation once.
     #[inline(always)]
     fn array_time(&self, id: OpId) -> SimDuration {

@@ -12,7 +12,7 @@ use wordline_units::PlaneId;
 
 /// What becomes of a program that finds no slot in its plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Blocked {
+pub(crate) enum Blocked {
     /// It waits there.
     Waits,
     /// It has left for another plane.
@@ -23,7 +23,7 @@ pub enum Blocked {
 
 /// What is given up where nothing else goes on, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GiveUp {
+pub(crate) enum GiveUp {
     /// Programs of moves alone: the data stay where they are, and no longer keep a collection from emptying their block.
     Moves,
     /// All that can be, writes included.
@@ -98,7 +98,7 @@ impl Ftl {
     /// collection would make room; one of data that have no other place, if no plane of its regions can, to
     /// another region of its pool, and at last, beside a cache, to any plane: that keeps what is promised, where the
     /// scheme had no better place. Returns whether there is one.
-    pub fn send_elsewhere(&mut self, id: OpId) -> bool {
+    pub(crate) fn send_elsewhere(&mut self, id: OpId) -> bool {
         let op = &self.state.ops[id];
         let has_no_other_place = op.owner == Owner::Nobody || op.owner.is_host();
         // Where data lie in any plane, those of a victim, too, may have more room elsewhere; and so may what a cache
@@ -152,9 +152,9 @@ impl Ftl {
         let (here, route) = (self.state.ops[id].plane, self.state.ops[id].route);
         for region in route.targets().map(|target| target.region) {
             for plane in self.planes_of(region).filter(|plane| *plane != here) {
-                let before = self.out.effects.len();
+                let before = self.out.asked();
                 self.collect_for(region, plane);
-                if self.out.effects.len() > before {
+                if self.out.asked() > before {
                     return Some(plane);
                 }
             }
@@ -200,7 +200,8 @@ impl Ftl {
             part = self.state.ops[part].chain;
         }
         if fits {
-            return self.out.effects.push(Effect::ChangePlane(id));
+            let entry = self.entry_of(id);
+            return self.out.ask(Effect::ChangePlane(entry));
         }
         let op = &self.state.ops[id];
         self.state.backlog.take(op.plane, op.kind);
@@ -213,7 +214,8 @@ impl Ftl {
         let here = std::mem::replace(&mut op.plane, there);
         self.state.backlog.take(here, op.kind);
         self.state.backlog.add(there, op.kind);
-        self.out.effects.push(Effect::ChangePlane(id));
+        let entry = self.entry_of(id);
+        self.out.ask(Effect::ChangePlane(entry));
     }
 
     /// Give up a program that can never be bound: the drive is full, or has worn out.
@@ -255,7 +257,7 @@ impl Ftl {
     /// Whether a program may be given up: one of the host whose data are not acknowledged yet, so that
     /// its end can be reported, a move that was to make room for one, or where blocks have worn out a page
     /// whose collection counted on them.
-    pub fn can_fail(&self, id: OpId, what: GiveUp) -> bool {
+    pub(crate) fn can_fail(&self, id: OpId, what: GiveUp) -> bool {
         if what == GiveUp::Moves {
             return self.chain_of(id).all(|part| matches!(self.state.ops[part].owner, Owner::Move(_)));
         }

@@ -4,6 +4,7 @@ use crate::flow::next::Next;
 use crate::ftl::Ftl;
 use crate::plan::map_kind::RegionSet;
 use crate::plan::region::RegionId;
+use crate::plan::span::Dead;
 use crate::state::block::Phase;
 use crate::state::op::{OpId, Owner};
 use crate::state::request::{Effect, Fault, Outcome};
@@ -15,6 +16,8 @@ use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn};
 /// What became of a unit that was programmed.
 pub(crate) struct Committed {
     pub lpn: Lpn,
+    /// What that left dead.
+    pub dead: Dead,
     /// Whether the map has changed.
     pub is_newest: bool,
     /// Who learns of it.
@@ -134,8 +137,8 @@ impl Ftl {
         }
     }
 
-    /// A unit has been programmed: it becomes the home of its sectors unless something newer has. What dies by that is left
-    /// in `scratch.dead`. Returns nothing if the drive has stopped, with this program still on its way.
+    /// A unit has been programmed: it becomes the home of its sectors unless something newer has. Returns
+    /// nothing if the drive has stopped, with this program still on its way.
     #[inline]
     pub(crate) fn commit(&mut self, part: OpId, ppn: Ppn) -> Option<Committed> {
         let op = &self.state.ops[part];
@@ -144,7 +147,7 @@ impl Ftl {
         if self.store.keeps_metadata() && !self.store_unit(part, span, version, ppn) {
             return None;
         }
-        let dead = &mut self.scratch.dead;
+        let mut dead = Dead::new();
         let keep = if from.is_none() {
             let staged = self.state.staging.get(stage);
             let keep = if has_moved {
@@ -157,12 +160,12 @@ impl Ftl {
                 keep
             };
             if !keep.is_empty() {
-                self.state.map.install(span, keep, ppn, dead);
-                self.state.counters.premature_units += self.state.idle_gc_copies.premature(dead);
+                self.state.map.install(span, keep, ppn, &mut dead);
+                self.state.counters.premature_units += self.state.idle_gc_copies.premature(&dead);
             }
             keep
         } else {
-            let keep = self.state.map.relocate(span, from, ppn, dead);
+            let keep = self.state.map.relocate(span, from, ppn, &mut dead);
             if !keep.is_empty() {
                 let op = &self.state.ops[part];
                 self.state.idle_gc_copies.copied(from, ppn, op.idle && op.cause == Cause::Gc);
@@ -185,7 +188,7 @@ impl Ftl {
         if !matches!(next, Next::Settled(_)) {
             self.state.ops.remove(part);
         }
-        Some(Committed { lpn: span.lpn, is_newest: !keep.is_empty(), next })
+        Some(Committed { lpn: span.lpn, is_newest: !keep.is_empty(), dead, next })
     }
 
     /// A block has been erased: its job is over, and it returns to its pool with those that are one with it.
@@ -214,7 +217,7 @@ impl Ftl {
         }
         self.state.wear.lost.retired += retires as u32;
         self.end_job(region, plane);
-        self.state.refreshing.erased(block);
+        self.state.refreshing.forget(block);
         let members = self.state.members(region, plane, block);
         if members.clone().any(|(p, b)| self.state.is_emptied(region, p, b)) {
             return; // the erases of others have not ended
@@ -243,7 +246,7 @@ impl Ftl {
         self.state.change_pool(pool, plane, |state| {
             let (blocks, pool) = (&state.blocks, &mut state.pools[pool.0 as usize]);
             if retires {
-                pool.free[local].lost += 1;
+                pool.free[local].lose_worn();
             } else {
                 pool.free[local].put_back(block, pool.order, |b| blocks[b as usize].erases);
             }
@@ -251,7 +254,7 @@ impl Ftl {
         });
         self.state.gc_blocked[plane.index()] = false;
         self.state.programs_blocked[plane.index()] = RegionSet::default(); // until one of those that wake now is blocked again
-        self.out.effects.push(Effect::Wake(plane));
+        self.out.ask(Effect::Wake(plane));
         for other in (0..self.state.regions.len() as u8).map(RegionId) {
             let again = self.state.gc.recheck == Recheck::Erase;
             if self.state.reaches(other, plane) && (again || self.state.is_at_hard_reserve(other, plane)) {

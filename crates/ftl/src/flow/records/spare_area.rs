@@ -81,7 +81,7 @@ impl Ftl {
     pub(crate) fn store_unit(&mut self, part: OpId, span: Span, version: u64, ppn: Ppn) -> bool {
         self.store.count_unit();
         if self.state.trims.is_void(part.0, span, version) {
-            return self.out.fault.is_none();
+            return self.out.fault().is_none();
         }
         self.ask_media(|store| store.program(part, span, version, ppn)).is_some()
             && self.store_record(part.0, span.lpn, ppn)

@@ -2,21 +2,22 @@
 //! test chooses. Each plane is at one operation at a time, and a die that a job holds at that job's alone; of all else
 //! nothing is promised, so what a read finds must be right in any order.
 
-mod drive;
+mod device;
 mod schemes;
 mod truth;
 
-pub use drive::{Drive, drive};
+pub use device::{Drive, drive};
 pub use schemes::*;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::MutexGuard;
 use truth::Truth;
+use wordline_ftl::drive::{self, Driver, Waiting};
 use wordline_ftl::{
-    Binding, Blocked, Bytes, Cause, Class, Effect, Ftl, GiveUp, OpId, OpKind, Outcome, Part, PowerLossImage,
-    RequestId, Timer,
+    Binding, Bytes, Cause, Class, Ftl, OpId, OpKind, Outcome, Part, PowerLossImage, QueueEntry, RequestId,
+    Timer,
 };
-use wordline_units::{Attributes, DieId, HostOp, HostRequest, PlaneId, SimDuration, SimTime};
+use wordline_units::{Attributes, HostOp, HostRequest, SimDuration, SimTime};
 
 /// SplitMix64.
 #[derive(Clone, Debug)]
@@ -79,14 +80,13 @@ pub struct Bench {
     told: Told,
     pub order: Order,
     /// Operations that have not begun, in the order in which they came; those that are under way; and programs without
-    /// a slot.
+    /// a slot, with requests that are held up.
     pub queue: Vec<OpId>,
     pub under_way: Vec<OpId>,
-    pub waiting: Vec<OpId>,
+    pub waiting: Waiting,
     pub timers: Vec<(SimTime, Timer)>,
     /// Operations that neither begin nor end for now.
     pub kept: Vec<OpId>,
-    admission: VecDeque<(HostRequest, u64)>,
     pub now: SimTime,
     /// How long after the last one an operation ends.
     pub tick: u64,
@@ -112,16 +112,15 @@ impl Bench {
         let per_page = drive.spec.unit.0 / 512;
         let truth = Truth::new(ftl.logical_lbas(), per_page, ftl.layout().map.knows_sectors());
         Bench {
+            waiting: Waiting::new(drive.geometry.planes),
             ftl,
             drive,
             told,
             order: Order::First,
             queue: vec![],
             under_way: vec![],
-            waiting: vec![],
             timers: vec![],
             kept: vec![],
-            admission: VecDeque::new(),
             now: SimTime(0),
             tick: 1_000,
             truth,
@@ -152,23 +151,9 @@ impl Bench {
         self.ftl.validate(&request, number).unwrap();
         self.numbers += 1;
         self.idle = false;
-        if !self.admission.is_empty() || !self.ftl.admits(&request) {
-            self.ftl.make_way(&request);
-            self.admission.push_back((request, number));
-        } else {
-            self.admit(request, number);
-        }
-        self.act();
+        drive::submit(self, request, number, &[]);
+        drive::settle(self);
         number
-    }
-
-    fn admit(&mut self, request: HostRequest, number: u64) {
-        let stamp = number + 1;
-        let expected =
-            Expected::Newest(if request.op == HostOp::Read { self.truth.newest(&request) } else { vec![] });
-        let at = self.truth.asked(&request, stamp);
-        self.asked.insert(number, Asked { request, at, expected });
-        self.ftl.submit(request, number, &truth::bytes(&request, stamp));
     }
 
     /// Write, read or trim sectors of a page.
@@ -220,71 +205,7 @@ impl Bench {
     }
 
     pub fn outstanding(&self) -> u32 {
-        self.ftl.view().outstanding() + self.admission.len() as u32
-    }
-
-    // What the drive asks.
-
-    /// Take what it asks for, and the requests that have ended.
-    pub fn act(&mut self) {
-        loop {
-            for effect in std::mem::take(self.ftl.effects()) {
-                match effect {
-                    Effect::Queue(id) | Effect::ChangePlane(id) => self.queue.push(id),
-                    Effect::Wake(plane) => self.wake(plane),
-                    Effect::Timer(at, timer) => self.timers.push((at, timer)),
-                    Effect::Hold(_) => {}
-                }
-            }
-            for id in std::mem::take(self.ftl.completed()) {
-                self.complete(id);
-            }
-            while self.admission.front().is_some_and(|(request, _)| self.ftl.admits(request)) {
-                let (request, number) = self.admission.pop_front().unwrap();
-                self.admit(request, number);
-            }
-            if let Some((request, _)) = self.admission.front() {
-                self.ftl.make_way(request);
-            }
-            if self.ftl.effects().is_empty() && self.ftl.completed().is_empty() {
-                break;
-            }
-        }
-    }
-
-    fn wake(&mut self, plane: PlaneId) {
-        let (wakes, waits) = std::mem::take(&mut self.waiting)
-            .into_iter()
-            .partition::<Vec<OpId>, _>(|id| self.ftl.op(*id).plane == plane);
-        self.waiting = waits;
-        self.queue.splice(0..0, wakes);
-    }
-
-    fn complete(&mut self, id: RequestId) {
-        let (number, outcome) = (self.ftl.pending(id).number, self.ftl.pending(id).outcome);
-        let data = self.ftl.release(id);
-        let Asked { request, at, expected } = self.asked.remove(&number).unwrap();
-        let range = request.lba.0..request.lba.0 + u64::from(request.blocks);
-        if outcome != Outcome::Done {
-            assert!(self.may_fail, "request {number} ended {outcome:?}: {request:?}");
-            self.truth.has_failed(&request);
-        } else if request.op == HostOp::Read {
-            for (i, (stamp, lba)) in truth::stamps(&request, &data).into_iter().zip(range).enumerate() {
-                match &expected {
-                    Expected::OneOfThoseLeft => self.truth.found(lba, stamp),
-                    Expected::Newest(stamps) => assert!(
-                        stamps[i].is_none_or(|newest| newest == stamp),
-                        "request {number} found {stamp} at sector {lba}, not {:?}",
-                        stamps[i]
-                    ),
-                }
-            }
-        } else if request.op == HostOp::Write {
-            self.truth.is_safe(range, at);
-        } else if request.op == HostOp::Flush {
-            self.truth.is_safe(0..self.truth.sectors(), at);
-        }
-        self.ended.push(Ended { number, outcome });
+        self.ftl.view().outstanding() + self.waiting.requests().len() as u32
     }
 
     // Operations.
@@ -303,26 +224,13 @@ impl Bench {
     /// Begin an operation. Returns whether it has begun: a program may find no slot, or join others.
     pub fn begin(&mut self, id: OpId) -> bool {
         self.queue.retain(|queued| *queued != id);
-        if self.ftl.op(id).kind == OpKind::Program {
-            match self.ftl.bind(id) {
-                Binding::Bound => {}
-                Binding::Diverted => {
-                    self.act();
-                    return false;
-                }
-                Binding::Blocked => {
-                    if self.ftl.fault().is_none() && self.ftl.blocked(id) == Blocked::Waits {
-                        self.waiting.push(id);
-                    }
-                    self.act();
-                    return false;
-                }
-            }
+        let begins = self.ftl.op(id).kind != OpKind::Program || drive::bind(self, id) == Binding::Bound;
+        if begins {
+            self.under_way.push(id);
+            self.go_to_work(id);
         }
-        self.under_way.push(id);
-        self.go_to_work(id);
-        self.act();
-        true
+        drive::settle(self);
+        begins
     }
 
     fn go_to_work(&mut self, id: OpId) {
@@ -340,16 +248,10 @@ impl Bench {
         }
         self.let_pass(self.tick);
         self.under_way.retain(|under_way| *under_way != id);
-        let plane = self.ftl.op(id).plane;
-        self.ftl.done(id);
-        if let Some(next) = self.ftl.take_continuation() {
-            self.under_way.push(next);
-        }
-        let die = self.drive.geometry.die_of(plane);
-        if self.idle && self.ftl.idle_jobs(die) == 0 {
-            self.ftl.idle(die);
-        }
-        self.act();
+        let die = self.drive.geometry.die_of(self.ftl.op(id).plane);
+        let next = drive::end(self, id, die, None);
+        self.under_way.extend(next.map(|next| next.op));
+        drive::settle(self);
     }
 
     /// Begin and end an operation.
@@ -402,7 +304,8 @@ impl Bench {
         let mut rings = 0;
         loop {
             self.settle();
-            if !self.ring() && !self.give_way() {
+            let awaited = self.outstanding() > 0 && self.kept.is_empty();
+            if !self.ring() && !drive::last_resort(self, awaited) {
                 break;
             }
             rings += 1;
@@ -414,7 +317,8 @@ impl Bench {
     /// What is left, in words.
     fn state(&self) -> String {
         let told = |ids: &[OpId]| ids.iter().map(|id| format!("{:?}", self.ftl.op(*id))).collect::<Vec<_>>();
-        let (queue, waiting) = (told(&self.queue), told(&self.waiting));
+        let waiting: Vec<OpId> = self.waiting.programs().collect();
+        let (queue, waiting) = (told(&self.queue), told(&waiting));
         format!("{}, queue {queue:?}, waiting {waiting:?}", self.ftl.leftovers())
     }
 
@@ -424,73 +328,29 @@ impl Bench {
         let (at, timer) = self.timers.remove(first);
         self.let_pass(at.0.saturating_sub(self.now.0));
         self.ftl.timer(timer);
-        self.act();
-        if self.under_way.is_empty() && self.startable().is_empty() && self.ftl.let_go_of_dies() {
-            self.act(); // timers alone bring no space to a collection that holds its die
-        }
+        drive::let_go_at_rest(self);
         true
     }
 
     /// So much time passes without an event.
     pub fn let_pass(&mut self, time: u64) {
         self.now = SimTime(self.now.0 + time);
-        self.ftl.set_now(self.now);
-    }
-
-    /// Nothing is pending: what waits for space is let go or given up. Returns whether that helps.
-    fn give_way(&mut self) -> bool {
-        let mut helps = self.ftl.let_go_of_dies();
-        if !helps && self.ftl.has_operations() {
-            let waiting = std::mem::take(&mut self.waiting);
-            let (going, waits) = waiting.into_iter().partition(|id| self.ftl.send_elsewhere(*id));
-            let going: Vec<OpId> = going;
-            self.waiting = waits;
-            helps = !going.is_empty();
-        }
-        let awaited = self.outstanding() > 0 && self.kept.is_empty();
-        helps = helps || (awaited && self.ftl.complete_groups());
-        helps = helps || self.ftl.join_pieces() || self.give_up(GiveUp::Moves);
-        helps = helps || (awaited && self.give_up(GiveUp::Writes));
-        self.act();
-        helps
-    }
-
-    fn give_up(&mut self, what: GiveUp) -> bool {
-        let (fail, waits) = std::mem::take(&mut self.waiting)
-            .into_iter()
-            .partition::<Vec<OpId>, _>(|id| self.ftl.can_fail(*id, what));
-        self.waiting = waits;
-        fail.iter().for_each(|id| self.ftl.fail(*id));
-        if !fail.is_empty() || what == GiveUp::Moves {
-            return !fail.is_empty();
-        }
-        let gave_up = self.ftl.fail_held_moves() || self.ftl.end_joined_moves() || self.ftl.fail_flushes();
-        if !gave_up && let Some((request, number)) = self.admission.pop_front() {
-            let at = self.truth.asked(&request, number + 1);
-            self.asked.insert(number, Asked { request, at, expected: Expected::Newest(vec![]) });
-            self.ftl.refuse(request, number);
-            return true;
-        }
-        gave_up
+        self.ftl.at(self.now);
     }
 
     /// The drive has nothing to do: idle dies are asked for work until they have none.
     pub fn rest(&mut self) {
         self.idle = true;
-        for die in 0..self.drive.geometry.dies {
-            self.ftl.idle(DieId(die));
-        }
-        self.act();
+        drive::ask_all_idle(self);
         self.settle();
     }
 
     /// The run is over: all that waits goes to flash.
     pub fn drain(&mut self) {
-        self.ftl.drain();
+        drive::drain(self);
         self.rest();
         self.run();
-        self.ftl.drain();
-        self.act();
+        drive::drain(self);
         self.run();
         assert!(self.ftl.is_quiet(), "{}", self.ftl.leftovers());
         self.check();
@@ -519,7 +379,7 @@ impl Bench {
         let (ftl, ready) = Ftl::recover(&drive.info(), scheme, image, now).unwrap_or_else(|e| panic!("{e}"));
         let mut bench = Bench { order, tick, truth, may_fail, ..Bench::around(ftl, drive, told) };
         (bench.now, bench.numbers) = (ready, numbers);
-        bench.act();
+        drive::settle(&mut bench);
         bench
     }
 
@@ -535,8 +395,88 @@ impl Bench {
             self.ftl.submit(request, self.numbers, &[]);
             self.numbers += 1;
         }
-        self.act();
+        drive::settle(self);
         self.run();
         self.check();
+    }
+}
+
+impl Driver for Bench {
+    fn layer(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    fn layer_mut(&mut self) -> &mut Ftl {
+        self.ftl.at(self.now)
+    }
+
+    fn waiting(&self) -> &Waiting {
+        &self.waiting
+    }
+
+    fn waiting_mut(&mut self) -> &mut Waiting {
+        &mut self.waiting
+    }
+
+    fn enqueue(&mut self, entry: QueueEntry) {
+        self.queue.push(entry.op);
+    }
+
+    fn enqueue_first(&mut self, entry: QueueEntry) {
+        self.queue.insert(0, entry.op);
+    }
+
+    fn set_timer(&mut self, at: SimTime, timer: Timer) {
+        self.timers.push((at, timer));
+    }
+
+    fn admit(&mut self, request: HostRequest, number: u64, _: &[u8]) {
+        let stamp = number + 1;
+        let expected =
+            Expected::Newest(if request.op == HostOp::Read { self.truth.newest(&request) } else { vec![] });
+        let at = self.truth.asked(&request, stamp);
+        self.asked.insert(number, Asked { request, at, expected });
+        self.ftl.submit(request, number, &truth::bytes(&request, stamp));
+    }
+
+    fn refuse(&mut self, request: HostRequest, number: u64) {
+        let at = self.truth.asked(&request, number + 1);
+        self.asked.insert(number, Asked { request, at, expected: Expected::Newest(vec![]) });
+        self.ftl.refuse(request, number);
+    }
+
+    fn complete(&mut self, id: RequestId) {
+        let (number, outcome) = (self.ftl.pending(id).number, self.ftl.pending(id).outcome);
+        let data = self.ftl.release(id);
+        let Asked { request, at, expected } = self.asked.remove(&number).unwrap();
+        let range = request.lba.0..request.lba.0 + u64::from(request.blocks);
+        if outcome != Outcome::Done {
+            assert!(self.may_fail, "request {number} ended {outcome:?}: {request:?}");
+            self.truth.has_failed(&request);
+        } else if request.op == HostOp::Read {
+            for (i, (stamp, lba)) in truth::stamps(&request, &data).into_iter().zip(range).enumerate() {
+                match &expected {
+                    Expected::OneOfThoseLeft => self.truth.found(lba, stamp),
+                    Expected::Newest(stamps) => assert!(
+                        stamps[i].is_none_or(|newest| newest == stamp),
+                        "request {number} found {stamp} at sector {lba}, not {:?}",
+                        stamps[i]
+                    ),
+                }
+            }
+        } else if request.op == HostOp::Write {
+            self.truth.is_safe(range, at);
+        } else if request.op == HostOp::Flush {
+            self.truth.is_safe(0..self.truth.sectors(), at);
+        }
+        self.ended.push(Ended { number, outcome });
+    }
+
+    fn is_idle(&self) -> bool {
+        self.idle
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.under_way.is_empty() && self.startable().is_empty()
     }
 }

@@ -8,7 +8,7 @@ const MOST: u32 = 1 << 16;
 
 /// Counts last resorts since anything came of one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct LastResorts {
+pub struct LastResorts {
     /// What had come of the drive's work by then.
     seen: u64,
     count: u32,
@@ -36,6 +36,11 @@ impl LastResorts {
         self.changed_nothing_at == Some(come)
     }
 
+    /// Begin at time 0, with another drive as it were: nothing has come of any, and nothing is known of the last.
+    pub fn start_anew(&mut self) {
+        *self = LastResorts::default();
+    }
+
     /// What waits is no longer the same, so that another may change something.
     pub fn try_again(&mut self) {
         self.changed_nothing_at = None;
@@ -53,6 +58,17 @@ mod tests {
         assert!(!watch.are_in_vain(8));
         assert!((1..MOST).all(|_| !watch.are_in_vain(8)));
         assert!(watch.are_in_vain(8));
+    }
+
+    #[test]
+    fn drive_that_begins_at_time_0_has_all_last_resorts_before_it() {
+        let mut watch = LastResorts::default();
+        (0..MOST).for_each(|_| _ = watch.are_in_vain(7));
+        watch.note_nothing_changed(0);
+        watch.start_anew();
+        // As much has come of its work, and to it, as before: both are counted anew.
+        assert!(!watch.have_changed_nothing(0));
+        assert!((0..MOST).all(|_| !watch.are_in_vain(7)) && watch.are_in_vain(7));
     }
 
     #[test]

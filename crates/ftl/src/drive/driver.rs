@@ -1,0 +1,221 @@
+//! Who drives a layer, and the loop in which what follows from each call is carried out.
+
+use crate::drive::waiting::{HeldUp, Waiting};
+use crate::flow::program::bind::Binding;
+use crate::flow::program::blocked::Blocked;
+use crate::ftl::Ftl;
+use crate::state::latency::LatencyBreakdown;
+use crate::state::op::{OpId, QueueEntry};
+use crate::state::request::{Effect, RequestId, Timer};
+use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
+
+/// Who drives a layer.
+pub trait Driver {
+    /// The layer.
+    fn layer(&self) -> &Ftl;
+
+    /// The layer at this time ([`Ftl::at`]), to be called.
+    fn layer_mut(&mut self) -> &mut Ftl;
+
+    /// What waits for space.
+    fn waiting(&self) -> &Waiting;
+
+    /// The same, to be changed.
+    fn waiting_mut(&mut self) -> &mut Waiting;
+
+    /// An operation is queued at its plane, the last of its class.
+    fn enqueue(&mut self, entry: QueueEntry);
+
+    /// The same of one that has waited or stood in another plane's queue.
+    fn change_plane(&mut self, entry: QueueEntry) {
+        self.enqueue(entry);
+    }
+
+    /// A program that was set aside is queued at its plane again, before all others of its class.
+    fn enqueue_first(&mut self, entry: QueueEntry);
+
+    /// All programs that were set aside at a plane have been queued again.
+    fn wake(&mut self, plane: PlaneId) {
+        _ = plane;
+    }
+
+    /// A job has begun or ceased to hold a die.
+    fn hold(&mut self, die: DieId) {
+        _ = die;
+    }
+
+    /// A timer is set: [`Ftl::timer`] is called with it at that time.
+    fn set_timer(&mut self, at: SimTime, timer: Timer);
+
+    /// All that follows from an event has been queued.
+    #[inline(always)]
+    fn end_round(&mut self) {}
+
+    /// A request has ended.
+    fn complete(&mut self, id: RequestId);
+
+    /// A request goes in.
+    #[inline(always)]
+    fn admit(&mut self, request: HostRequest, number: u64, data: &[u8]) {
+        self.layer_mut().submit(request, number, data);
+    }
+
+    /// A request that was held up is refused, since nothing makes room for it.
+    fn refuse(&mut self, request: HostRequest, number: u64) {
+        self.layer_mut().refuse(request, number);
+    }
+
+    /// A program has found no slot in a plane: it waits there, or is queued at another plane next.
+    fn note_blocked(&mut self, id: OpId, plane: PlaneId) {
+        _ = (id, plane);
+    }
+
+    /// Whether the drive has had no request for so long that idle dies are asked for work.
+    fn is_idle(&self) -> bool;
+
+    /// Whether no operation is under way, nor could begin.
+    fn is_at_rest(&self) -> bool;
+}
+
+/// A request comes: it goes in, or is held up behind others. [`settle`] has to follow.
+#[inline(always)]
+pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: &[u8]) {
+    if driver.waiting().is_open() && driver.layer().admits(&request) {
+        driver.admit(request, number, data);
+    } else {
+        driver.layer_mut().make_way(&request);
+        driver.waiting_mut().hold_up(HeldUp { request, number, data: data.to_vec() });
+    }
+}
+
+/// Carry out what the layer asks for after a call, complete the requests that have ended, and let in those for which there is
+/// room now, until nothing is left.
+#[inline(always)]
+pub fn settle<D: Driver>(driver: &mut D) {
+    if driver.layer().has_effects() || !driver.waiting().is_open() {
+        carry_out(driver);
+    }
+}
+
+fn carry_out<D: Driver>(driver: &mut D) {
+    loop {
+        let asked = driver.layer().out.asked();
+        for i in 0..asked {
+            match driver.layer().out.effect(i) {
+                Effect::Queue(entry) => driver.enqueue(entry),
+                Effect::ChangePlane(entry) => driver.change_plane(entry),
+                Effect::Wake(plane) => wake(driver, plane),
+                Effect::Hold(die) => hold(driver, die),
+                Effect::Timer(at, timer) => driver.set_timer(at, timer),
+            }
+        }
+        driver.layer_mut().out.drop_effects(asked);
+        driver.end_round();
+        let ended = driver.layer().completed().len();
+        for i in 0..ended {
+            let id = driver.layer().completed()[i];
+            driver.complete(id);
+        }
+        driver.layer_mut().out.drop_completed(ended);
+        if !driver.waiting().is_open() {
+            let_in(driver);
+        }
+        if !driver.layer().has_effects() {
+            return;
+        }
+    }
+}
+
+/// Space may have come up: programs that waited at a plane try again, in their order.
+fn wake<D: Driver>(driver: &mut D, plane: PlaneId) {
+    while let Some(id) = driver.waiting_mut().take_last(plane) {
+        let entry = driver.layer().entry_of(id);
+        driver.enqueue_first(entry);
+    }
+    driver.wake(plane);
+}
+
+/// A job has begun or ceased to hold a die, and idle work that it kept away may begin.
+fn hold<D: Driver>(driver: &mut D, die: DieId) {
+    driver.hold(die);
+    if driver.is_idle() && driver.layer().may_work_again(die) {
+        driver.layer_mut().idle(die);
+    }
+}
+
+/// Requests go in for which there is room now. What waits for company in the buffer must not hold the next one up.
+fn let_in<D: Driver>(driver: &mut D) {
+    while let Some(request) = driver.waiting().first_request()
+        && driver.layer().admits(request)
+        && let Some(HeldUp { request, number, data }) = driver.waiting_mut().take_request()
+    {
+        driver.admit(request, number, &data);
+    }
+    if let Some(request) = driver.waiting().first_request().copied() {
+        driver.layer_mut().make_way(&request);
+    }
+}
+
+/// A plane is ready to begin a program: it gets its page, or waits, or leaves the plane's queue.
+#[inline(always)]
+pub fn bind<D: Driver>(driver: &mut D, id: OpId) -> Binding {
+    let binding = driver.layer_mut().bind(id);
+    if binding == Binding::Blocked {
+        block(driver, id);
+    }
+    binding
+}
+
+fn block<D: Driver>(driver: &mut D, id: OpId) {
+    if driver.layer().fault().is_some() {
+        return;
+    }
+    let plane = driver.layer().op(id).plane;
+    match driver.layer_mut().blocked(id) {
+        Blocked::Dropped => return,
+        Blocked::ChangesPlane => {}
+        Blocked::Waits => driver.waiting_mut().set_aside(plane, id),
+    }
+    driver.note_blocked(id, plane);
+}
+
+/// An operation of a die has ended that has been through this, where a host request may wait for it. Returns what its plane
+/// goes on with at once, if anything. [`settle`] has to follow.
+#[inline(always)]
+pub fn end<D: Driver>(
+    driver: &mut D,
+    id: OpId,
+    die: DieId,
+    breakdown: Option<&LatencyBreakdown>,
+) -> Option<QueueEntry> {
+    let next = driver.layer_mut().done(id, breakdown);
+    if driver.is_idle() {
+        ask_idle(driver, die);
+    }
+    next.map(|id| driver.layer().entry_of(id))
+}
+
+/// A die of an idle drive is asked for work, if it has none.
+pub fn ask_idle<D: Driver>(driver: &mut D, die: DieId) {
+    if driver.layer().idle_jobs(die) == 0 {
+        driver.layer_mut().idle(die);
+    }
+}
+
+/// The drive has had no request for long: all dies are asked for work.
+pub fn ask_all_idle<D: Driver>(driver: &mut D) {
+    for die in 0..driver.layer().view().geometry().dies {
+        driver.layer_mut().idle(DieId(die));
+    }
+    settle(driver);
+}
+
+/// The run is over: what waits for company is padded. Returns whether that leaves anything to be done.
+pub fn drain<D: Driver>(driver: &mut D) -> bool {
+    driver.layer_mut().drain();
+    let leaves = driver.layer().out.asked() > 0;
+    if leaves {
+        settle(driver);
+    }
+    leaves
+}

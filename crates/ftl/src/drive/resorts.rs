@@ -1,0 +1,73 @@
+//! What helps where nothing is pending and something waits for space, in the order of docs/progress.md.
+
+use crate::drive::driver::{Driver, settle};
+use crate::drive::waiting::HeldUp;
+use crate::flow::program::blocked::GiveUp;
+use crate::state::op::OpId;
+
+/// Nothing is pending: what waits for space is let go, sent elsewhere or given up. Requests that are outstanding make that
+/// worth more. Returns whether anything changes.
+#[cold]
+pub fn last_resort<D: Driver>(driver: &mut D, is_awaited: bool) -> bool {
+    let changes = driver.layer_mut().let_go_of_dies()
+        || send_elsewhere(driver)
+        || (is_awaited && driver.layer_mut().complete_groups())
+        || driver.layer_mut().join_pieces()
+        || give_up(driver, GiveUp::Moves)
+        || (is_awaited && give_up(driver, GiveUp::Writes));
+    settle(driver);
+    changes
+}
+
+/// Timers alone bring no space to a collection that holds its die and waits for some: it lets go where no operation is under
+/// way.
+pub fn let_go_at_rest<D: Driver>(driver: &mut D) {
+    settle(driver);
+    if driver.is_at_rest() && driver.layer_mut().let_go_of_dies() {
+        settle(driver);
+    }
+}
+
+/// What waits for space in its plane and may go elsewhere does, in the order of service. Returns whether anything does.
+fn send_elsewhere<D: Driver>(driver: &mut D) -> bool {
+    if !driver.layer().has_operations() {
+        return false;
+    }
+    let mut going: Vec<OpId> = driver.waiting().programs().collect();
+    going.sort_unstable_by_key(|id| driver.layer().op(*id).key);
+    going.retain(|id| driver.layer_mut().send_elsewhere(*id));
+    let any = !going.is_empty();
+    driver.waiting_mut().remove(going);
+    any
+}
+
+/// Nothing is pending: what waits for space never will have it. Moves are given up, or, where requests wait, writes that are
+/// not acknowledged yet. Those that are stay in the buffer; then it is the flushes that end without what they promise, and
+/// else the first request that the full buffer holds up.
+fn give_up<D: Driver>(driver: &mut D, what: GiveUp) -> bool {
+    let mut failing: Vec<OpId> = driver.waiting().programs().collect();
+    failing.retain(|id| {
+        let fails = driver.layer().can_fail(*id, what);
+        if fails {
+            driver.layer_mut().fail(*id);
+        }
+        fails
+    });
+    let mut gave_up = !failing.is_empty();
+    driver.waiting_mut().remove(failing);
+    if what == GiveUp::Writes {
+        gave_up = gave_up || give_up_requests(driver);
+    }
+    settle(driver);
+    gave_up
+}
+
+fn give_up_requests<D: Driver>(driver: &mut D) -> bool {
+    let layer = driver.layer_mut();
+    if layer.fail_held_moves() || layer.end_joined_moves() || layer.fail_flushes() {
+        return true;
+    }
+    let Some(HeldUp { request, number, .. }) = driver.waiting_mut().take_request() else { return false };
+    driver.refuse(request, number);
+    true
+}

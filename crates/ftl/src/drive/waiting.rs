@@ -1,0 +1,117 @@
+//! What waits outside the layer, for space within.
+
+use crate::state::op::OpId;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use wordline_units::{HostRequest, PlaneId};
+
+/// A request that is held up, with its number and the bytes that it writes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldUp {
+    /// The request.
+    pub request: HostRequest,
+    /// Its number among all requests of the run.
+    pub number: u64,
+    /// The bytes of a write, where media keep them.
+    pub data: Vec<u8>,
+}
+
+/// Programs that found no slot in their plane, and requests that a full write buffer holds up. Requests go in in the order in
+/// which they came: while one is held up, so is each that comes after it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Waiting {
+    /// By plane, in the order in which they came.
+    programs: Vec<VecDeque<OpId>>,
+    requests: VecDeque<HeldUp>,
+}
+
+impl Waiting {
+    /// Nothing waits, at so many planes.
+    pub fn new(planes: u32) -> Waiting {
+        Waiting { programs: vec![VecDeque::new(); planes as usize], requests: VecDeque::new() }
+    }
+
+    /// Whether no request is held up.
+    #[inline(always)]
+    pub fn is_open(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// The requests that are held up.
+    #[inline(always)]
+    pub fn requests(&self) -> impl ExactSizeIterator<Item = &HeldUp> {
+        self.requests.iter()
+    }
+
+    /// The programs without a slot, plane by plane.
+    pub fn programs(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.programs.iter().flatten().copied()
+    }
+
+    /// Hold a request up.
+    pub(super) fn hold_up(&mut self, held_up: HeldUp) {
+        self.requests.push_back(held_up);
+    }
+
+    /// The request that goes in next.
+    #[inline(always)]
+    pub(super) fn first_request(&self) -> Option<&HostRequest> {
+        self.requests.front().map(|held_up| &held_up.request)
+    }
+
+    /// The first request goes in, or is refused.
+    pub(super) fn take_request(&mut self) -> Option<HeldUp> {
+        self.requests.pop_front()
+    }
+
+    /// One more program waits in a plane, the last of those there.
+    pub(super) fn set_aside(&mut self, plane: PlaneId, id: OpId) {
+        self.programs[plane.index()].push_back(id);
+    }
+
+    /// The last program of a plane waits no longer.
+    #[inline(always)]
+    pub(super) fn take_last(&mut self, plane: PlaneId) -> Option<OpId> {
+        self.programs[plane.index()].pop_back()
+    }
+
+    /// Programs wait no longer.
+    pub(super) fn remove(&mut self, mut gone: Vec<OpId>) {
+        gone.sort_unstable_by_key(|id| id.0);
+        let stays = |id: &OpId| gone.binary_search_by_key(&id.0, |gone| gone.0).is_err();
+        self.programs.iter_mut().for_each(|waiting| waiting.retain(stays));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_units::HostOp;
+
+    #[test]
+    fn programs_of_a_plane_keep_their_order() {
+        let mut waiting = Waiting::new(2);
+        for (plane, id) in [(1, 5), (0, 3), (1, 4), (1, 6)] {
+            waiting.set_aside(PlaneId(plane), OpId(id));
+        }
+        assert_eq!(waiting.programs().collect::<Vec<_>>(), [3, 5, 4, 6].map(OpId));
+        waiting.remove(vec![OpId(7), OpId(4)]);
+        let taken = [1, 1, 1].map(|plane| waiting.take_last(PlaneId(plane)));
+        assert_eq!(taken, [Some(OpId(6)), Some(OpId(5)), None]);
+        assert_eq!(waiting.programs().collect::<Vec<_>>(), [OpId(3)]);
+    }
+
+    #[test]
+    fn requests_go_in_in_the_order_in_which_they_came() {
+        let mut waiting = Waiting::default();
+        assert!(waiting.is_open());
+        for number in 0..3 {
+            let request = HostRequest::new(HostOp::Write, number, 1);
+            waiting.hold_up(HeldUp { request, number, data: vec![] });
+        }
+        assert_eq!(waiting.requests().map(|held_up| held_up.number).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(waiting.first_request().map(|request| request.lba.0), Some(0));
+        assert_eq!(waiting.take_request().map(|held_up| held_up.number), Some(0));
+        assert_eq!((waiting.requests().len(), waiting.is_open()), (2, false));
+    }
+}
