@@ -332,7 +332,7 @@ mod tests {
         .verdict();
         assert!(
             said.starts_with(
-                "half the acceleration changes the result by more than 5 %. Use --acceleration below"
+                "Lifetime unknown: under b, half the acceleration changes the result by more than 5 %"
             ),
             "{said}"
         );

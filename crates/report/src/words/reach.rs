@@ -46,8 +46,8 @@ mod tests {
         };
         assert_eq!(
             sentence(&limit).replace(number::NO_BREAK, " "),
-            "GC of region D never reaches its trigger: gc.trigger asks for \"free_blocks < 50%\", but beside 40.0 GiB of data at most \
-             18.2 % of its blocks can be free; --set gc.trigger=free_blocks:9% can be met."
+            "GC of region D never reaches its trigger: gc.trigger is \"free_blocks < 50%\", but with 40.0 GiB of data at most \
+             18.2 % of its blocks can be free; --set gc.trigger=free_blocks:9% is reachable."
         );
         let scheme = OutOfReach { setting: String::new(), within_reach: None, ..limit };
         assert!(sentence(&scheme).contains("its trigger asks for") && !sentence(&scheme).contains("--set"));

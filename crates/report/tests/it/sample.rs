@@ -34,7 +34,7 @@ pub const CONVENTIONAL: Character = Character {
 
 pub const SLC_CACHE: Character = Character {
     name: "slc-cache",
-    title: "page-granular SLC write cache in front of denser flash",
+    title: "page-mapped SLC write cache in front of TLC or QLC",
     write_us: 530.0,
     read_us: 52.0,
     cliff: 0.22,

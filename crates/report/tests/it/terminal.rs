@@ -169,7 +169,7 @@ fn a_run_that_failed_requests_is_never_best() {
     assert!(text.contains("hint  slc-cache: 1,203 of 72,253 requests failed (1,203 out of space)"), "{text}");
     assert!(row(&text, "Requests", "in buffer").ends_with("12.0"), "{text}");
     let words: Vec<&str> = text.split_whitespace().collect();
-    let hint = "hint slc-cache: 12.0 MiB of acknowledged writes are in the drive's buffer at the end";
+    let hint = "hint slc-cache: 12.0 MiB of acknowledged writes are still in the write buffer at the end";
     assert!(words.join(" ").contains(hint), "{text}");
 }
 
