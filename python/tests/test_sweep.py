@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 import wordline as wl
 from wordline import Run, runs
-from wordline.commands import told
+from wordline.commands import message
 from wordline.runs import Runner
 from wordline.sweeps import frontier, grid
 from wordline.sweeps.table import Row, shown
@@ -121,7 +121,7 @@ def test_what_was_refused_is_not_asked_again(asked, tmp_path, monkeypatch):
     for run in (refused, then):
         assert type(again[run]) is type(first[run]) is wl.Refused
         assert str(again[run]) == str(first[run])
-        assert told(again[run]) == told(first[run])
+        assert message(again[run]) == message(first[run])
     assert "1 are kept, none to do" in Runner(tmp_path).forecast([refused])
     # Whoever takes no refusal gets the error itself.
     with pytest.raises(wl.Refused):

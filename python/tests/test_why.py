@@ -292,7 +292,7 @@ def test_a_page_or_a_folder_stands_for_the_report_beside_it(wordline, small, tmp
     assert "rerun" not in wordline("rerun", "one").err
     which = wordline("why", "two/report.html")
     assert which.code == 2
-    assert "2 runs; select one with --scheme" in which.err
+    assert "2 runs; select one" in which.err
     chosen = wordline("why", "two", "--scheme", "slc-cache", "--stories", "1")
     assert "slc-cache on demo-8gb" in chosen.out
     with pytest.raises(wl.UserError, match="say scheme= with one of conventional, slc-cache"):

@@ -119,7 +119,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         }
         (ParallelUnit::Plane, ..) => "a plane at a time",
     };
-    writeln!(out, "  parallelism      {unit}; pages are allocated to planes in order {}", spec.allocation)?;
+    writeln!(out, "  parallelism      {unit}; allocation order {}", spec.allocation)?;
     if spec.superblock != Superblock::Off {
         writeln!(out, "  superblocks      over {}", superblocks(spec))?;
     }

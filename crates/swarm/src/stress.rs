@@ -283,6 +283,6 @@ mod tests {
         for name in registry.names() {
             assert_eq!(registry.build(name).unwrap().name(), name);
         }
-        assert!(over(&registry).unwrap_err().to_string().contains("there is one of that name"));
+        assert!(over(&registry).unwrap_err().to_string().contains("duplicate name"));
     }
 }

@@ -164,14 +164,14 @@ mod tests {
         let e: WorkloadError = Problem::new(
             ErrorKind::Option,
             "a.csv:fit=wrp",
-            "\"wrp\" is not a fit mode; allowed: error, wrap, compact",
+            "\"wrp\" is not a fit mode",
         )
         .allowed("error, wrap, compact")
         .hint(did_you_mean("wrp", ["error", "wrap", "compact"].into_iter()))
         .into();
         assert_eq!(
             e.to_string(),
-            "a.csv:fit=wrp: \"wrp\" is not a way to fit\n  allowed: error, wrap, compact\n  hint: did you mean \"wrap\"?"
+            "a.csv:fit=wrp: \"wrp\" is not a fit mode\n  allowed: error, wrap, compact\n  hint: did you mean \"wrap\"?"
         );
     }
 

@@ -56,7 +56,7 @@ fn chosen<'a>(reports: &'a [Report], args: &WhyArgs) -> Result<&'a Report, Failu
     };
     match (&args.scheme, reports) {
         (None, [only]) => Ok(only),
-        (None, _) => Err(wrong(format!("contains {} runs; select one with --scheme", reports.len()))),
+        (None, _) => Err(wrong(format!("contains {} runs; select one", reports.len()))),
         (Some(name), _) => {
             let found = reports.iter().find(|r| r.scheme.name == *name);
             found.ok_or_else(|| wrong(format!("contains no run of {name:?}")))

@@ -120,7 +120,7 @@ fn flush(section: &mut Section<'_>, has_buffer: bool) -> Option<Flush> {
         section.refuse("flush", "requires mode = \"buffer\"; set it, or remove this key");
     }
     if low >= high {
-        section.refuse("low", format!("low = {low} must be below high = {high}"));
+        section.refuse("low", format!("{low} must be below high = {high}"));
     }
     if idle.is_some() && when == When::Full && !section.overrides("flush") {
         section.refuse("idle", "requires flush = \"idle\"; set it, or remove this key");

@@ -179,7 +179,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     let e = refused(SSDSIM, "address mapping=1", "address mapping=3");
     assert!(e.contains("address mapping: \"3\" is not supported, because Wordline maps pages or parts of pages; set it to 1 for a page-mapped drive with the same flash"), "{e}");
     let e = import(b"<IO_Scenario></IO_Scenario>", "w.xml", "x").unwrap_err().to_string();
-    assert!(e.contains("not the workload's"), "{e}");
+    assert!(e.contains("not the workload file"), "{e}");
     let e = refused(SSDSIM, "chip number[1] = 3", "chip number[1] = 2");
     assert!(e.contains("[3, 2]; all channels must have the same number of chips"), "{e}");
     let e = refused(SSDSIM, "page capacity = 4096", "page capacity = 2048");
@@ -268,8 +268,8 @@ fn a_drawing_has_every_medium_and_what_follows_from_the_file() {
         for said in [
             "medium ",
             "channel 0",
-            "a block:",
-            "at the most",
+            "block: ",
+            "upper bounds",
             "over-provisioning",
             "page-level map",
             "unloaded",

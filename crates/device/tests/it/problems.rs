@@ -184,7 +184,7 @@ fn turns_shares_and_flushes_are_read_as_written_and_refused_where_they_mean_noth
     assert!(refused(&queue).contains("host.queue: requires arbitration = \"weighted\" or \"round-robin\""));
     assert!(
         refused(&[("host.arbitration", "round-robin"), queue[0]])
-            .contains("requires arbitration = \"weighted\" or \"round-robin\"")
+            .contains("requires arbitration = \"weighted\"")
     );
     assert!(refused(&[weighted[0], ("host.weights.low", "0")]).contains("not a whole number from 1 to 256"));
 

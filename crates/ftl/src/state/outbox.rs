@@ -139,7 +139,7 @@ mod tests {
         out.internal("second".into(), SimTime(2));
         assert_eq!(
             out.fault().unwrap().to_string().split(':').nth(1),
-            Some(" first; please report it with the command that led here")
+            Some(" first; please report the command")
         );
     }
 

@@ -161,8 +161,8 @@ fn a_layout_that_does_not_fit_its_drive_is_refused_with_its_reason() {
     let table: [(Plan, Keys, &str); 10] = [
         (none, &[], "its layout has 0 regions"),
         (bench::plan(&[6, 5], one().layout.regions, MapKind::Page), &[], "it needs 11 blocks per plane"),
-        (changed(|r| r.mode = CellMode::Qlc), &[], "region D is QLC"),
-        (changed(|r| r.rule = ProgramRule::OneShot(3)), &[], "region D programs 3 pages at once"),
+        (changed(|r| r.mode = CellMode::Qlc), &[], "region D uses QLC mode"),
+        (changed(|r| r.rule = ProgramRule::OneShot(3)), &[], "region D programs 3 pages in one operation"),
         (bench::one_shot().with(|r| r.pad_after = None), &[], "region D never pads"),
         (
             one().asking(Hooks::IDLE),
@@ -206,7 +206,7 @@ fn a_request_that_covers_nothing_or_too_much_is_not_taken() {
     );
     assert_eq!(
         said(63, 2, HostOp::Write).unwrap(),
-        "request 3 covers bytes 32256 to 33280, but the capacity is 32768"
+        "request 3 covers bytes 32256 to 33280, but the capacity is 32768 bytes"
     );
     assert!(said(u64::MAX, 2, HostOp::Read).is_some());
 }

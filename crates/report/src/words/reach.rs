@@ -14,7 +14,7 @@ pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
 }
 
 fn sentence(limit: &OutOfReach) -> String {
-    let set = if limit.setting.is_empty() { "its trigger".to_string() } else { limit.setting.clone() };
+    let set = if limit.setting.is_empty() { "it".to_string() } else { limit.setting.clone() };
     let what = if limit.value.starts_with("free_slots") { "slots" } else { "blocks" };
     let instead = match &limit.within_reach {
         Some(value) => format!("; --set {}={value} is reachable", limit.setting),
@@ -50,6 +50,6 @@ mod tests {
              18.2 % of its blocks can be free; --set gc.trigger=free_blocks:9% is reachable."
         );
         let scheme = OutOfReach { setting: String::new(), within_reach: None, ..limit };
-        assert!(sentence(&scheme).contains("its trigger asks for") && !sentence(&scheme).contains("--set"));
+        assert!(sentence(&scheme).contains("its trigger: it is \"") && !sentence(&scheme).contains("--set"));
     }
 }

@@ -501,10 +501,7 @@ fn frontier_holds_what_no_other_scheme_beats() {
 #[test]
 fn a_caption_is_said_once_in_a_section() {
     let page = html(&sample::four());
-    assert_eq!(
-        page.matches("The line is the mean of each bin of time, the dots its longest request.").count(),
-        1
-    );
+    assert_eq!(page.matches("The line is the mean of each time bin, the dots are the maximum.").count(), 1);
 }
 
 #[test]

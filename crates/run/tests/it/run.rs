@@ -174,7 +174,7 @@ fn a_drive_that_is_being_filled_is_steady_only_when_the_run_is_long() {
     // Nothing is erased yet, and everything as even as can be.
     let short = report(&overwritten(30_000)).steady_state.unwrap();
     assert_eq!((short.reached, short.after), (Reached::No, None));
-    assert!(short.why.contains("fills up: 0 blocks"), "{}", short.why);
+    assert!(short.why.contains("erases 0 blocks"), "{}", short.why);
 
     let long = report(&overwritten(1_200_000));
     let waf = long.waf.as_ref().unwrap().total;
@@ -344,7 +344,7 @@ fn an_interrupted_run_gives_no_report() {
 #[test]
 fn a_run_without_collection_says_so() {
     let r = report(&demo("conventional", 1000));
-    assert!(r.hints.iter().any(|h| h.contains("no collection happened")), "{:?}", r.hints);
+    assert!(r.hints.iter().any(|h| h.contains("no GC happened")), "{:?}", r.hints);
 }
 
 #[test]

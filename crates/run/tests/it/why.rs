@@ -161,7 +161,7 @@ fn what_filled_the_queue_before_a_request_came_in_is_told() {
     let why = why(&report, &asked(1, None), None, &mut |_| ControlFlow::Continue(())).unwrap();
     let text = why_text(&why, true);
     assert!(text.contains("waiting for the drive, whose queue was full: "), "{text}");
-    assert!(text.contains(" were under way as it was let in, the oldest, request "), "{text}");
+    assert!(text.contains(" outstanding when it was admitted; the oldest, request "), "{text}");
 }
 
 #[test]
@@ -236,5 +236,5 @@ fn a_request_that_was_not_made_is_an_error_that_says_which_were() {
     other.result_hash = "0".repeat(16);
     let asked = self::asked(1, None);
     let error = why(&other, &asked, None, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
-    assert!(error.contains("came out otherwise"), "{error}");
+    assert!(error.contains("differs from the report"), "{error}");
 }

@@ -42,7 +42,7 @@ fn layout_that_holds_less_than_the_capacity_is_refused_with_the_figures() {
         [("ips:mode=tlc", "TLC"), ("pa-ssd:mode=tlc", "TLC"), ("conventional:mode=slc", "SLC")]
     {
         let e = laid_out(&spec, &geometry, scheme).unwrap_err();
-        assert!(e.contains(&format!("of data in {mode} mode, less than the capacity of 1GiB")), "{e}");
+        assert!(e.contains(&format!("in {mode} mode, less than the capacity of 1GiB")), "{e}");
         // What it proposes is taken.
         let set = e.split("set ").nth(1).unwrap().split([',', ' ']).next().unwrap();
         let (key, value) = set.split_once('=').unwrap();

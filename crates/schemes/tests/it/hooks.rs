@@ -48,7 +48,7 @@ fn what_is_wrong_with_a_scheme_from_outside_is_found() {
         .small("unread=2");
     let mut problems = check(&entry, &drives()).unwrap_err();
     let small = problems.remove(2);
-    assert!(small.contains("parameters for small drives, \"unread=2\", are wrong"), "{small}");
+    assert!(small.contains("invalid parameters for small drives, \"unread=2\""), "{small}");
     let expected = [
         "the entry is named \"forgetfull\" but its scheme \"forgetful\"",
         "parameter \"unread\" is listed but the scheme does not read it",

@@ -145,7 +145,7 @@ fn a_destage_rewrites_a_page_of_tlc_with_the_unit_that_it_shares_it_with() {
     assert_eq!(device.ftl.mapped(), all as u64);
     let wide = [("medium.tlc.page".to_string(), "16KiB".to_string())];
     let wide = wordline_device::find("hyssd-st").unwrap().spec(&wide).unwrap();
-    assert!(begun(&wide, "hyssd:static,tlc_unit=rmw", 0).err().unwrap().contains("hold two"));
+    assert!(begun(&wide, "hyssd:static,tlc_unit=rmw", 0).err().unwrap().contains("requires two per page"));
 }
 
 #[test]
@@ -305,5 +305,5 @@ fn slc_beside_mlc_holds_its_target_as_slc_beside_tlc_does() {
     let page = (0..all).find(|page| !is_in_superior(&device, *page)).unwrap();
     assert_eq!(alone(&mut device, page as u64), 135.0 + 1400.0 + 350.0);
     let refusal = begun(&spec, "hyssd:tlc_unit=rmw", 0).err().unwrap();
-    assert!(refusal.contains("pages of mlc hold 1 units"), "{refusal}");
+    assert!(refusal.contains("pages of mlc hold 1 mapping units"), "{refusal}");
 }

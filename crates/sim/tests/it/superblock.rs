@@ -130,5 +130,5 @@ fn what_cannot_be_in_superblocks_is_refused_with_the_reason() {
     let copies = |s: &mut DeviceSpec| {
         s.media[0].modes.iter_mut().flatten().for_each(|m| m.copy_back = Some(m.erase));
     };
-    assert!(refused("conventional", &copies).contains("copy_back"));
+    assert!(refused("conventional", &copies).contains("copy-back"));
 }

@@ -472,7 +472,7 @@ mod tests {
         let found = events(content);
         assert!(matches!(&found[1], (48, Event::Unusable(r)) if r.starts_with("100 bytes")));
         assert!(matches!(&found[2], (148, Event::Request(_))));
-        assert!(matches!(&found[3], (196, Event::Unusable(r)) if r.contains("after 20 bytes")));
+        assert!(matches!(&found[3], (196, Event::Unusable(r)) if r.contains("only 20 bytes")));
         assert_eq!(found.len(), 4);
         let found = events([good, vec![7; 300_000]].concat());
         assert!(matches!(&found[1], (48, Event::Unusable(r)) if r.starts_with("300,000 bytes")));

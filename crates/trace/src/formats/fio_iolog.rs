@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn each_fault_is_named() {
         for (log, word) in [
-            ("fio version 4 iolog", "versions 2 and 3"),
+            ("fio version 4 iolog", "allowed: 2, 3"),
             ("/dev/a add", "first line"),
             ("fio version 2 iolog\n/dev/a write 1", "3 columns"),
             ("fio version 2 iolog\n/dev/a erase 1 2", "none of read"),

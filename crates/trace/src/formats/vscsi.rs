@@ -287,7 +287,7 @@ mod tests {
         let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &Settings::new(), &LAYOUT_2);
         assert!(matches!(reader.next(), Ok(Some(Event::Request(_)))));
         let Ok(Some(Event::Unusable(reason))) = reader.next() else { panic!() };
-        assert!(reason.contains("13 bytes of 40"), "{reason}");
+        assert!(reason.contains("13 of 40 bytes"), "{reason}");
         assert_eq!(reader.position(), Position::Byte(40));
         assert!(matches!(reader.next(), Ok(None)));
     }

@@ -129,7 +129,7 @@ mod tests {
             ("csv:time=#1:us", "needs a title"),
             ("csv:time=T:date", "dates are supported for input only"),
             ("csv:size=always:4KiB", "the size of each request"),
-            ("csv:decimal=comma", "decimal and thousands use the same separator"),
+            ("csv:decimal=comma", "columns and decimals use the same separator"),
             ("csv:preamble=2", "is allowed for input tables only"),
             ("msr:time=us", "unknown key"),
         ] {

@@ -110,7 +110,7 @@ impl Trace {
             ("fit=wrap, fit=compact", hint)
         } else {
             let hint = format!(
-                "fit=wrap takes addresses modulo the capacity, so data overlap; fit=compact would need {}, \
+                "fit=wrap takes addresses modulo the capacity, so data overlap; renumbered densely the pages need {}, \
                  more than the drive has",
                 readable_bytes(touched)
             );

@@ -194,7 +194,7 @@ fn a_file_with_several_readings_is_asked_about_and_then_read_as_told() {
     let path = folder.file("t.trace", b"0 0 0 8 0\n1000 0 8 8 1\n2500 0 16 8 0\n");
     let e = fault(&path);
     assert_eq!(e.kind(), ErrorKind::Ambiguous);
-    says(&e, &["time=ns", "time=us", "time=ms", "requests/s", "say which"]);
+    says(&e, &["time=ns", "time=us", "time=ms", "requests/s", "choose one of them"]);
     let us = all(&format!("{path}:time=us"));
     assert_eq!(us.iter().map(|r| r.arrival.0).collect::<Vec<_>>(), [0, 1_000_000, 2_500_000]);
     let reversed = all(&format!("{path}:op=0:read,time=us,unit=byte,skip=bad"));
@@ -211,7 +211,7 @@ fn all_mistakes_of_a_traces_text_come_at_once() {
     assert_eq!(e.problems().len(), 4, "{e}");
     says(&e, &["did you mean \"wrap\"", "did you mean \"speedup\"", "closed=0"]);
     says(&fault(&format!("{path}:event=Q")), &["msr has no option event"]);
-    says(&fault(&format!("{path}:volume=srv.1")), &["no volume", "srv.0"]);
+    says(&fault(&format!("{path}:volume=srv.1")), &["unknown volume", "srv.0"]);
     says(&fault(&format!("{path}:format=five-columns")), &["not five-columns"]);
     says(&fault(&format!("{path}:format=mrs")), &["did you mean \"msr\""]);
     says(&fault(&format!("{path}:nonsense")), &["not key=value"]);

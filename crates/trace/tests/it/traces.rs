@@ -351,7 +351,7 @@ fn a_trace_beyond_the_drive_is_refused_with_numbers_and_compact_makes_it_fit() {
     let small = drive(3 << 30);
     let w = Trace::parse(&path, Overrides::default()).unwrap();
     let e = w.open(small).err().unwrap().to_string();
-    for word in ["16.1 GiB", "touches 1.0", "3 GiB", "request 1 (line 1)", "fit=compact", "fit=wrap"] {
+    for word in ["16.1 GiB", "1.04 GiB in total", "3 GiB", "request 1 (line 1)", "fit=compact", "fit=wrap"] {
         assert!(e.contains(word), "{word}: {e}");
     }
     let compact = requests(&path, small, Some(Fit::Compact));

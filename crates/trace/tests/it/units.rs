@@ -179,7 +179,7 @@ fn sizes_of_a_table_that_would_be_shorter_than_a_sector_are_asked_for() {
     let path = path.display().to_string();
     let columns = "csv:time=#1:ms,offset=#2,size=#3,op=#4";
     let e = inspect(&with_format(&path, columns)).unwrap_err().to_string();
-    for said in ["unit=sector", "unit=4KiB", "say which"] {
+    for said in ["unit=sector", "unit=4KiB", "choose one of them"] {
         assert!(e.contains(said), "{said:?} is not in: {e}");
     }
     let mean_kib = |spelling: &str| inspect(&with_format(&path, spelling)).unwrap().mean_write_kib;

@@ -73,7 +73,7 @@ fn shares_of_sizes_come_to_what_fio_draws() {
     assert!((sizes("4k/30:8k/10") - 90.0).abs() < 2.0);
     assert!((sizes("4k/0:8k/40") - 60.0).abs() < 2.0);
     let e = workload("[a]\nbssplit=4k/60:8k/60:16k\n", "").unwrap_err();
-    assert!(e.contains("more than 100"), "{e}");
+    assert!(e.contains("exceed 100"), "{e}");
 }
 
 #[test]

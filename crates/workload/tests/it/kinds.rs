@@ -254,7 +254,7 @@ fn others() -> Vec<Kind> {
             Way::Refused(&[
                 "no trace format matches; the file begins \"",
                 "JSON is not a trace format; convert its requests to a table with jq, which csv reads (`wordline explain csv`). A result of fio has no requests, but its job file is a workload",
-                "as a table",
+                "its job file is a workload",
             ]),
             0,
             &[],

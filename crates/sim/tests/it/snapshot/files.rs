@@ -70,7 +70,7 @@ fn a_state_file_with_any_byte_changed_or_cut_off_is_refused_or_does_not_matter()
             );
         }
         let e = attempt(&plan, &[&bytes[..], &[0]].concat()).unwrap_err().to_string();
-        assert!(e.contains("damaged: its length"), "{e}");
+        assert!(e.contains("damaged: checksum of its length"), "{e}");
     }
     let (plan, _) = busy(3);
     let other = attempt(
@@ -104,7 +104,7 @@ fn a_state_of_another_device_or_scheme_is_refused_by_name_with_what_differs_firs
     spec.gc.hard_reserve += 1;
     let e = state.is_of(Label { device: &spec, scheme: &plan.name }).unwrap_err().to_string();
     assert!(
-        e.contains("device tiny") && e.contains("not of small") && e.contains("device.name is \"tiny\""),
+        e.contains("device tiny") && e.contains("not small") && e.contains("device.name is \"tiny\""),
         "{e}"
     );
     spec.name = plan.spec().name.clone();
@@ -127,7 +127,7 @@ fn a_state_with_other_fields_is_of_another_build_and_not_misread() {
         StateFile::open(file, Checked::Whole).unwrap()
     };
     let e = plan.restore(&write(&about)).err().unwrap().to_string();
-    assert!(e.contains("another build") && e.contains("Device"), "{e}");
+    assert!(e.contains("different build") && e.contains("Device"), "{e}");
     let e = plan.restore(&write(&About { layout: !about.layout, ..about })).err().unwrap().to_string();
-    assert!(e.contains("another build") && e.contains("layout"), "{e}");
+    assert!(e.contains("different build") && e.contains("layout"), "{e}");
 }
