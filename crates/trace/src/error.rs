@@ -161,14 +161,10 @@ mod tests {
 
     #[test]
     fn an_error_says_place_value_allowed_and_hint() {
-        let e: WorkloadError = Problem::new(
-            ErrorKind::Option,
-            "a.csv:fit=wrp",
-            "\"wrp\" is not a fit mode",
-        )
-        .allowed("error, wrap, compact")
-        .hint(did_you_mean("wrp", ["error", "wrap", "compact"].into_iter()))
-        .into();
+        let e: WorkloadError = Problem::new(ErrorKind::Option, "a.csv:fit=wrp", "\"wrp\" is not a fit mode")
+            .allowed("error, wrap, compact")
+            .hint(did_you_mean("wrp", ["error", "wrap", "compact"].into_iter()))
+            .into();
         assert_eq!(
             e.to_string(),
             "a.csv:fit=wrp: \"wrp\" is not a fit mode\n  allowed: error, wrap, compact\n  hint: did you mean \"wrap\"?"

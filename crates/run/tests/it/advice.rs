@@ -205,7 +205,7 @@ fn hints_of_every_drive_and_scheme_can_be_followed() {
         "were unmapped and took no flash time; --initial",
         "trimmed or never written",
         "is a rate that the drive sustains.",
-        "is padding",
+        "are padding",
         "--set errors.model=raro",
         "--set gc.trigger=",
         "--set scheme.static_blocks=",

@@ -107,7 +107,7 @@ fn what_does_not_suit_a_state_is_refused_with_what_would() {
             RunSpec { set: vec![("gc.victim".into(), "fifo".into())], ..good.clone() },
             vec!["gc.victim is \"greedy\" in the state and \"fifo\" here"],
         ),
-        (RunSpec { initial: "fresh".into(), ..good.clone() }, vec!["--initial fresh", "one or the other"]),
+        (RunSpec { initial: "fresh".into(), ..good.clone() }, vec!["--initial fresh", "use one of the two"]),
         (RunSpec { from_state: Some(junk.clone()), ..good.clone() }, vec!["not a state file"]),
         (RunSpec { from_state: Some(part.clone()), ..good.clone() }, vec!["damaged", "its body"]),
         (RunSpec { from_state: Some(here.clone()), ..good.clone() }, vec!["from-state"]),

@@ -49,7 +49,10 @@ fn each_region_programs_its_share_of_the_addresses_and_no_more() {
 fn a_pool_too_small_is_refused_with_its_numbers() {
     let tiny = Tiny { blocks: 40, wordlines: 8, spare: 12, ..Tiny::default() };
     let e = device(&tiny, "hot-cold:pools=separate,spare=5%").err().unwrap();
-    assert!(e.contains("spare=5%") && e.contains("each needs at least 3") && e.contains("more blocks"), "{e}");
+    assert!(
+        e.contains("spare=5%") && e.contains("each needs at least 3") && e.contains("more blocks"),
+        "{e}"
+    );
     let e = device(&tiny, "hot-cold:hot=100%").err().unwrap();
     assert!(e.contains("leaves one region empty"), "{e}");
 }

@@ -273,7 +273,7 @@ mod tests {
             ("fio version 4 iolog", "allowed: 2, 3"),
             ("/dev/a add", "first line"),
             ("fio version 2 iolog\n/dev/a write 1", "3 columns"),
-            ("fio version 2 iolog\n/dev/a erase 1 2", "none of read"),
+            ("fio version 2 iolog\n/dev/a erase 1 2", "is not read, write"),
             ("fio version 2 iolog\n/dev/a write x 2", "offset"),
             ("fio version 2 iolog\n/dev/a wait 999999999999999999 0", "584 years"),
             ("fio version 3 iolog\n1 /dev/a wait 5 0", "no wait"),

@@ -325,10 +325,7 @@ fn each_mistake_in_the_naming_of_columns_is_answered_with_what_is_allowed() {
         ("csv:offset=Min Offset,size=Size (KiB),op=Kind", &["needs time=COLUMN", "filetime"]),
         (
             "csv:time=Nr,offset=Min Offset:hex,size=Size (KiB),op=Kind,ignore=Done,flush=Barrier,decimal=comma",
-            &[
-                "several interpretations are possible",
-                "time=Nr:us",
-            ],
+            &["several interpretations are possible", "time=Nr:us"],
         ),
         (
             "csv:time=Ini Time (s),offset=Min Offset,size=Size (KiB),op=Kind",
