@@ -334,19 +334,7 @@ impl Ftl {
     /// What a queue has to know of an operation.
     #[inline(always)]
     pub fn entry_of(&self, id: OpId) -> QueueEntry {
-        let op = &self.state.ops[id];
-        QueueEntry {
-            op: id,
-            plane: op.plane,
-            key: op.key,
-            class: op.class,
-            kind: op.kind,
-            cause: op.cause,
-            serves_host: op.owner.is_host(),
-            is_idle_work: op.idle,
-            may_be_cached: !op.copies && !self.array.has_windows,
-            goes_on: op.to_bring.is_some(),
-        }
+        QueueEntry::of(id, &self.state.ops[id], self.array.has_windows)
     }
 
     /// Hand an operation to the device.

@@ -83,9 +83,14 @@ pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data
     if driver.waiting().is_open() && driver.layer().admits(&request) {
         driver.admit(request, number, data);
     } else {
-        driver.layer_mut().make_way(&request);
-        driver.waiting_mut().hold_up(HeldUp { request, number, data: data.to_vec() });
+        hold_up(driver, request, number, data);
     }
+}
+
+#[cold]
+fn hold_up<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: &[u8]) {
+    driver.layer_mut().make_way(&request);
+    driver.waiting_mut().hold_up(HeldUp { request, number, data: data.to_vec() });
 }
 
 /// Carry out what the layer asks for after a call, complete the requests that have ended, and let in those for which there is

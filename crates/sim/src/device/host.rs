@@ -163,11 +163,11 @@ impl<P: Probe> Device<P> {
             let (current, cached) = (registers.current(), registers.cached());
             let waits_for_array = !current.held.is_none() && self.arrays.wanted(other) != NOTHING;
             for (held, waits) in [(current, waits_for_array), (cached, cached.waits)] {
-                if waits && held.held.serves_host {
+                if waits && held.held.serves_host() {
                     self.queue_delays.behind_idle(held.held.op, from, Some(held.turned), self.clock.now());
                 }
             }
-            for waiting in queue.iter().filter(|waiting| waiting.serves_host) {
+            for waiting in queue.iter().filter(|waiting| waiting.serves_host()) {
                 self.queue_delays.behind_idle(waiting.op, from, None, self.clock.now());
             }
         }

@@ -34,8 +34,8 @@ impl<P: Probe> Driver for Device<P> {
         if P::WATCHES {
             watch::queued(&mut self.probe, &self.ftl, entry.op, self.clock.now());
         }
-        if entry.serves_host {
-            let busy = self.busy_until_now(entry.plane.index(), entry.kind);
+        if entry.serves_host() {
+            let busy = self.busy_until_now(entry.plane.index(), entry.kind());
             self.queue_delays.queue(entry.op, self.clock.now(), busy);
         }
         self.change_plane(entry);

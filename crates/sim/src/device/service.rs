@@ -10,7 +10,7 @@ use crate::state::queue_delay::Work;
 use crate::state::registers::Next;
 use crate::state::resources::User;
 use wordline_ftl::drive;
-use wordline_ftl::{Binding, LatencyBreakdown, OpId, OpKind, QueueEntry};
+use wordline_ftl::{Binding, LatencyBreakdown, OpId, QueueEntry};
 use wordline_units::SimDuration;
 
 /// An operation as what has a resource.
@@ -194,7 +194,7 @@ impl<P: Probe> Device<P> {
     pub(crate) fn array_is_through(&mut self, User { op, plane }: User) {
         let p = &mut self.planes[plane as usize];
         let entry = p.registers.current().held;
-        if entry.kind != OpKind::Read {
+        if !entry.is_read() {
             return self.end(op, plane as usize);
         }
         p.registers.note_sensed(self.ftl.op(op).repeated() == 0, self.clock.now());
@@ -217,7 +217,7 @@ impl<P: Probe> Device<P> {
         let plane = plane as usize;
         let registers = &mut self.planes[plane].registers;
         let entry = registers.register(op).held;
-        let is_read = entry.kind == OpKind::Read;
+        let is_read = entry.is_read();
         if is_read && !self.ftl.repeat(op) {
             self.end(op, plane);
         } else if registers.has_cached(op) {
@@ -253,9 +253,9 @@ impl<P: Probe> Device<P> {
             watch::ready(&mut self.probe, &self.ftl, id, self.clock.now());
         }
         let entry = self.planes[plane].registers.register(id).held;
-        debug_assert!(entry.op == id && entry.serves_host == self.ftl.serves_host(id));
-        let breakdown = entry.serves_host.then(|| self.breakdown(id, plane, entry.is_program()));
-        if entry.is_idle_work && !entry.serves_host {
+        debug_assert!(entry.op == id && entry.serves_host() == self.ftl.serves_host(id));
+        let breakdown = entry.serves_host().then(|| self.breakdown(id, plane, entry.is_program()));
+        if entry.is_idle_work() && !entry.serves_host() {
             self.count_idle_work(id, plane);
         }
         let registers = &mut self.planes[plane].registers;
