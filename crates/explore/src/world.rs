@@ -288,7 +288,7 @@ impl World {
             self.check_read(id);
         }
         let die = self.drive.geometry.die_of(PlaneId(plane));
-        self.pending.current[plane as usize] = drive::end(self, id, die, None).map(|next| next.op);
+        self.pending.current[plane as usize] = drive::end(self, id, die).map(|next| next.op);
         drive::settle(self);
     }
 

@@ -41,7 +41,7 @@ pub struct Ftl {
     /// What is kept of data.
     pub(crate) store: Store,
     pub(crate) requests: Requests,
-    /// What the operation that ends in this call has been through; none between two calls.
+    /// What the operation has been through that ends in this call, told before it; none otherwise.
     pub(crate) breakdown: LatencyBreakdown,
     pub(crate) ack: Ack,
     pub(crate) held_dies: HeldDies,
@@ -210,6 +210,12 @@ impl Ftl {
     pub fn request_of(&mut self, id: OpId) -> Option<&mut Pending> {
         let request = self.state.ops[id].owner.request()?;
         self.requests.get_mut(request)
+    }
+
+    /// What the operation has been through that ends in the next call: to be told where a host request may wait for it.
+    #[inline(always)]
+    pub fn breakdown_mut(&mut self) -> &mut LatencyBreakdown {
+        &mut self.breakdown
     }
 
     /// A request in flight.

@@ -4,7 +4,6 @@ use crate::drive::waiting::{HeldUp, Waiting};
 use crate::flow::program::bind::Binding;
 use crate::flow::program::blocked::Blocked;
 use crate::ftl::Ftl;
-use crate::state::latency::LatencyBreakdown;
 use crate::state::op::{OpId, QueueEntry};
 use crate::state::request::{Effect, RequestId, Timer};
 use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
@@ -184,16 +183,11 @@ fn block<D: Driver>(driver: &mut D, id: OpId) {
     driver.note_blocked(id, plane);
 }
 
-/// An operation of a die has ended that has been through this, where a host request may wait for it. Returns what its plane
-/// goes on with at once, if anything. [`settle`] has to follow.
+/// An operation of a die has ended. Where a host request may wait for it, [`Ftl::breakdown_mut`] was told before what it
+/// has been through. Returns what its plane goes on with at once, if anything. [`settle`] has to follow.
 #[inline(always)]
-pub fn end<D: Driver>(
-    driver: &mut D,
-    id: OpId,
-    die: DieId,
-    breakdown: Option<&LatencyBreakdown>,
-) -> Option<QueueEntry> {
-    let next = driver.layer_mut().done(id, breakdown);
+pub fn end<D: Driver>(driver: &mut D, id: OpId, die: DieId) -> Option<QueueEntry> {
+    let next = driver.layer_mut().done(id);
     if driver.is_idle() {
         ask_idle(driver, die);
     }

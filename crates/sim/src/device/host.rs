@@ -48,14 +48,13 @@ impl<P: Probe> Device<P> {
         );
         let span = (request.arrival, self.clock.now());
         let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, parts);
-        let parts = *parts;
         if fresh || number & 1023 == 0 {
             self.sample();
         }
         if self.metrics.checkpoint_is_due() {
             self.metrics.checkpoint(self.clock.now(), &self.ftl);
         }
-        let data = self.ftl.release(id);
+        let (data, parts) = (self.ftl.release(id), self.ftl.pending(id).parts);
         let completion = Completion { number, request, at: self.clock.now(), outcome, parts, data };
         if P::WATCHES {
             self.probe.completion(&completion);

@@ -10,7 +10,7 @@ use crate::state::queue_delay::Work;
 use crate::state::registers::Next;
 use crate::state::resources::User;
 use wordline_ftl::drive;
-use wordline_ftl::{Binding, LatencyBreakdown, OpId, QueueEntry};
+use wordline_ftl::{Binding, OpId, QueueEntry};
 use wordline_units::SimDuration;
 
 /// An operation as what has a resource.
@@ -254,7 +254,9 @@ impl<P: Probe> Device<P> {
         }
         let entry = self.planes[plane].registers.register(id).held;
         debug_assert!(entry.op == id && entry.serves_host() == self.ftl.serves_host(id));
-        let breakdown = entry.serves_host().then(|| self.breakdown(id, plane, entry.is_program()));
+        if entry.serves_host() {
+            self.break_down(id, plane, entry.is_program());
+        }
         if entry.is_idle_work() && !entry.serves_host() {
             self.count_idle_work(id, plane);
         }
@@ -265,7 +267,7 @@ impl<P: Probe> Device<P> {
             registers.leave_register(id, self.clock.now());
         }
         let (number, before) = (self.ftl.op(id).number(), self.ftl.completed().len());
-        let next = drive::end(self, id, self.planes[plane].place.die, breakdown.as_ref());
+        let next = drive::end(self, id, self.planes[plane].place.die);
         if P::WATCHES {
             watch::decided(&mut self.probe, &self.ftl, number, before, self.clock.now());
         }
@@ -281,9 +283,9 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// What an operation of the host has been through that is over now.
+    /// Tell the layer what an operation of the host has been through that is over now.
     #[inline(always)]
-    fn breakdown(&mut self, id: OpId, plane: usize, is_program: bool) -> LatencyBreakdown {
+    fn break_down(&mut self, id: OpId, plane: usize, is_program: bool) {
         let idle_delay = self.queue_delays.idle(id);
         if idle_delay > SimDuration::ZERO
             && let Some(request) = self.ftl.request_of(id)
@@ -293,10 +295,11 @@ impl<P: Probe> Device<P> {
         let work = if is_program { Work::Program } else { Work::Read };
         let registers = &self.planes[plane].registers;
         let (held, busy) = (registers.register(id), registers.busy_before(id));
+        let (now, told) = (self.clock.now(), self.ftl.breakdown_mut());
         if self.arrays.suspends() {
-            self.queue_delays.breakdown_of_all(id, held, busy, self.clock.now(), work)
+            *told = self.queue_delays.breakdown_of_all(id, held, busy, now, work);
         } else {
-            self.queue_delays.breakdown(id, held, busy, self.clock.now(), work)
+            self.queue_delays.break_down(id, held, busy, now, work, told);
         }
     }
 
