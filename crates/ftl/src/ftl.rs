@@ -346,17 +346,15 @@ impl Ftl {
     /// Hand an operation to the device.
     #[inline]
     pub(crate) fn emit(&mut self, id: OpId) {
-        self.state.ops.stamp(id);
-        let op = &self.state.ops[id];
+        let op = self.state.ops.stamp(id);
         self.state.backlog.add(op.plane, op.kind);
-        let entry = self.entry_of(id);
+        let entry = QueueEntry::of(id, op, self.array.has_windows);
         self.out.ask(Effect::Queue(entry));
     }
 
     /// Hand the device an operation that its plane goes on with at once.
     pub(crate) fn go_on_with(&mut self, id: OpId) {
-        self.state.ops.stamp(id);
-        let op = &self.state.ops[id];
+        let op = self.state.ops.stamp(id);
         self.state.backlog.add(op.plane, op.kind);
         self.out.go_on_with(id);
     }

@@ -407,7 +407,7 @@ impl Ops {
 
     /// Give an operation its turn among those of its class.
     #[inline]
-    pub fn stamp(&mut self, id: OpId) {
+    pub fn stamp(&mut self, id: OpId) -> &Op {
         self.sequence += 1;
         let op = &mut self.ops[id.index()];
         let rank = match (self.order, op.class) {
@@ -418,6 +418,7 @@ impl Ops {
             (ServiceOrder::Shares, class) => 1 + op.share_of(class) as u64,
         };
         op.key = rank << 56 | self.sequence;
+        op
     }
 
     /// The operations that have not ended.

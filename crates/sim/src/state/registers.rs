@@ -143,6 +143,16 @@ impl Registers {
         if by_cache { self.cache_register.cached.held } else { self.current.held }
     }
 
+    /// An operation has the one register from now on, or of two the one that it needs first.
+    #[inline(always)]
+    pub fn give(&mut self, entry: QueueEntry, now: SimTime) {
+        if self.is_one() {
+            self.occupy(entry, now);
+        } else {
+            self.take_register(entry, now);
+        }
+    }
+
     /// An operation has the one register from now on.
     #[inline(always)]
     pub fn occupy(&mut self, entry: QueueEntry, now: SimTime) {

@@ -29,6 +29,7 @@ impl Ftl {
         };
         let class = self.job_class(region, plane, &job);
         let mut spans = Spans::new();
+        let mut parts = 0;
         for from in first.0..end {
             let from = Ppn(from);
             self.state.map.live_in(from, &mut spans);
@@ -62,6 +63,7 @@ impl Ftl {
                     offset += span.mask.count() as u8;
                 }
                 let id = self.carry(op);
+                parts += 1;
                 if whole {
                     self.state.ops[id].offset = 0;
                     relocated.push((id, true));
@@ -81,10 +83,9 @@ impl Ftl {
         }
         // One page in flight has become as many programs as it had live slots, each of which ends
         // once for every part of its chain.
-        let parts: usize = relocated.iter().map(|(lead, _)| self.chain_of(*lead).count()).sum();
         if let Some(job) = &mut self.state.at_mut(region, plane).job {
-            job.inflight = job.inflight + parts as u32 - 1;
-            job.window = job.window + parts as u32 - 1;
+            job.inflight = job.inflight + parts - 1;
+            job.window = job.window + parts - 1;
         }
         true
     }
