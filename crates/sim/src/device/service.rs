@@ -310,9 +310,9 @@ impl<P: Probe> Device<P> {
         } else {
             p.registers.leave_register(id, self.clock.now());
         }
-        let (number, before) = (self.ftl.op(id).number(), self.ftl.completed().len());
+        let watched = P::WATCHES.then(|| (self.ftl.op(id).number(), self.ftl.completed().len()));
         let next = drive::end(self, id, die);
-        if P::WATCHES {
+        if let Some((number, before)) = watched {
             watch::decided(&mut self.probe, &self.ftl, number, before, self.clock.now());
         }
         match next {
