@@ -24,6 +24,7 @@ impl Ftl {
     }
 
     /// Whoever waits for a host program learns that it is over.
+    #[inline]
     pub(crate) fn notify(&mut self, id: OpId) {
         if let Some(request) = self.state.ops[id].owner.request() {
             self.part_done(request);

@@ -135,6 +135,7 @@ impl Ftl {
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn job_class(&self, region: RegionId, plane: PlaneId, job: &Job) -> Class {
         // Collection that begins while a die is held is what the holder waits for.
         if job.held || self.held_dies.is_held(self.state.geometry.die_of(plane)) {
@@ -344,6 +345,7 @@ impl Ftl {
         }
     }
 
+    #[inline]
     pub(crate) fn gc_class(&self, region: RegionId, plane: PlaneId) -> crate::state::op::Class {
         use crate::state::op::Class;
         match self.state.gc.class {
