@@ -288,7 +288,7 @@ impl World {
             self.check_read(id);
         }
         let die = self.drive.geometry.die_of(PlaneId(plane));
-        self.pending.current[plane as usize] = drive::end(self, id, die, None).map(|next| next.op);
+        self.pending.current[plane as usize] = drive::end(self, id, die).map(|next| next.op);
         drive::settle(self);
     }
 
@@ -383,11 +383,11 @@ impl Driver for World {
     }
 
     fn enqueue(&mut self, entry: QueueEntry) {
-        self.pending.queues[entry.plane.index()][entry.class as usize].push(entry.op);
+        self.pending.queues[entry.plane.index()][entry.class() as usize].push(entry.op);
     }
 
     fn enqueue_first(&mut self, entry: QueueEntry) {
-        self.pending.queues[entry.plane.index()][entry.class as usize].insert(0, entry.op);
+        self.pending.queues[entry.plane.index()][entry.class() as usize].insert(0, entry.op);
     }
 
     fn set_timer(&mut self, _: SimTime, timer: Timer) {

@@ -41,7 +41,7 @@ pub struct Ftl {
     /// What is kept of data.
     pub(crate) store: Store,
     pub(crate) requests: Requests,
-    /// What the operation that ends in this call has been through; none between two calls.
+    /// What the operation has been through that ends in this call, told before it; none otherwise.
     pub(crate) breakdown: LatencyBreakdown,
     pub(crate) ack: Ack,
     pub(crate) held_dies: HeldDies,
@@ -212,6 +212,12 @@ impl Ftl {
         self.requests.get_mut(request)
     }
 
+    /// What the operation has been through that ends in the next call: to be told where a host request may wait for it.
+    #[inline(always)]
+    pub fn breakdown_mut(&mut self) -> &mut LatencyBreakdown {
+        &mut self.breakdown
+    }
+
     /// A request in flight.
     #[inline(always)]
     pub fn pending(&self, id: RequestId) -> &Pending {
@@ -334,35 +340,21 @@ impl Ftl {
     /// What a queue has to know of an operation.
     #[inline(always)]
     pub fn entry_of(&self, id: OpId) -> QueueEntry {
-        let op = &self.state.ops[id];
-        QueueEntry {
-            op: id,
-            plane: op.plane,
-            key: op.key,
-            class: op.class,
-            kind: op.kind,
-            cause: op.cause,
-            serves_host: op.owner.is_host(),
-            is_idle_work: op.idle,
-            may_be_cached: !op.copies && !self.array.has_windows,
-            goes_on: op.to_bring.is_some(),
-        }
+        QueueEntry::of(id, &self.state.ops[id], self.array.has_windows)
     }
 
     /// Hand an operation to the device.
     #[inline]
     pub(crate) fn emit(&mut self, id: OpId) {
-        self.state.ops.stamp(id);
-        let op = &self.state.ops[id];
+        let op = self.state.ops.stamp(id);
         self.state.backlog.add(op.plane, op.kind);
-        let entry = self.entry_of(id);
+        let entry = QueueEntry::of(id, op, self.array.has_windows);
         self.out.ask(Effect::Queue(entry));
     }
 
     /// Hand the device an operation that its plane goes on with at once.
     pub(crate) fn go_on_with(&mut self, id: OpId) {
-        self.state.ops.stamp(id);
-        let op = &self.state.ops[id];
+        let op = self.state.ops.stamp(id);
         self.state.backlog.add(op.plane, op.kind);
         self.out.go_on_with(id);
     }

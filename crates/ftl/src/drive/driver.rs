@@ -4,7 +4,6 @@ use crate::drive::waiting::{HeldUp, Waiting};
 use crate::flow::program::bind::Binding;
 use crate::flow::program::blocked::Blocked;
 use crate::ftl::Ftl;
-use crate::state::latency::LatencyBreakdown;
 use crate::state::op::{OpId, QueueEntry};
 use crate::state::request::{Effect, RequestId, Timer};
 use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
@@ -83,9 +82,14 @@ pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data
     if driver.waiting().is_open() && driver.layer().admits(&request) {
         driver.admit(request, number, data);
     } else {
-        driver.layer_mut().make_way(&request);
-        driver.waiting_mut().hold_up(HeldUp { request, number, data: data.to_vec() });
+        hold_up(driver, request, number, data);
     }
+}
+
+#[cold]
+fn hold_up<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: &[u8]) {
+    driver.layer_mut().make_way(&request);
+    driver.waiting_mut().hold_up(HeldUp { request, number, data: data.to_vec() });
 }
 
 /// Carry out what the layer asks for after a call, complete the requests that have ended, and let in those for which there is
@@ -179,16 +183,11 @@ fn block<D: Driver>(driver: &mut D, id: OpId) {
     driver.note_blocked(id, plane);
 }
 
-/// An operation of a die has ended that has been through this, where a host request may wait for it. Returns what its plane
-/// goes on with at once, if anything. [`settle`] has to follow.
+/// An operation of a die has ended. Where a host request may wait for it, [`Ftl::breakdown_mut`] was told before what it
+/// has been through. Returns what its plane goes on with at once, if anything. [`settle`] has to follow.
 #[inline(always)]
-pub fn end<D: Driver>(
-    driver: &mut D,
-    id: OpId,
-    die: DieId,
-    breakdown: Option<&LatencyBreakdown>,
-) -> Option<QueueEntry> {
-    let next = driver.layer_mut().done(id, breakdown);
+pub fn end<D: Driver>(driver: &mut D, id: OpId, die: DieId) -> Option<QueueEntry> {
+    let next = driver.layer_mut().done(id);
     if driver.is_idle() {
         ask_idle(driver, die);
     }

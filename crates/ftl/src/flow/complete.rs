@@ -14,7 +14,7 @@ impl Ftl {
         if request.remaining == 0 {
             let now = self.state.now;
             let HostRequest { op, arrival, .. } = request.request;
-            request.parts = self.breakdown.parts_of(op, arrival, request.admitted, now);
+            self.breakdown.split(&mut request.parts, op, arrival, request.admitted, now);
             if let Some(map) = &self.state.demand {
                 map.split(&mut request.parts, request.admitted);
             }
@@ -24,10 +24,18 @@ impl Ftl {
     }
 
     /// Whoever waits for a host program learns that it is over.
+    #[inline]
     pub(crate) fn notify(&mut self, id: OpId) {
         if let Some(request) = self.state.ops[id].owner.request() {
             self.part_done(request);
         }
+        if self.requests.has_waiting() {
+            self.notify_others(id);
+        }
+    }
+
+    #[inline(never)]
+    fn notify_others(&mut self, id: OpId) {
         for request in self.requests.take_waiting_for(id) {
             self.part_done(request);
         }
@@ -50,11 +58,19 @@ impl Ftl {
         self.end_ending();
         if host {
             self.state.buffered -= u64::from(self.ack.is_buffer());
-            for request in self.requests.settle(version) {
-                self.part_done(request);
+            if self.requests.settle() {
+                self.end_flushes(version);
             }
         }
         self.state.ops.remove(part);
+    }
+
+    /// A program of the host has ended, of a write of this version, and flushes wait.
+    #[inline(never)]
+    fn end_flushes(&mut self, version: u64) {
+        for request in self.requests.settle_flushes(version) {
+            self.part_done(request);
+        }
     }
 
     /// One of the reads and moves that a host program waits for is over: with the last it is ready to go.

@@ -4,11 +4,13 @@
 //! effects of one when it is asked about the next; a program changes the map part by part, and what dies by a part gives
 //! space before the part's own end is told; a host program whose last wait is over goes before what its end sets off.
 
+use crate::flow::moves::relocate::Relocated;
 use crate::flow::next::Next;
 use crate::flow::program::bind::Binding;
 use crate::flow::program::blocked::Blocked;
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
+use crate::plan::span::Dead;
 use crate::state::job::MoveReason;
 use crate::state::latency::LatencyBreakdown;
 use crate::state::op::{OpId, Owner};
@@ -184,10 +186,7 @@ impl Ftl {
     /// An operation has ended that has been through this, as far as a host request may wait for it. Returns what its plane
     /// goes on with at once, if anything.
     #[inline]
-    pub(crate) fn done(&mut self, id: OpId, breakdown: Option<&LatencyBreakdown>) -> Option<OpId> {
-        if let Some(breakdown) = breakdown {
-            self.breakdown = *breakdown;
-        }
+    pub(crate) fn done(&mut self, id: OpId) -> Option<OpId> {
         let op = &self.state.ops[id];
         let kind = op.kind;
         self.state.backlog.take(op.plane, kind);
@@ -245,11 +244,14 @@ impl Ftl {
     fn collected_read_over(&mut self, id: OpId, region: RegionId, ppn: Ppn) {
         let plane = self.state.ops[id].plane;
         self.brought(ppn);
-        let Some(relocated) = self.relocate(id, region) else { return };
+        let mut relocated = Relocated::new();
+        if !self.relocate(id, region, &mut relocated) {
+            return;
+        }
         if relocated.is_empty() {
             self.go_on(region, plane);
         }
-        for (lead, gathers) in relocated {
+        for &(lead, gathers) in &relocated {
             if gathers {
                 self.gather_whole(lead);
             } else {
@@ -263,12 +265,13 @@ impl Ftl {
     fn program_over(&mut self, lead: OpId) {
         let first = self.state.ops[lead].ppn;
         self.program_done(lead);
+        let mut dead = Dead::new();
         let mut part = lead;
         while !part.is_none() {
             let op = &self.state.ops[part];
             let (ppn, following) = (Ppn(first.0 + u32::from(op.slot)), op.chain);
-            if let Some(committed) = self.commit(part, ppn) {
-                self.invalidate(&committed.dead);
+            if let Some(committed) = self.commit(part, ppn, &mut dead) {
+                self.invalidate(&dead);
                 if committed.is_newest {
                     self.note_map_change(committed.lpn);
                 }

@@ -89,16 +89,23 @@ impl Map {
     }
 
     /// Where the wanted sectors lie; those that were never written are left out.
-    #[inline]
+    #[inline(always)]
     pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Places) {
         out.clear();
-        match self {
-            Map::Page(m) => {
-                let ppn = m.lookup(lpn);
-                if !ppn.is_none() && !wanted.is_empty() {
-                    out.push(Located { ppn, mask: wanted });
-                }
+        if let Map::Page(m) = self {
+            let ppn = m.lookup(lpn);
+            if !ppn.is_none() && !wanted.is_empty() {
+                out.push(Located { ppn, mask: wanted });
             }
+        } else {
+            self.resolve_sectors(lpn, wanted, out);
+        }
+    }
+
+    #[inline(never)]
+    fn resolve_sectors(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Places) {
+        match self {
+            Map::Page(_) => {}
             Map::Sector(m) => m.resolve(lpn, wanted, out),
             Map::Overlay(m) => m.resolve(lpn, wanted, out),
         }

@@ -54,14 +54,21 @@ impl State {
     /// Whether a plane of a region is down to the hard reserve, so that collection goes first.
     #[inline]
     pub(crate) fn is_at_hard_reserve(&self, region: RegionId, plane: PlaneId) -> bool {
-        let reserve = self.hard_reserve(region);
-        match self.regions[region.index()].region.trigger {
-            Trigger::Never | Trigger::LastBlock => false,
-            Trigger::FreeBlocks(_) => self.free_blocks(region, plane) <= reserve,
+        let r = &self.regions[region.index()];
+        if matches!(r.region.trigger, Trigger::Never | Trigger::LastBlock) {
+            return false;
+        }
+        let (pool, local) = (&self.pools[r.region.pool.0 as usize], (plane.0 - r.first_plane) as usize);
+        let at = &r.planes[local];
+        let free = (pool.free[local].len() as u32).min(r.quota.saturating_sub(at.owned));
+        let total = r.quota.min(pool.blocks_per_plane);
+        let reserve = self.gc.hard_reserve.min(total / 2).max(pool.reserve);
+        match r.region.trigger {
             Trigger::FreeSlots(_) => {
-                let slots = self.regions[region.index()].slots_per_block as u64;
-                self.free_slots(region, plane) <= reserve as u64 * slots
+                let slots = r.slots_per_block as u64;
+                at.open_slots + free as u64 * slots <= reserve as u64 * slots
             }
+            _ => free <= reserve,
         }
     }
 

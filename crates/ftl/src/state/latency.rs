@@ -140,21 +140,21 @@ impl LatencyBreakdown {
     pub const NONE: LatencyBreakdown =
         LatencyBreakdown { queued: SimTime::NEVER, parts: LatencyParts([0; LatencyPart::COUNT]) };
 
-    /// The parts of a request that this piece ends now. A piece that was queued before the request
+    /// Set the parts of a request that this piece ends now. A piece that was queued before the request
     /// came is another's, whose end it waited for.
     #[inline(always)]
-    pub(crate) fn parts_of(
+    pub(crate) fn split(
         &self,
+        parts: &mut LatencyParts,
         op: HostOp,
         arrival: SimTime,
         admitted: SimTime,
         now: SimTime,
-    ) -> LatencyParts {
+    ) {
         let own = op != HostOp::Flush && admitted <= self.queued && self.queued <= now;
-        let (mut parts, launched) =
-            if own { (self.parts, self.queued) } else { (LatencyBreakdown::NONE.parts, now) };
+        *parts = if own { self.parts } else { LatencyBreakdown::NONE.parts };
+        let launched = if own { self.queued } else { now };
         parts[LatencyPart::Admission] = admitted.since(arrival).0;
         parts[LatencyPart::Staging] = launched.since(admitted).0;
-        parts
     }
 }

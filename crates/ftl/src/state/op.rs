@@ -113,46 +113,53 @@ pub enum Reason {
     Refresh,
 }
 
-/// What a queue has to know of an operation, so that it looks nothing up.
+/// What a queue has to know of an operation, so that it looks nothing up: four numbers, since it is copied on each step of
+/// the operation's way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct QueueEntry {
+    /// Its turn: the rank in the top byte, and arrival below.
+    pub key: u64,
     /// The operation.
     pub op: OpId,
     /// The plane that works on it.
     pub plane: PlaneId,
-    /// Its turn: the rank in the top byte, and arrival below.
-    pub key: u64,
-    /// Its class.
-    pub class: Class,
-    /// What the die does.
-    pub kind: OpKind,
-    /// Why it is done.
-    pub cause: Cause,
-    /// Whether a host request may be as late as it.
-    pub serves_host: bool,
-    /// Whether it is done because the drive had nothing else to do.
-    pub is_idle_work: bool,
-    /// Of a program, whether it may be brought in while another is under way in its plane: not a copy, which itself reads,
-    /// nor where bits are added to wordlines that the array has yet to program.
-    pub may_be_cached: bool,
-    /// Whether it is a read that goes on with what its plane's register holds.
-    pub goes_on: bool,
+    /// Kind, cause, class and the bits below.
+    traits: u32,
 }
+
+const CAUSE: u32 = 2;
+const CLASS: u32 = 5;
+const SERVES_HOST: u32 = 8;
+const IDLE: u32 = 9;
+const CACHED: u32 = 10;
+const GOES_ON: u32 = 11;
 
 impl QueueEntry {
     /// That of no operation.
-    pub const NONE: QueueEntry = QueueEntry {
-        op: OpId::NONE,
-        plane: PlaneId(0),
-        key: u64::MAX,
-        class: Class::Background,
-        kind: OpKind::Read,
-        cause: Cause::Host,
-        serves_host: false,
-        is_idle_work: false,
-        may_be_cached: false,
-        goes_on: false,
-    };
+    pub const NONE: QueueEntry = QueueEntry { key: u64::MAX, op: OpId::NONE, plane: PlaneId(0), traits: 0 };
+
+    /// That of an operation in a plane, of this kind and for this cause.
+    #[inline(always)]
+    pub const fn new(op: OpId, plane: PlaneId, key: u64, kind: OpKind, cause: Cause) -> QueueEntry {
+        QueueEntry { key, op, plane, traits: kind as u32 | (cause as u32) << CAUSE }
+    }
+
+    /// The same of a program that may be brought in while another is under way in its plane.
+    pub const fn cached(self) -> QueueEntry {
+        QueueEntry { traits: self.traits | 1 << CACHED, ..self }
+    }
+
+    /// That of an operation, by its number.
+    #[inline(always)]
+    pub(crate) fn of(id: OpId, op: &Op, has_windows: bool) -> QueueEntry {
+        let entry = QueueEntry::new(id, op.plane, op.key, op.kind, op.cause);
+        let traits = (op.class as u32) << CLASS
+            | u32::from(op.owner.is_host()) << SERVES_HOST
+            | u32::from(op.idle) << IDLE
+            | u32::from(!op.copies && !has_windows) << CACHED
+            | u32::from(op.to_bring.is_some()) << GOES_ON;
+        QueueEntry { traits: entry.traits | traits, ..entry }
+    }
 
     /// Whether it is that of no operation.
     #[inline(always)]
@@ -166,10 +173,67 @@ impl QueueEntry {
         (self.key >> 56) as usize
     }
 
+    /// What the die does.
+    #[inline(always)]
+    pub const fn kind(&self) -> OpKind {
+        const KINDS: [OpKind; 4] = [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Erase];
+        KINDS[(self.traits & 3) as usize]
+    }
+
+    /// Whether it is a read.
+    #[inline(always)]
+    pub const fn is_read(&self) -> bool {
+        self.traits & 3 == OpKind::Read as u32
+    }
+
     /// Whether it is a program.
     #[inline(always)]
     pub const fn is_program(&self) -> bool {
-        matches!(self.kind, OpKind::Program)
+        self.traits & 3 == OpKind::Program as u32
+    }
+
+    /// Why it is done.
+    #[inline(always)]
+    pub const fn cause(&self) -> Cause {
+        use Cause::*;
+        const CAUSES: [Cause; 8] = [Host, Gc, Migrate, Pad, Metadata, Rmw, Rmw, Rmw];
+        CAUSES[(self.traits >> CAUSE & 7) as usize]
+    }
+
+    /// Its class.
+    pub const fn class(&self) -> Class {
+        use Class::*;
+        const CLASSES: [Class; 8] =
+            [Held, Read, Urgent, Write, Background, Background, Background, Background];
+        CLASSES[(self.traits >> CLASS & 7) as usize]
+    }
+
+    #[inline(always)]
+    const fn has(&self, bit: u32) -> bool {
+        self.traits >> bit & 1 != 0
+    }
+
+    /// Whether a host request may be as late as it.
+    #[inline(always)]
+    pub const fn serves_host(&self) -> bool {
+        self.has(SERVES_HOST)
+    }
+
+    /// Whether it is done because the drive had nothing else to do.
+    #[inline(always)]
+    pub const fn is_idle_work(&self) -> bool {
+        self.has(IDLE)
+    }
+
+    /// Of a program, whether it may be brought in while another is under way in its plane: not a copy, which itself reads,
+    /// nor where bits are added to wordlines that the array has yet to program.
+    pub const fn may_be_cached(&self) -> bool {
+        self.has(CACHED)
+    }
+
+    /// Whether it is a read that goes on with what its plane's register holds.
+    pub const fn goes_on(&self) -> bool {
+        self.has(GOES_ON)
     }
 }
 
@@ -343,7 +407,7 @@ impl Ops {
 
     /// Give an operation its turn among those of its class.
     #[inline]
-    pub fn stamp(&mut self, id: OpId) {
+    pub fn stamp(&mut self, id: OpId) -> &Op {
         self.sequence += 1;
         let op = &mut self.ops[id.index()];
         let rank = match (self.order, op.class) {
@@ -354,6 +418,7 @@ impl Ops {
             (ServiceOrder::Shares, class) => 1 + op.share_of(class) as u64,
         };
         op.key = rank << 56 | self.sequence;
+        op
     }
 
     /// The operations that have not ended.
@@ -403,5 +468,44 @@ impl std::ops::IndexMut<OpId> for Ops {
     #[inline(always)]
     fn index_mut(&mut self, id: OpId) -> &mut Op {
         &mut self.ops[id.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entry_tells_of_an_operation_what_the_operation_does() {
+        for kind in OpKind::ALL {
+            for cause in Cause::ALL {
+                for class in [Class::Held, Class::Read, Class::Urgent, Class::Write, Class::Background] {
+                    let mut op = Op::new(kind, PlaneId(3), cause, class);
+                    (op.key, op.idle, op.to_bring) = (5 << 56 | 9, true, Some(1));
+                    let entry = QueueEntry::of(OpId(7), &op, false);
+                    assert_eq!((entry.kind(), entry.cause(), entry.class()), (kind, cause, class));
+                    assert_eq!((entry.op, entry.plane, entry.rank()), (OpId(7), PlaneId(3), 5));
+                    assert_eq!(
+                        (entry.is_read(), entry.is_program()),
+                        (kind == OpKind::Read, kind == OpKind::Program)
+                    );
+                    assert!(
+                        entry.is_idle_work()
+                            && entry.goes_on()
+                            && entry.may_be_cached()
+                            && !entry.serves_host()
+                    );
+                    let op = Op { owner: Owner::Answered, idle: false, to_bring: None, copies: true, ..op };
+                    let entry = QueueEntry::of(OpId(7), &op, false);
+                    assert!(
+                        !entry.is_idle_work()
+                            && !entry.goes_on()
+                            && !entry.may_be_cached()
+                            && entry.serves_host()
+                    );
+                    assert_eq!((entry.kind(), entry.cause(), entry.class()), (kind, cause, class));
+                }
+            }
+        }
     }
 }

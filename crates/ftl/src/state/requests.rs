@@ -168,11 +168,14 @@ impl Requests {
         self.waiters.iter().filter(move |(op, _)| *op == program).map(|(_, request)| *request)
     }
 
+    /// Whether any waits for a program beside its owner.
+    #[inline(always)]
+    pub fn has_waiting(&self) -> bool {
+        !self.waiters.is_empty()
+    }
+
     /// Those that wait for a program wait no more.
     pub fn take_waiting_for(&mut self, program: OpId) -> Vec<RequestId> {
-        if self.waiters.is_empty() {
-            return vec![];
-        }
         let gone = self.waiting_for(program).collect();
         self.waiters.retain(|(op, _)| *op != program);
         gone
@@ -184,14 +187,15 @@ impl Requests {
         self.flushes.iter().any(|flush| flush.version > version)
     }
 
-    /// A program of the host has ended, of a write of this version: the flushes that waited for it alone.
-    #[inline]
-    pub fn settle(&mut self, version: u64) -> Vec<RequestId> {
+    /// A program of the host has ended. Returns whether flushes wait, which [`Self::settle_flushes`] is to tell.
+    #[inline(always)]
+    pub fn settle(&mut self) -> bool {
         self.unsettled -= 1;
-        if self.flushes.is_empty() { vec![] } else { self.settle_flushes(version) }
+        !self.flushes.is_empty()
     }
 
-    fn settle_flushes(&mut self, version: u64) -> Vec<RequestId> {
+    /// One has ended of a write of this version: the flushes that waited for it alone.
+    pub fn settle_flushes(&mut self, version: u64) -> Vec<RequestId> {
         let mut ended: Vec<RequestId> = vec![];
         self.flushes.retain_mut(|f| {
             f.remaining -= (version < f.version) as u64;
@@ -292,9 +296,10 @@ mod tests {
         requests.found_version(10);
         requests.flush(flush, 2);
         assert!(requests.is_flushed_since(9) && !requests.is_flushed_since(10));
-        assert!(requests.settle(9).is_empty());
-        assert!(requests.settle(11).is_empty(), "written after the flush");
-        assert_eq!(requests.settle(3), [flush]);
+        assert!(requests.settle() && requests.settle_flushes(9).is_empty());
+        assert!(requests.settle() && requests.settle_flushes(11).is_empty(), "written after the flush");
+        assert!(requests.settle());
+        assert_eq!(requests.settle_flushes(3), [flush]);
         assert!(requests.flushes.is_empty() && requests.unsettled() == 0);
     }
 

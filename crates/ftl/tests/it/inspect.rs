@@ -67,7 +67,7 @@ fn an_operation_says_what_it_is_about() {
     let read = b.queued(OpKind::Read, Cause::Gc).unwrap();
     let collecting = b.ftl.collecting_of(read).unwrap();
     assert_eq!((collecting.block, collecting.reason), (BlockId(0), Reason::Idleness));
-    assert!(b.ftl.entry_of(read).is_idle_work && b.ftl.idle_jobs(DieId(0)) == 1);
+    assert!(b.ftl.entry_of(read).is_idle_work() && b.ftl.idle_jobs(DieId(0)) == 1);
     assert_eq!((b.ftl.slots_of(read), b.ftl.region_of(read), b.ftl.transfer_sectors(read)), (1, A, 4));
     assert_eq!(b.ftl.source_of(read), None);
     b.perform(read);

@@ -185,7 +185,7 @@ fn two_programs_are_alike_if_they_are_on_like_pages() {
         assert!(b.begin(one) && b.begin(other));
         assert_ne!(b.ftl.op(one).plane, b.ftl.op(other).plane);
         assert_eq!(b.ftl.are_alike(one, other), alike);
-        assert!(b.ftl.entry_of(one).may_be_cached);
+        assert!(b.ftl.entry_of(one).may_be_cached());
         b.verify();
     }
 }

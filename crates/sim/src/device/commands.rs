@@ -60,7 +60,7 @@ impl<P: Probe> Device<P> {
             self.planes[plane].registers.note_again(time.again);
             end = end.max(self.clock.now() + time.all);
         }
-        end + self.arrays.further(place.medium as usize, lead.kind, further)
+        end + self.arrays.further(place.medium as usize, lead.kind(), further)
     }
 
     /// Time of the command of a program that has been bound and goes to its plane: that of a further plane where a like
@@ -114,7 +114,7 @@ impl<P: Probe> Device<P> {
     /// An array is through with all that it did together. It stays taken until the last has had its effect.
     pub(crate) fn end_together(&mut self, array: usize, lead: User) {
         if self.arrays.goes_with(lead.op).is_some() {
-            let kind = self.planes[lead.plane as usize].registers.current().held.kind as usize;
+            let kind = self.planes[lead.plane as usize].registers.current().held.kind() as usize;
             self.metrics.multiplane.commands[kind] += 1;
             self.metrics.multiplane.operations[kind] += self.arrays.together(lead).count() as u64;
         }
@@ -153,7 +153,7 @@ impl<P: Probe> Device<P> {
         let Place { array, die, .. } = self.planes[entry.plane.index()].place;
         let Some(at) = self.arrays.user(array as usize) else { return };
         if entry.rank() == Class::Read as usize && !self.ftl.is_held(die) {
-            let kind = self.planes[at.plane as usize].registers.register(at.op).held.kind;
+            let kind = self.planes[at.plane as usize].registers.register(at.op).held.kind();
             if let Some((event, end)) = self.arrays.stop(array as usize, kind, self.clock.now()) {
                 self.clock.set(event, end);
             }
@@ -163,7 +163,7 @@ impl<P: Probe> Device<P> {
     /// An array has stopped, and set aside what it was at. To those who wait, that ends here, and what is left is queued
     /// anew.
     pub(crate) fn suspend(&mut self, lead: User) {
-        let kind = self.planes[lead.plane as usize].registers.register(lead.op).held.kind;
+        let kind = self.planes[lead.plane as usize].registers.register(lead.op).held.kind();
         self.metrics.suspensions[kind as usize] += 1;
         for user in self.command(lead) {
             self.leave_plane(user);
@@ -175,13 +175,13 @@ impl<P: Probe> Device<P> {
     /// An operation that is suspended gives its plane free.
     fn leave_plane(&mut self, User { op, plane }: User) {
         let plane = plane as usize;
-        let QueueEntry { is_idle_work, serves_host, .. } = self.planes[plane].registers.current().held;
-        if is_idle_work {
+        let entry = self.planes[plane].registers.current().held;
+        if entry.is_idle_work() {
             self.charge_idle_work(op, plane);
         }
         let registers = &mut self.planes[plane].registers;
         let (held, busy) = registers.suspend(self.clock.now());
-        if serves_host {
+        if entry.serves_host() {
             let resumed = self.queue_delays.is_continued(op);
             let work = if resumed { Work::Rest } else { Work::Program };
             let breakdown = self.queue_delays.breakdown(op, &held, busy, self.clock.now(), work);

@@ -48,14 +48,13 @@ impl<P: Probe> Device<P> {
         );
         let span = (request.arrival, self.clock.now());
         let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, parts);
-        let parts = *parts;
         if fresh || number & 1023 == 0 {
             self.sample();
         }
         if self.metrics.checkpoint_is_due() {
             self.metrics.checkpoint(self.clock.now(), &self.ftl);
         }
-        let data = self.ftl.release(id);
+        let (data, parts) = (self.ftl.release(id), self.ftl.pending(id).parts);
         let completion = Completion { number, request, at: self.clock.now(), outcome, parts, data };
         if P::WATCHES {
             self.probe.completion(&completion);
@@ -163,11 +162,11 @@ impl<P: Probe> Device<P> {
             let (current, cached) = (registers.current(), registers.cached());
             let waits_for_array = !current.held.is_none() && self.arrays.wanted(other) != NOTHING;
             for (held, waits) in [(current, waits_for_array), (cached, cached.waits)] {
-                if waits && held.held.serves_host {
+                if waits && held.held.serves_host() {
                     self.queue_delays.behind_idle(held.held.op, from, Some(held.turned), self.clock.now());
                 }
             }
-            for waiting in queue.iter().filter(|waiting| waiting.serves_host) {
+            for waiting in queue.iter().filter(|waiting| waiting.serves_host()) {
                 self.queue_delays.behind_idle(waiting.op, from, None, self.clock.now());
             }
         }

@@ -34,8 +34,8 @@ impl<P: Probe> Driver for Device<P> {
         if P::WATCHES {
             watch::queued(&mut self.probe, &self.ftl, entry.op, self.clock.now());
         }
-        if entry.serves_host {
-            let busy = self.busy_until_now(entry.plane.index(), entry.kind);
+        if entry.serves_host() {
+            let busy = self.busy_until_now(entry.plane.index(), entry.kind());
             self.queue_delays.queue(entry.op, self.clock.now(), busy);
         }
         self.change_plane(entry);
@@ -43,15 +43,7 @@ impl<P: Probe> Driver for Device<P> {
 
     #[inline(always)]
     fn change_plane(&mut self, entry: QueueEntry) {
-        if self.begins_at_once(entry) {
-            return self.serve();
-        }
-        let plane = entry.plane.index();
-        self.planes[plane].queue.push(entry);
-        self.has_more(plane);
-        if self.arrays.suspends() {
-            self.interrupt(entry);
-        }
+        self.come(entry);
     }
 
     fn enqueue_first(&mut self, entry: QueueEntry) {

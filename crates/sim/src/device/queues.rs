@@ -5,38 +5,42 @@ use crate::device::Device;
 use crate::error::DeviceError;
 use crate::probe::Probe;
 use crate::state::agenda::Ask;
-use crate::state::plane::{Place, Want};
+use crate::state::plane::{Place, Plane, Want};
 use wordline_ftl::drive;
 use wordline_ftl::{BusyTime, Class, OpKind, QueueEntry};
 
 impl<P: Probe> Device<P> {
     /// An operation comes to a plane. With nothing else to do there, and its array or bus free, it begins, as it would by way
-    /// of the queue. Returns whether it does.
+    /// of the queue.
     #[inline(always)]
-    pub(crate) fn begins_at_once(&mut self, entry: QueueEntry) -> bool {
-        let p = &self.planes[entry.plane.index()];
-        if !p.is_free() || self.arrays.goes_by_commands() || self.ftl.is_held(p.place.die) {
-            return false;
-        }
-        let (array, channel) = (p.place.array as usize, p.place.channel as usize);
-        if entry.is_program() {
-            let begins = self.buses.is_idle(channel);
-            if begins {
-                self.begin_program(entry);
+    pub(crate) fn come(&mut self, entry: QueueEntry) {
+        let plane = entry.plane.index();
+        let p = &mut self.planes[plane];
+        let Place { array, channel, die, .. } = p.place;
+        let (array, channel) = (array as usize, channel as usize);
+        if p.is_free() && !self.arrays.goes_by_commands() && !self.ftl.is_held(die) {
+            if !entry.is_program() && self.arrays.is_idle(array) {
+                self.begin_at_once_on_array(array, entry);
+                return self.serve();
             }
-            return begins;
+            if entry.is_program() && self.buses.is_idle(channel) {
+                self.begin_program(entry);
+                return self.serve();
+            }
         }
-        let begins = self.arrays.is_idle(array);
-        if begins {
-            self.occupy(entry);
-            self.begin_on_array(array, entry);
+        p.queue.push(entry);
+        if self.arrays.is_multiplane() {
+            self.agenda.ask_later(plane as u32);
+        } else if p.registers.may_begin() {
+            self.serve_plane(plane);
         }
-        begins
+        if self.arrays.suspends() {
+            self.interrupt(entry);
+        }
     }
 
     /// More stands in the queue of a plane: it offers what is first, or with multi-plane commands does so when all
     /// have been queued.
-    #[inline(always)]
     pub(crate) fn has_more(&mut self, plane: usize) {
         if self.arrays.is_multiplane() {
             self.agenda.ask_later(plane as u32);
@@ -59,7 +63,11 @@ impl<P: Probe> Device<P> {
     /// The operation that a plane would begin next, if it has a register for it.
     #[inline(always)]
     pub(crate) fn first(&self, plane: usize) -> Option<QueueEntry> {
-        let p = &self.planes[plane];
+        self.first_in(&self.planes[plane])
+    }
+
+    #[inline(always)]
+    fn first_in(&self, p: &Plane) -> Option<QueueEntry> {
         let mut queued = p.queue.queued();
         if self.ftl.is_held(p.place.die) {
             queued &= 1 << Class::Held as u8;
@@ -125,8 +133,9 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(crate) fn offer(&mut self, plane: usize) {
         self.withdraw(plane);
-        let Some(first) = self.first(plane) else { return };
-        let Place { array, channel, .. } = self.planes[plane].place;
+        let p = &self.planes[plane];
+        let Some(first) = self.first_in(p) else { return };
+        let Place { array, channel, .. } = p.place;
         let (array, channel) = (array as usize, channel as usize);
         if first.is_program() {
             if self.buses.is_idle(channel) {
@@ -138,8 +147,7 @@ impl<P: Probe> Device<P> {
             }
         } else if self.arrays.is_idle(array) {
             self.planes[plane].queue.pop(first.rank());
-            self.occupy(first);
-            self.begin_on_array(array, first);
+            self.begin_at_once_on_array(array, first);
         } else {
             self.want(first);
             self.agenda.ask_if(self.arrays.is_due(array), Ask::Array(array as u32));

@@ -6,16 +6,43 @@ use crate::probe::Probe;
 use crate::state::agenda::Ask;
 use crate::state::array::Ended;
 use crate::state::plane::{Place, Want};
-use crate::state::queue_delay::Work;
-use crate::state::registers::Next;
+use crate::state::queue_delay::{QueueDelays, Work};
+use crate::state::registers::{Next, RegisterUse};
 use crate::state::resources::User;
 use wordline_ftl::drive;
-use wordline_ftl::{Binding, LatencyBreakdown, OpId, OpKind, QueueEntry};
-use wordline_units::SimDuration;
+use wordline_ftl::{ArrayTime, Binding, BusyTime, Ftl, OpId, QueueEntry};
+use wordline_units::{SimDuration, SimTime};
 
 /// An operation as what has a resource.
 fn user(entry: &QueueEntry) -> User {
     User { op: entry.op, plane: entry.plane.0 }
+}
+
+/// Tell the layer what an operation of the host has been through that is over now, given how long its plane had been busy
+/// when it began.
+#[inline(always)]
+fn break_down(
+    ftl: &mut Ftl,
+    delays: &mut QueueDelays,
+    suspends: bool,
+    held: &RegisterUse,
+    busy: BusyTime,
+    now: SimTime,
+) {
+    let id = held.held.op;
+    let idle_delay = delays.idle(id);
+    if idle_delay > SimDuration::ZERO
+        && let Some(request) = ftl.request_of(id)
+    {
+        request.behind_idle = request.behind_idle.max(idle_delay);
+    }
+    let work = if held.held.is_program() { Work::Program } else { Work::Read };
+    let told = ftl.breakdown_mut();
+    if suspends {
+        *told = delays.breakdown_of_all(id, held, busy, now, work);
+    } else {
+        delays.break_down(id, held, busy, now, work, told);
+    }
 }
 
 impl<P: Probe> Device<P> {
@@ -74,7 +101,7 @@ impl<P: Probe> Device<P> {
         while let Some((plane, key)) = self.arrays.next(array, self.fair.as_deref()) {
             if self.planes[plane].wants == Want::Array {
                 let Some(first) = self.take(plane, key) else { continue };
-                self.occupy(first);
+                return self.begin_at_once_on_array(array, first);
             }
             return self.begin_on_array(array, self.planes[plane].registers.current().held);
         }
@@ -84,7 +111,7 @@ impl<P: Probe> Device<P> {
         while let Some((plane, key)) = self.buses.next(channel, self.fair.as_deref()) {
             let p = &self.planes[plane];
             if p.wants != Want::Bus {
-                return self.begin_on_bus(channel, p.registers.at_bus(), 0);
+                return self.begin_on_bus(p.place, p.registers.at_bus(), 0);
             }
             if let Some(first) = self.take(plane, key) {
                 return self.begin_program(first);
@@ -94,24 +121,38 @@ impl<P: Probe> Device<P> {
 
     /// An operation has the plane from now on.
     #[inline(always)]
-    pub(crate) fn occupy(&mut self, entry: QueueEntry) {
+    pub(crate) fn occupy(&mut self, entry: QueueEntry) -> Place {
         let p = &mut self.planes[entry.plane.index()];
-        if p.registers.is_one() {
-            p.registers.occupy(entry, self.clock.now());
-        } else {
-            p.registers.take_register(entry, self.clock.now());
-        }
+        p.registers.give(entry, self.clock.now());
         if P::WATCHES {
             watch::begin(&mut self.probe, &self.ftl, entry.op, p.place, self.geometry.sector);
         }
+        p.place
+    }
+
+    /// An operation has the plane from now on, and its array.
+    #[inline(always)]
+    pub(crate) fn begin_at_once_on_array(&mut self, array: usize, entry: QueueEntry) {
+        let p = &mut self.planes[entry.plane.index()];
+        p.registers.give(entry, self.clock.now());
+        if P::WATCHES {
+            watch::begin(&mut self.probe, &self.ftl, entry.op, p.place, self.geometry.sector);
+        }
+        let time = self.arrays.time_in(p.place.die, self.ftl.begin_on_array(entry.op));
+        p.registers.note_again(time.again);
+        self.have_array(array, entry, time);
     }
 
     #[inline(always)]
     pub(crate) fn begin_on_array(&mut self, array: usize, entry: QueueEntry) {
-        let time = self.ftl.begin_on_array(entry.op);
         let p = &mut self.planes[entry.plane.index()];
-        let time = self.arrays.time_in(p.place.die, time);
+        let time = self.arrays.time_in(p.place.die, self.ftl.begin_on_array(entry.op));
         p.registers.note_again(time.again);
+        self.have_array(array, entry, time);
+    }
+
+    #[inline(always)]
+    fn have_array(&mut self, array: usize, entry: QueueEntry, time: ArrayTime) {
         let mut end = self.clock.now() + time.all;
         if self.arrays.is_multiplane() {
             end = self.join(array, entry, end);
@@ -143,12 +184,12 @@ impl<P: Probe> Device<P> {
     pub(crate) fn begin_program(&mut self, entry: QueueEntry) {
         let plane = entry.plane.index();
         let binding = drive::bind(self, entry.op);
-        let Place { array, channel, .. } = self.planes[plane].place;
         if binding == Binding::Bound {
             let command = self.command_of_program(entry);
-            self.occupy(entry);
-            return self.begin_on_bus(channel as usize, entry, command);
+            let place = self.occupy(entry);
+            return self.begin_on_bus(place, entry, command);
         }
+        let Place { array, channel, .. } = self.planes[plane].place;
         self.post(plane);
         self.agenda.ask(Ask::Bus(channel));
         // While the plane has another program to try, it has not yet said what it wants of its array.
@@ -158,8 +199,8 @@ impl<P: Probe> Device<P> {
     }
 
     #[inline(always)]
-    fn begin_on_bus(&mut self, channel: usize, entry: QueueEntry, command: u64) {
-        let place = self.planes[entry.plane.index()].place;
+    fn begin_on_bus(&mut self, place: Place, entry: QueueEntry, command: u64) {
+        let channel = place.channel as usize;
         let sectors = self.ftl.transfer_sectors(entry.op);
         let takes = self.buses.time(place.medium as usize, sectors as usize, command);
         let end = self.clock.now() + takes;
@@ -194,7 +235,7 @@ impl<P: Probe> Device<P> {
     pub(crate) fn array_is_through(&mut self, User { op, plane }: User) {
         let p = &mut self.planes[plane as usize];
         let entry = p.registers.current().held;
-        if entry.kind != OpKind::Read {
+        if !entry.is_read() {
             return self.end(op, plane as usize);
         }
         p.registers.note_sensed(self.ftl.op(op).repeated() == 0, self.clock.now());
@@ -202,9 +243,9 @@ impl<P: Probe> Device<P> {
             self.bring_out(plane as usize);
             return self.serve();
         }
-        let channel = p.place.channel as usize;
+        let (place, channel) = (p.place, p.place.channel as usize);
         if self.buses.is_idle(channel) {
-            self.begin_on_bus(channel, entry, 0);
+            self.begin_on_bus(place, entry, 0);
         } else {
             self.buses.want(channel, plane as usize, entry.key);
             self.serve_bus(channel);
@@ -217,7 +258,7 @@ impl<P: Probe> Device<P> {
         let plane = plane as usize;
         let registers = &mut self.planes[plane].registers;
         let entry = registers.register(op).held;
-        let is_read = entry.kind == OpKind::Read;
+        let is_read = entry.is_read();
         if is_read && !self.ftl.repeat(op) {
             self.end(op, plane);
         } else if registers.has_cached(op) {
@@ -253,50 +294,36 @@ impl<P: Probe> Device<P> {
             watch::ready(&mut self.probe, &self.ftl, id, self.clock.now());
         }
         let entry = self.planes[plane].registers.register(id).held;
-        debug_assert!(entry.op == id && entry.serves_host == self.ftl.serves_host(id));
-        let breakdown = entry.serves_host.then(|| self.breakdown(id, plane, entry.is_program()));
-        if entry.is_idle_work && !entry.serves_host {
+        debug_assert!(entry.op == id && entry.serves_host() == self.ftl.serves_host(id));
+        if entry.is_idle_work() && !entry.serves_host() {
             self.count_idle_work(id, plane);
         }
-        let registers = &mut self.planes[plane].registers;
-        if registers.is_one() {
-            registers.leave(self.clock.now());
-        } else {
-            registers.leave_register(id, self.clock.now());
+        let p = &mut self.planes[plane];
+        if entry.serves_host() {
+            let held = p.registers.register(id);
+            let (busy, now) = (p.registers.busy_before(id), self.clock.now());
+            break_down(&mut self.ftl, &mut self.queue_delays, self.arrays.suspends(), held, busy, now);
         }
-        let (number, before) = (self.ftl.op(id).number(), self.ftl.completed().len());
-        let next = drive::end(self, id, self.planes[plane].place.die, breakdown.as_ref());
-        if P::WATCHES {
+        let (is_one, die) = (p.registers.is_one(), p.place.die);
+        if is_one {
+            p.registers.leave(self.clock.now());
+        } else {
+            p.registers.leave_register(id, self.clock.now());
+        }
+        let watched = P::WATCHES.then(|| (self.ftl.op(id).number(), self.ftl.completed().len()));
+        let next = drive::end(self, id, die);
+        if let Some((number, before)) = watched {
             watch::decided(&mut self.probe, &self.ftl, number, before, self.clock.now());
         }
         match next {
             Some(next) => self.continue_with(next),
-            None if self.planes[plane].registers.is_one() => self.offer(plane),
+            None if is_one => self.offer(plane),
             None => self.go_on_in(plane),
         }
         self.serve();
         if self.arrays.suspends() {
             self.go_on_with_rest(self.planes[plane].place.array as usize);
             self.serve();
-        }
-    }
-
-    /// What an operation of the host has been through that is over now.
-    #[inline(always)]
-    fn breakdown(&mut self, id: OpId, plane: usize, is_program: bool) -> LatencyBreakdown {
-        let idle_delay = self.queue_delays.idle(id);
-        if idle_delay > SimDuration::ZERO
-            && let Some(request) = self.ftl.request_of(id)
-        {
-            request.behind_idle = request.behind_idle.max(idle_delay);
-        }
-        let work = if is_program { Work::Program } else { Work::Read };
-        let registers = &self.planes[plane].registers;
-        let (held, busy) = (registers.register(id), registers.busy_before(id));
-        if self.arrays.suspends() {
-            self.queue_delays.breakdown_of_all(id, held, busy, self.clock.now(), work)
-        } else {
-            self.queue_delays.breakdown(id, held, busy, self.clock.now(), work)
         }
     }
 

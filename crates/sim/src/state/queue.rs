@@ -114,10 +114,11 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wordline_ftl::OpId;
+    use wordline_ftl::{Cause, OpId, OpKind};
+    use wordline_units::PlaneId;
 
     fn entry(rank: u64, id: u32) -> QueueEntry {
-        QueueEntry { op: OpId(id), key: rank << 56 | u64::from(id), ..QueueEntry::NONE }
+        QueueEntry::new(OpId(id), PlaneId(0), rank << 56 | u64::from(id), OpKind::Read, Cause::Host)
     }
 
     /// Take all, by rank.

@@ -143,6 +143,16 @@ impl Registers {
         if by_cache { self.cache_register.cached.held } else { self.current.held }
     }
 
+    /// An operation has the one register from now on, or of two the one that it needs first.
+    #[inline(always)]
+    pub fn give(&mut self, entry: QueueEntry, now: SimTime) {
+        if self.is_one() {
+            self.occupy(entry, now);
+        } else {
+            self.take_register(entry, now);
+        }
+    }
+
     /// An operation has the one register from now on.
     #[inline(always)]
     pub fn occupy(&mut self, entry: QueueEntry, now: SimTime) {
@@ -184,7 +194,7 @@ impl Registers {
     /// The operation that has the one register has ended.
     #[inline(always)]
     pub fn leave(&mut self, now: SimTime) {
-        self.busy.add(self.current.held.cause, now.since(self.current.began).0);
+        self.busy.add(self.current.held.cause(), now.since(self.current.began).0);
         self.current.held.op = OpId::NONE;
     }
 
@@ -192,7 +202,7 @@ impl Registers {
     /// had been busy without it.
     pub fn suspend(&mut self, now: SimTime) -> (RegisterUse, BusyTime) {
         let before = (std::mem::replace(&mut self.current, RegisterUse::NOTHING), self.busy);
-        self.busy.add(before.0.held.cause, now.since(before.0.began).0);
+        self.busy.add(before.0.held.cause(), now.since(before.0.began).0);
         before
     }
 
@@ -218,7 +228,7 @@ impl Registers {
     pub fn busy_until(&self, now: SimTime) -> BusyTime {
         let mut busy = self.busy;
         if !self.current.held.is_none() {
-            busy.add(self.current.held.cause, now.since(self.current.began).0);
+            busy.add(self.current.held.cause(), now.since(self.current.began).0);
         }
         busy
     }
@@ -230,7 +240,7 @@ impl Registers {
 
     /// Whether a program comes in by the cache register.
     fn is_cached(&self, entry: &QueueEntry) -> bool {
-        self.cache.programs() && !entry.is_none() && entry.is_program() && entry.may_be_cached
+        self.cache.programs() && !entry.is_none() && entry.is_program() && entry.may_be_cached()
     }
 
     /// Whether one of two is free for an operation.
@@ -248,8 +258,8 @@ impl Registers {
     /// An operation takes the register that it needs first: what goes on with a page that was read, and a
     /// program that may, the cache register.
     pub fn take_register(&mut self, entry: QueueEntry, now: SimTime) {
-        let busy_before = self.busy_for(entry.kind, now);
-        let by_cache = (entry.goes_on && self.cache.reads()) || self.is_cached(&entry);
+        let busy_before = self.busy_for(entry.kind(), now);
+        let by_cache = (entry.goes_on() && self.cache.reads()) || self.is_cached(&entry);
         let held = RegisterUse { held: entry, began: now, busy_before, ..RegisterUse::NOTHING };
         *(if by_cache { &mut self.cache_register.cached } else { &mut self.current }) = held;
     }
@@ -307,10 +317,10 @@ impl Registers {
         let passed = now.since(self.cache_register.counted).0;
         self.cache_register.counted = now;
         if !keeps_reads.is_none() {
-            self.busy.add(keeps_reads.cause, passed);
+            self.busy.add(keeps_reads.cause(), passed);
         }
         if !keeps_programs.is_none() {
-            self.cache_register.busy_for_programs.add(keeps_programs.cause, passed);
+            self.cache_register.busy_for_programs.add(keeps_programs.cause(), passed);
         }
     }
 }
@@ -319,6 +329,7 @@ impl Registers {
 mod tests {
     use super::*;
     use wordline_counters::Cause;
+    use wordline_units::PlaneId;
 
     const HOST: usize = 0;
     const GC: usize = 1;
@@ -327,7 +338,7 @@ mod tests {
     fn entry(id: u32) -> QueueEntry {
         let (kind, cause) =
             if id % 2 == 1 { (OpKind::Program, Cause::Gc) } else { (OpKind::Read, Cause::Host) };
-        QueueEntry { op: OpId(id), kind, cause, may_be_cached: true, ..QueueEntry::NONE }
+        QueueEntry::new(OpId(id), PlaneId(0), 0, kind, cause).cached()
     }
 
     /// That an operation takes a register at a time.
@@ -351,7 +362,8 @@ mod tests {
     #[test]
     fn suspended_operation_gives_the_register_free_and_its_time_so_far_counts() {
         let mut registers = Registers::new(CacheRegister::Off);
-        registers.occupy(QueueEntry { cause: Cause::Host, ..entry(1) }, SimTime(10));
+        let entry_of_host = QueueEntry::new(OpId(1), PlaneId(0), 0, OpKind::Program, Cause::Host);
+        registers.occupy(entry_of_host, SimTime(10));
         let (held, before) = registers.suspend(SimTime(14));
         assert_eq!((held.held.op, held.began, before), (OpId(1), SimTime(10), BusyTime::NOTHING));
         assert!(registers.may_begin());

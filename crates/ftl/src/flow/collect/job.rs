@@ -135,6 +135,7 @@ impl Ftl {
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn job_class(&self, region: RegionId, plane: PlaneId, job: &Job) -> Class {
         // Collection that begins while a die is held is what the holder waits for.
         if job.held || self.held_dies.is_held(self.state.geometry.die_of(plane)) {
@@ -148,7 +149,13 @@ impl Ftl {
 
     /// Read on, or finish, as far as a job can now.
     pub(crate) fn step_job(&mut self, region: RegionId, plane: PlaneId) {
-        let Some(mut job) = self.state.at(region, plane).job else { return };
+        if let Some(job) = self.state.at(region, plane).job {
+            self.advance_job(region, plane, job);
+        }
+    }
+
+    /// The same of a job as it stands there.
+    fn advance_job(&mut self, region: RegionId, plane: PlaneId, mut job: Job) {
         if job.given_up {
             return self.give_up_job(region, plane, job);
         }
@@ -275,22 +282,27 @@ impl Ftl {
 
     /// One page of a job is committed, or safe in a protected program buffer.
     pub(crate) fn job_page_over(&mut self, region: RegionId, plane: PlaneId, in_window: bool) {
-        if let Some(job) = &mut self.state.at_mut(region, plane).job {
+        self.go_on_after(region, plane, |job| {
             job.inflight -= 1;
             job.window -= in_window as u32;
-        }
-        self.go_on(region, plane);
+        });
     }
 
     /// A job has one page less under way: it goes on, or rests where idle time has begun it.
     pub(crate) fn go_on(&mut self, region: RegionId, plane: PlaneId) {
-        if let Some(job) = &mut self.state.at_mut(region, plane).job
-            && (job.idle && !job.held && job.inflight == 0 && !job.given_up)
-        {
+        self.go_on_after(region, plane, |_| ());
+    }
+
+    #[inline(always)]
+    fn go_on_after(&mut self, region: RegionId, plane: PlaneId, note: impl FnOnce(&mut Job)) {
+        let Some(job) = &mut self.state.at_mut(region, plane).job else { return };
+        note(job);
+        if job.idle && !job.held && job.inflight == 0 && !job.given_up {
             let granted = std::mem::replace(&mut job.granted, false);
             self.end_grant(plane, granted);
         } else {
-            self.step_job(region, plane);
+            let job = *job;
+            self.advance_job(region, plane, job);
         }
     }
 
@@ -333,6 +345,7 @@ impl Ftl {
         }
     }
 
+    #[inline]
     pub(crate) fn gc_class(&self, region: RegionId, plane: PlaneId) -> crate::state::op::Class {
         use crate::state::op::Class;
         match self.state.gc.class {

@@ -14,6 +14,7 @@ use wordline_units::{Ppn, SectorMask};
 impl Ftl {
     /// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a
     /// read is on its way.
+    #[inline]
     pub(crate) fn gather(&mut self, id: OpId, stage: u32, in_ram: SectorMask, gather: Gather) -> bool {
         if !self.state.map_kind().is_by_page() && gather != Gather::Fill {
             return false;
@@ -21,6 +22,9 @@ impl Ftl {
         let op = &mut self.state.ops[id];
         op.mask = op.mask.union(in_ram);
         let (lpn, mask) = (op.lpn, op.mask);
+        if SectorMask::first(self.state.geometry.sectors_per_unit).minus(mask).is_empty() {
+            return false;
+        }
         let fetches = self.fetch_missing(id, stage);
         if fetches && gather != Gather::Fill {
             let all = SectorMask::first(self.state.geometry.sectors_per_unit);

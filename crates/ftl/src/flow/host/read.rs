@@ -238,8 +238,8 @@ impl Ftl {
         self.begin_ending(id);
         self.part_done(request);
         self.end_ending();
-        for (seen, brought) in seen {
-            let m = self.scheme.read(&seen, &View::of(&self.state));
+        for &(ref seen, brought) in &seen {
+            let m = self.scheme.read(seen, &View::of(&self.state));
             if let (Some(m), false) = (m, self.has_failed("read")) {
                 self.move_on(m, seen.ppn, brought);
             }

@@ -96,23 +96,23 @@ impl Ftl {
     /// Place what a parcel has left: all of it, or of a part of a page as much as the scheme wants in one place.
     #[inline]
     pub(crate) fn place_parcel(&mut self, write: &mut HostWrite) -> Next {
-        let mut spans = std::mem::take(&mut write.spans);
-        let (next, left) = if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && spans.len() == 1 {
-            self.place_some(write, spans[0])
-        } else {
-            (self.place_whole(write, &spans), SectorMask::EMPTY)
-        };
-        if left.is_empty() {
-            spans.clear();
-        } else {
-            spans[0].mask = left;
+        if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && write.spans.len() == 1 {
+            let (next, left) = self.place_some(write, write.spans[0]);
+            if left.is_empty() {
+                write.spans.clear();
+            } else {
+                write.spans[0].mask = left;
+            }
+            return next;
         }
-        write.spans = spans;
+        let next = self.place_whole(write);
+        write.spans.clear();
         next
     }
 
     #[inline]
-    fn place_whole(&mut self, write: &HostWrite, spans: &[Span]) -> Next {
+    fn place_whole(&mut self, write: &HostWrite) -> Next {
+        let spans = write.spans.as_slice();
         let home = self.state.stripe.plane(spans[0].lpn);
         let parcel = Parcel { origin: Origin::Host(write.tag), spans, home };
         let placed = match self.placed_later() {

@@ -15,10 +15,9 @@ use wordline_units::Ppn;
 pub(crate) type Relocated = SmallVec<[(OpId, bool); 4]>;
 
 impl Ftl {
-    /// A page of a victim has been read: what of it still lives finds a new home. Returns its programs; nothing if the
-    /// collection does not go on.
-    pub(crate) fn relocate(&mut self, read: OpId, region: RegionId) -> Option<Relocated> {
-        let mut relocated = Relocated::new();
+    /// A page of a victim has been read: what of it still lives finds a new home, by these programs. Returns whether the
+    /// collection goes on.
+    pub(crate) fn relocate(&mut self, read: OpId, region: RegionId, relocated: &mut Relocated) -> bool {
         let op = &self.state.ops[read];
         let (first, plane, cause) = (op.ppn, op.plane, op.cause);
         self.state.ops.remove(read);
@@ -26,10 +25,11 @@ impl Ftl {
         let end = first.0 / units * units + units;
         let Some(job) = self.state.at(region, plane).job else {
             self.internal(format!("a page of plane {plane} was read for a collection that is over"));
-            return None;
+            return false;
         };
         let class = self.job_class(region, plane, &job);
         let mut spans = Spans::new();
+        let mut parts = 0;
         for from in first.0..end {
             let from = Ppn(from);
             self.state.map.live_in(from, &mut spans);
@@ -63,6 +63,7 @@ impl Ftl {
                     offset += span.mask.count() as u8;
                 }
                 let id = self.carry(op);
+                parts += 1;
                 if whole {
                     self.state.ops[id].offset = 0;
                     relocated.push((id, true));
@@ -78,15 +79,14 @@ impl Ftl {
             self.state.counters.count_collected(1, job.why == GcReason::Due);
         }
         if self.out.fault().is_some() {
-            return None;
+            return false;
         }
         // One page in flight has become as many programs as it had live slots, each of which ends
         // once for every part of its chain.
-        let parts: usize = relocated.iter().map(|(lead, _)| self.chain_of(*lead).count()).sum();
         if let Some(job) = &mut self.state.at_mut(region, plane).job {
-            job.inflight = job.inflight + parts as u32 - 1;
-            job.window = job.window + parts as u32 - 1;
+            job.inflight = job.inflight + parts - 1;
+            job.window = job.window + parts - 1;
         }
-        Some(relocated)
+        true
     }
 }

@@ -107,7 +107,7 @@ impl Ftl {
 
     /// Sectors that an operation moves over the bus: those wanted of a read, whole pages of a
     /// program, since the register must be filled.
-    #[inline]
+    #[inline(always)]
     pub fn transfer_sectors(&self, id: OpId) -> u32 {
         let op = &self.state.ops[id];
         match op.kind {

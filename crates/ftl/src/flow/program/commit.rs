@@ -16,8 +16,6 @@ use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn};
 /// What became of a unit that was programmed.
 pub(crate) struct Committed {
     pub lpn: Lpn,
-    /// What that left dead.
-    pub dead: Dead,
     /// Whether the map has changed.
     pub is_newest: bool,
     /// Who learns of it.
@@ -137,17 +135,17 @@ impl Ftl {
         }
     }
 
-    /// A unit has been programmed: it becomes the home of its sectors unless something newer has. Returns
-    /// nothing if the drive has stopped, with this program still on its way.
+    /// A unit has been programmed: it becomes the home of its sectors unless something newer has, and `dead` gets what
+    /// that left dead. Returns nothing if the drive has stopped, with this program still on its way.
     #[inline]
-    pub(crate) fn commit(&mut self, part: OpId, ppn: Ppn) -> Option<Committed> {
+    pub(crate) fn commit(&mut self, part: OpId, ppn: Ppn, dead: &mut Dead) -> Option<Committed> {
         let op = &self.state.ops[part];
         let (span, from, stage, version) = (op.span(), op.from, op.stage, op.version);
         let has_moved = op.owner == Owner::Nobody;
         if self.store.keeps_metadata() && !self.store_unit(part, span, version, ppn) {
             return None;
         }
-        let mut dead = Dead::new();
+        dead.clear();
         let keep = if from.is_none() {
             let staged = self.state.staging.get(stage);
             let keep = if has_moved {
@@ -160,12 +158,12 @@ impl Ftl {
                 keep
             };
             if !keep.is_empty() {
-                self.state.map.install(span, keep, ppn, &mut dead);
-                self.state.counters.premature_units += self.state.idle_gc_copies.premature(&dead);
+                self.state.map.install(span, keep, ppn, dead);
+                self.state.counters.premature_units += self.state.idle_gc_copies.premature(dead);
             }
             keep
         } else {
-            let keep = self.state.map.relocate(span, from, ppn, &mut dead);
+            let keep = self.state.map.relocate(span, from, ppn, dead);
             if !keep.is_empty() {
                 let op = &self.state.ops[part];
                 self.state.idle_gc_copies.copied(from, ppn, op.idle && op.cause == Cause::Gc);
@@ -188,7 +186,7 @@ impl Ftl {
         if !matches!(next, Next::Settled(_)) {
             self.state.ops.remove(part);
         }
-        Some(Committed { lpn: span.lpn, is_newest: !keep.is_empty(), dead, next })
+        Some(Committed { lpn: span.lpn, is_newest: !keep.is_empty(), next })
     }
 
     /// A block has been erased: its job is over, and it returns to its pool with those that are one with it.

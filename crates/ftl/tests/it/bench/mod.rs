@@ -249,7 +249,7 @@ impl Bench {
         self.let_pass(self.tick);
         self.under_way.retain(|under_way| *under_way != id);
         let die = self.drive.geometry.die_of(self.ftl.op(id).plane);
-        let next = drive::end(self, id, die, None);
+        let next = drive::end(self, id, die);
         self.under_way.extend(next.map(|next| next.op));
         drive::settle(self);
     }
