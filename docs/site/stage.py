@@ -21,7 +21,7 @@ FORGE = "https://github.com/wordline/wordline"
 #: Pages, and files that pages show or offer.
 PAGES = ("*.md", "docs/**/*.md", "devices/*.md", "lab/*.md", "lab/results/**/*.md")
 FILES = (
-    *("docs/**/*.svg", "docs/**/*.fio", "docs/crash/*", "docs/**/*.ipynb", "devices/*.toml"),
+    *("docs/**/*.svg", "docs/**/*.fio", "docs/crash/*.*", "docs/**/*.ipynb", "devices/*.toml"),
     *("lab/results/**/*.svg", "lab/results/**/*.csv", "lab/results/**/*.json"),
     *("lab/results/atlas/index.html", "lab/results/atlas/pieces/index.html"),
 )

@@ -197,9 +197,9 @@ WRONG = [
     ({"from_state": __file__}, "a run with save_state=", ""),
     ({"from_state": __file__, "initial": "fresh"}, "", ""),
     ({"save_state": "/nowhere/a.state"}, 'save_state="/nowhere/a.state": ', ""),
-    ({"save_state": "a.state", "replicas": 2}, "leave replicas= out", ""),
+    ({"save_state": "a.state", "replicas": 2}, "omit replicas=", ""),
     ({"traces": "/nowhere", "workload": "twin:hm_0"}, "traces= or WORDLINE_TRACES", ""),
-    ({"log": "log.csv", "replicas": 2}, "completions= and timeline= record one run", ""),
+    ({"log": "log.csv", "replicas": 2}, "completions= and timeline= record a single run", ""),
     ({"timeline": "t.json", "window": "1..2"}, 'window="1..2": ', ""),
     ({"timeline": "t.json", "around": 500}, "around=500: no such request in this run", ""),
 ]
@@ -327,7 +327,7 @@ def test_a_saved_drive_is_taken_up_and_one_of_another_scheme_is_refused(tmp_path
     assert wl.rerun(first).result_hash == first.result_hash
     both = wl.compare(schemes=["slc-cache"] * 2, from_state=state, **SMALL)
     assert [both[i].result_hash for i in range(2)] == [first.result_hash] * 2
-    with pytest.raises(wl.UserError, match="state of a drive under scheme slc-cache"):
+    with pytest.raises(wl.UserError, match="state was saved under scheme slc-cache"):
         wl.run(scheme="conventional", from_state=state, **SMALL)
     with pytest.raises(wl.UserError, match="one or the other"):
         wl.run(scheme="slc-cache", from_state=state, initial="fresh", **SMALL)
@@ -352,7 +352,7 @@ def test_a_run_after_another_begins_with_its_drive(tmp_path):
     assert later.do().result_hash == aged.result_hash
     assert aged.result_hash != wl.run(scheme="slc-cache", **SMALL).result_hash
     two = wl.Run(scheme="slc-cache", after=aging, from_state="aged.state", **SMALL)
-    with pytest.raises(wl.UserError, match="window and around exclude each other; use one of them"):
+    with pytest.raises(wl.UserError, match="after and from_state exclude each other"):
         two.do()
 
 
@@ -401,7 +401,7 @@ def test_lives_that_are_kept_come_to_the_same_and_go_on(tmp_path):
 
 
 def test_what_is_wrong_with_lifetimes_is_a_user_error():
-    with pytest.raises(wl.UserError, match="give a list"):
+    with pytest.raises(wl.UserError, match="pass a list"):
         wl.lifetime(schemes="raro", **LIVED)
     with pytest.raises(wl.UserError, match="acceleration=0"):
         wl.lifetime(schemes=["raro"], acceleration=0, **LIVED)

@@ -113,7 +113,7 @@ def test_rerun_gives_the_same_hash_or_says_that_it_does_not(wordline, small, tmp
     args = [*small, "--set", "gc.victim=fifo", "--seed", "5", "--initial", "fill:50%,valid=90%"]
     ok(wordline("run", *args, "--scheme", "slc-cache", "--json", "r.json"))
     done = ok(wordline("rerun", "r.json", "--json", "again.json"))
-    assert "the same result" in done.err
+    assert "identical result" in done.err
     first, again = (json.loads((tmp_path / n).read_text()) for n in ("r.json", "again.json"))
     assert first["result_hash"] == again["result_hash"]
     first["result_hash"] = "0" * 16
@@ -137,7 +137,7 @@ def test_rerun_takes_a_comparison(wordline, small):
         )
     )
     done = ok(wordline("rerun", "c.json"))
-    assert done.err.count("the same result") == 2
+    assert done.err.count("identical result") == 2
 
 
 def test_rerun_repeats_every_replica(wordline, small, tmp_path):
@@ -263,7 +263,7 @@ def traces():
         ),
         "backwards": (
             f"{line}{start + 100},h,0,Read,0,512,1\n{start - 9},h,0,Read,0,512,1\n".encode(),
-            [":3", "runs backwards", "backwards=clamp"],
+            [":3", "out of order", "backwards=clamp"],
         ),
         "overflow": (
             line.encode() + f"{start},h,0,Write,99999999999999999999999,512,1\n".encode(),

@@ -177,7 +177,7 @@ def test_pictures_have_the_figures_of_their_reports_and_return_their_axes():
     at = c.plot.latency("read")
     assert [line.get_label() for line in at.lines] == names
     assert at.get_xscale() == "log"
-    assert at.lines[0].get_ydata()[-1] == 100
+    assert at.lines[0].get_ydata()[-1] == 99.99
     over = c.plot.timeline("write_mb_per_s", ax=c[0].plot.timeline())
     assert len(over.lines) == 3
     assert over.get_ylabel() == "write, MB/s"
@@ -285,7 +285,7 @@ def test_requests_take_few_bytes_and_data_frames_take_them_as_columns():
         wl.UserError, match="is not a column of the requests\n  allowed: number, lba"
     ):
         report.requests_with("opp")
-    with pytest.raises(TypeError, match="does not change"):
+    with pytest.raises(TypeError, match="read-only"):
         rows["op"] = []
     pandas = pytest.importorskip("pandas", reason="needs pip install pandas")
     assert pandas.DataFrame(rows).shape == rows.to_frame("pandas").shape == (2000, 18)

@@ -85,7 +85,7 @@ def test_a_class_without_place_is_no_scheme():
             f"py:{schemes.__file__}#Nobody",
             "has no scheme 'Nobody'; say .* with one of .*SmallFirst",
         ),
-        ("py:#Gone", "was typed into an interpreter or a notebook"),
+        ("py:#Gone", "was defined in an interpreter, a notebook or a function"),
     ],
 )
 def test_a_spelling_that_leads_nowhere(spelling, message):
@@ -179,7 +179,7 @@ def test_a_report_of_a_class_is_done_again_on_the_command_line(tmp_path, capfd):
     report.write_text(wl.run(**RESTS, scheme=f"py:{file}#First").json)
     again = ["wordline", "rerun", str(report)]
     assert wl._wordline.main([*again, "--class", f"py:{file}#First"]) == 0
-    assert "the same result" in capfd.readouterr().err
+    assert "identical result" in capfd.readouterr().err
     assert wl._wordline.main(again) == 2
     assert "it is a Python class; pass it with --class py:FILE#CLASS" in capfd.readouterr().err
     with pytest.raises(

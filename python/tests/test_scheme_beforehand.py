@@ -167,7 +167,7 @@ def test_a_compiled_decision_that_goes_wrong_is_told():
 @pytest.mark.parametrize(
     ("decided", "message"),
     [
-        ([], "routes\\(\\) returned no dictionary"),
+        ([], "routes\\(\\) did not return a dictionary"),
         ({"hots": wl.to("dense")}, "allowed: host, sealed, collected, moved"),
         ({"host": "dense"}, "routes.. has an invalid rule"),
         ({"host": wl.to("sparse")}, "unknown region"),

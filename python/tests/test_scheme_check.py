@@ -71,7 +71,7 @@ def test_check_cuts_the_power_and_starts_the_scheme_anew():
         wl.check(Forgets, cases=0, power_cuts=20)
     if sys.version_info >= (3, 11):
         note = raised.value.__notes__[-1]
-        assert "drives with power cuts" in note
+        assert "drive with power cuts" in note
         seed = int(note.split("seed=")[1].split(",")[0])
         with pytest.raises(LookupError, match="of a start"):
             wl.check(Forgets, cases=0, power_cuts=1, seed=seed)

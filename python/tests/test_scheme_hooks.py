@@ -120,7 +120,7 @@ def test_every_hook_is_asked_and_answered():
         (
             "view",
             wl.UserError,
-            'no region "slcc"\n  allowed: slc, dense',
+            'unknown region "slcc"\n  allowed: slc, dense',
         ),
         ("plane", wl.UserError, "unknown plane 8\n  allowed: 0 to 7"),
         (
@@ -128,7 +128,7 @@ def test_every_hook_is_asked_and_answered():
             wl.UserError,
             "the view is valid only during the hook call; store values instead of the view",
         ),
-        ("region", wl.UserError, 'no region "nowhere"\n  allowed: slc, dense'),
+        ("region", wl.UserError, 'unknown region "nowhere"\n  allowed: slc, dense'),
         ("type", wl.UserError, "place.. returned 'slc'\n  allowed: what wordline.to"),
     ],
 )

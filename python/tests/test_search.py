@@ -137,7 +137,7 @@ def test_what_a_device_refuses_is_left_out_with_its_reason():
         ({"space": {"static_blocks": [1]}}, "no trial of slc-cache completed:"),
         ({"objectives": ["waf.totl"]}, "no workload has this figure"),
         ({"objectives": "waf.total"}, "give a list of figures"),
-        ({"objectives": ["waf.total", "+waf.total"]}, "is there twice"),
+        ({"objectives": ["waf.total", "+waf.total"]}, "appears twice"),
         ({"workloads": "twin:hm_0"}, "pass a list of at least one"),
         ({"workloads": ["twin:hm_9"]}, "unknown twin"),
         ({"trials": 0}, "trials=0"),
@@ -203,5 +203,5 @@ def test_a_judgement_that_cannot_be_says_why():
     assert judged("slc-cash")["verdict"] == "refused"
     with pytest.raises(wl.UserError, match="an interval needs"):
         judged("slc-cache", seeds=1)
-    with pytest.raises(wl.UserError, match="give a list"):
+    with pytest.raises(wl.UserError, match="pass a list"):
         judged("slc-cache", workloads="twin:hm_0")

@@ -175,8 +175,8 @@ def test_all_compatible_is_a_row_for_every_scheme():
         (["--set", "gc.victim"], "expected KEY=A,B,..., as in"),
         (["--set", "gc.victim=greedy,"], "a value of gc.victim is empty"),
         (["--set", 'x=["a,b'], "is not closed"),
-        (["--set", "gc.victim=greedy", "--set", "gc.victim=fifo"], "there already"),
-        (["--set", "gc.victim=greedy,greedy"], "is there twice"),
+        (["--set", "gc.victim=greedy", "--set", "gc.victim=fifo"], "already set"),
+        (["--set", "gc.victim=greedy,greedy"], "appears twice"),
         (["--set", "gc.victim=luck"], "luck"),
         (["--set", "gc.nothing=1"], "nothing"),
         (["--frontier", "waf.total"], "needs two figures"),
@@ -374,6 +374,6 @@ def test_differences_are_paired_by_seed_as_those_of_a_comparison(tmp_path):
         swept.differences(over="gc.victim")
     with pytest.raises(
         wl.UserError,
-        match="baseline='x' is not a scheme: pass a spelling, or a class or instance of Scheme",
+        match="baseline='x' is no scheme",
     ):
         swept.differences(baseline="x")

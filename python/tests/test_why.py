@@ -305,4 +305,4 @@ def test_a_page_or_a_folder_stands_for_the_report_beside_it(wordline, small, tmp
         assert done.code == 2
         assert f"no report.json or comparison.json found {place}" in done.err
     (tmp_path / "two" / "report.json").write_text((tmp_path / "one/report.json").read_text())
-    assert "are both beside this page" in wordline("why", "two/report.html").err
+    assert "contains 2 runs" in wordline("why", "two/report.html").err

@@ -62,7 +62,7 @@ pub fn run_recorded(
     let begin = Instant::now();
     if setup.spec.replicas > 1 {
         let files = Opt::Log.name() + ", " + Opt::Completions.name() + " and " + Opt::Timeline.name();
-        return Err((files + " record a single run; omit " + Opt::Replicas.name() + " out").into());
+        return Err((files + " record a single run; omit " + Opt::Replicas.name()).into());
     }
     let spelling = setup.spelling(scheme)?;
     let save_to = SaveTo::asked(&setup.spec)?;

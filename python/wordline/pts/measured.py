@@ -25,24 +25,12 @@ def size_name(size: int) -> str:
 
 @dataclass(frozen=True)
 class Load:
-    """Requests of one kind, in a closed loop.
+    """Requests of one kind, in a closed loop."""
 
-    Attributes
-    ----------
-    read
-        Share of reads, 0 to 1.
-    size
-        Of a request, in bytes.
-    depth
-        Requests outstanding.
-    sequential
-        One address after the other, else each equally likely.
-    """
-
-    read: float
-    size: int
-    depth: int = 32
-    sequential: bool = False
+    read: float  #: Share of reads, 0 to 1.
+    size: int  #: Of a request, in bytes.
+    depth: int = 32  #: Requests outstanding.
+    sequential: bool = False  #: One address after the other, else each equally likely.
 
     @property
     def mix(self) -> str:
@@ -63,68 +51,44 @@ class Load:
 
 @dataclass(frozen=True)
 class Cell:
-    """A measurement.
+    """A measurement."""
 
-    Attributes
-    ----------
-    stage, round
-        The part of the test, and the round or place in it, from 1.
-    load
-        As `Load.name` has it.
-    mix, size, depth
-        Of `Load`; the size in bytes.
-    start_s, seconds
-        When it began in simulated time, and how long it was.
-    requests
-        That ended in it.
-    iops, mb_per_s
-        Of reads and writes together; MB are of 10^6 bytes.
-    mean_us, p99_us, p999_us, p9999_us, max_us
-        Latencies: of writes, or of reads where there are no writes.
-    drive_writes
-        What the host had written at its end, over the drive's capacity, preconditioning left out.
-    waf
-        Bytes programmed over bytes written by the host; None without writes.
-    """
-
+    #: The part of the test, and the round or place in it, from 1.
     stage: str
     round: int
-    load: str
+    load: str  #: As `Load.name` has it.
+    #: Of `Load`; the size in bytes.
     mix: str
     size: int
     depth: int
+    #: When it began in simulated time, and how long it was.
     start_s: float
     seconds: float
-    requests: int
+    requests: int  #: That ended in it.
+    #: Of reads and writes together; MB are of 10^6 bytes.
     iops: float
     mb_per_s: float
+    #: Latencies: of writes, or of reads where there are no writes.
     mean_us: float | None
     p99_us: float | None
     p999_us: float | None
     p9999_us: float | None
     max_us: float | None
+    #: What the host had written at its end, over the drive's capacity, preconditioning left out.
     drive_writes: float
-    waf: float | None
+    waf: float | None  #: Bytes programmed over bytes written by the host; None without writes.
 
 
 @dataclass(frozen=True)
 class Steady:
-    """What the rule says of the last rounds.
+    """What the rule says of the last rounds."""
 
-    Attributes
-    ----------
-    figure
-        What is judged.
-    first, last
-        The rounds that it is judged by, from 1.
-    mean, range, slope
-        Of them: mean, range and rise or fall of their least-squares line, the last two as shares of
-        the mean.
-    """
-
-    figure: str
+    figure: str  #: What is judged.
+    #: The rounds that it is judged by, from 1.
     first: int
     last: int
+    #: Of them: mean, range and rise or fall of their least-squares line, the last two as shares of
+    #: the mean.
     mean: float
     range: float
     slope: float
@@ -171,24 +135,16 @@ def judge(figure: str, values: Sequence[float]) -> Steady | None:
 
 @dataclass(frozen=True)
 class Result:
-    """A test that was run.
+    """A test that was run."""
 
-    Attributes
-    ----------
-    test, device, scheme, seed, cell_s
-        What was run; ``cell_s`` in seconds of simulated time.
-    cells
-        Every measurement, in order.
-    steady
-        What the steady-state rule says of each part of the test that has one, by its name.
-    """
-
+    #: What was run; ``cell_s`` in seconds of simulated time.
     test: str
     device: str
     scheme: str
     seed: int
     cell_s: float
-    cells: Sequence[Cell]
+    cells: Sequence[Cell]  #: Every measurement, in order.
+    #: What the steady-state rule says of each part of the test that has one, by its name.
     steady: Mapping[str, Steady]
 
     @property
@@ -210,27 +166,16 @@ class Result:
 
 @dataclass
 class Bench:
-    """A drive under test: purged, driven load after load without a pause, and measured.
+    """A drive under test: purged, driven load after load without a pause, and measured."""
 
-    Attributes
-    ----------
-    device, scheme, set, seed
-        As for `wordline.run`.
-    cell_s
-        Length of a measurement, in seconds of simulated time.
-    rounds
-        The most rounds to wait for steady state.
-    told
-        Called with a line of text after each round.
-    """
-
+    #: As for `wordline.run`.
     device: str
     scheme: str
     set: Mapping[str, object]
     seed: int
-    cell_s: float
-    rounds: int
-    told: Callable[[str], None]
+    cell_s: float  #: Length of a measurement, in seconds of simulated time.
+    rounds: int  #: The most rounds to wait for steady state.
+    told: Callable[[str], None]  #: Called with a line of text after each round.
     cells: list[Cell] = field(default_factory=list)
     steady: dict[str, Steady] = field(default_factory=dict)
 

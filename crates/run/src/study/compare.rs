@@ -70,7 +70,7 @@ pub fn compare(
         }
         if setup.spec.replicas > 1 {
             let what = format!("{} replicas would write one state each; omit ", setup.spec.replicas);
-            return refuse(Message::from(what) + Opt::Replicas.name() + " out");
+            return refuse(Message::from(what) + Opt::Replicas.name());
         }
     }
     for scheme in schemes {

@@ -276,7 +276,7 @@ mod tests {
             ("fio version 2 iolog\n/dev/a erase 1 2", "is not read, write"),
             ("fio version 2 iolog\n/dev/a write x 2", "offset"),
             ("fio version 2 iolog\n/dev/a wait 999999999999999999 0", "584 years"),
-            ("fio version 3 iolog\n1 /dev/a wait 5 0", "no wait"),
+            ("fio version 3 iolog\n1 /dev/a wait 5 0", "does not support wait"),
             ("fio version 3 iolog\nx /dev/a read 5 9", "time"),
         ] {
             let e = requests(log).remove(0).unwrap_err();
