@@ -329,7 +329,7 @@ def test_a_saved_drive_is_taken_up_and_one_of_another_scheme_is_refused(tmp_path
     assert [both[i].result_hash for i in range(2)] == [first.result_hash] * 2
     with pytest.raises(wl.UserError, match="state was saved under scheme slc-cache"):
         wl.run(scheme="conventional", from_state=state, **SMALL)
-    with pytest.raises(wl.UserError, match="one or the other"):
+    with pytest.raises(wl.UserError, match="use one of the two"):
         wl.run(scheme="slc-cache", from_state=state, initial="fresh", **SMALL)
 
 

@@ -436,6 +436,6 @@ def test_lives_on_this_machine_are_kept_and_come_to_what_the_native_command_does
     )
     assert "--out" in wordline(*life, "--on", "2").err
     assert (
-        "begins with a new drive"
+        "starts with a new drive"
         in wordline(*life, "--on", "2", "--out", "x", "--from-state", "a.state").err
     )

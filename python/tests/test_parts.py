@@ -114,7 +114,10 @@ class Numbers(wl.Scheme):
         assert g.units_per_page(0) == 1
         assert g.most_slots > 5
         for wrong, allowed in (
-            (lambda: g.die_of(g.planes), f"no plane {g.planes}\n  allowed: 0 to {g.planes - 1}"),
+            (
+                lambda: g.die_of(g.planes),
+                f"unknown plane {g.planes}\n  allowed: 0 to {g.planes - 1}",
+            ),
             (lambda: g.ppn(g.blocks, 0), f"no block {g.blocks}"),
             (lambda: g.ppn(0, g.most_slots), "no slot"),
             (lambda: g.channel_of(g.dies), "no die"),
@@ -198,7 +201,7 @@ def wrong(**attributes):
         ({"map": "block"}, 'map="block" is not known\n  allowed: page, sector, extent'),
         ({"map": wl.Overlay(["slcc"], 9)}, 'unknown region "slcc"\n  allowed: slc, dense'),
         ({"merges": "last"}, 'merges="last" is not known\n  allowed: first, same-key, fewest'),
-        ({"second_home": ("dense", 1)}, 'allowed: .*region'),
+        ({"second_home": ("dense", 1)}, "allowed: .*region"),
         ({"enabled_hooks": ["tock"]}, 'enabled_hooks has "tock"\n  allowed: admit, read, collect'),
         ({"moved_in": "wrapped"}, 'moved_in="wrapped" is not known\n  allowed: packed, alone'),
         (

@@ -117,9 +117,7 @@ def test_a_real_log_of_every_scheme_has_no_violation(scheme, program, tmp_path):
     if program == "one shot":
         changes = {ONE_SHOT: "true", "medium.flash.tlc.program": "90us"}
         if scheme in BY_PAGE:
-            with pytest.raises(
-                wl.Refused, match=r"in one operation|one-shot programs"
-            ):
+            with pytest.raises(wl.Refused, match=r"in one operation|one-shot programs"):
                 recorded(tmp_path, scheme, **changes)
             return
     log, report = recorded(tmp_path, scheme, **changes)

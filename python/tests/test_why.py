@@ -258,9 +258,9 @@ def test_the_slowest_are_summed_up_beside_all(wordline, tmp_path):
     assert "  cause: " in done.out
     # The answer is at most ten lines, and the tables are there for whoever asks.
     assert len(done.out.splitlines()) <= 10
-    assert "by the parts of the latency" not in done.out
+    assert "waiting for migration  " not in done.out
     asked = wordline("why", "out", "--slowest", "1%", "--shares")
-    assert "by the parts of the latency" in asked.out
+    assert "waiting for migration  " in asked.out
     assert "request " not in done.out
 
 

@@ -179,7 +179,7 @@ fn a_layout_that_does_not_fit_its_drive_is_refused_with_its_reason() {
         (
             one(),
             &[("wear.enforce", "true"), ("medium.flash.slc.endurance", "0")],
-            "region D holds SLC pages, whose endurance is not known",
+            "region D uses SLC mode without an endurance",
         ),
     ];
     for (plan, keys, why) in table {
