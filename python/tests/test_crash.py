@@ -110,4 +110,4 @@ def test_wrong_usage_ends_with_2(binary, tmp_path):
     assert "--check" in said("--run", "true {uri}")
     assert "unknown placeholder {disk}" in said("--run", "true {uri}", "--check", "cat {disk}")
     assert "the client wrote nothing" in said("--run", "true {uri}", "--check", "cat {image}")
-    assert "not a log of" in said("--log", "/dev/null", "--check", "cat {image}")
+    assert "not a log of writes" in said("--log", "/dev/null", "--check", "cat {image}")

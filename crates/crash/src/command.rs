@@ -33,7 +33,7 @@ impl Template {
                 places.push(name.to_string());
             } else if is_name {
                 let allowed: Vec<String> = knows.iter().map(|name| format!("{{{name}}}")).collect();
-                let what = format!("{option} {text:?}: unknown placeholder {{{name}}}");
+                let what = format!("{option}: unknown placeholder {{{name}}} in {text:?}");
                 return Err(CrashError::Input(format!("{what}\n  allowed: {}", allowed.join(", "))));
             }
             rest = if is_name { after } else { behind };
@@ -145,7 +145,8 @@ mod tests {
             Template::new("--check", text, &["image", "acked"], &["image"]).unwrap_err().to_string()
         };
         assert!(
-            said("./verify {imgae}").contains("unknown placeholder {imgae}\n  allowed: {image}, {acked}")
+            said("./verify {imgae}")
+                .contains("unknown placeholder {imgae} in \"./verify {imgae}\"\n  allowed: {image}, {acked}")
         );
         assert!(said("./verify").contains("allowed: {image} in it"));
     }

@@ -112,7 +112,7 @@ impl Log {
         from.read_to_end(&mut bytes)?;
         let wrong = |at: usize, what: &str| LogError::Wrong(format!("byte {at}: {what}"));
         if !Log::is_one(&bytes) {
-            return Err(wrong(0, "not a log of `wordline crash`"));
+            return Err(wrong(0, "not a log of writes"));
         }
         let number = |at: usize| {
             let taken: Option<[u8; 8]> = bytes.get(at..at + 8).and_then(|b| b.try_into().ok());

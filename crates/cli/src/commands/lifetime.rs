@@ -65,7 +65,7 @@ pub(crate) fn is_of_a_life(what: &What) -> Result<(), Failure> {
     let wrong = if what.twin_sensitivity {
         "--twin-sensitivity compares runs; leave it out".to_string()
     } else if let Some(file) = &what.from_state {
-        format!("{file}: a lifetime run starts with a new drive; omit --from-state")
+        format!("{file}: a lifetime run starts with a new drive and takes no saved state")
     } else {
         return Ok(());
     };
