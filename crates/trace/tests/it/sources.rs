@@ -351,7 +351,7 @@ fn each_mistake_in_the_naming_of_columns_is_answered_with_what_is_allowed() {
         ),
         (
             "csv:time=Init Time (s),offset=Min Offset:hex,size=Size (KiB),op=Kind,decimal=comma,thousands=point,ignore=Done",
-            &["the op \"Barrier\" has no meaning"],
+            &["the op \"Barrier\" is unknown"],
         ),
     ] {
         says(&fault(&with_format(&path, spelling)), words);

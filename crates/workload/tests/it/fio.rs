@@ -331,7 +331,7 @@ fn every_problem_of_a_job_file_is_said_at_once_with_its_line() {
             .unwrap_err();
     for said in [
         ":2: bs: \"0\" is not a request size",
-        ":3: sync_file_range cannot be honoured",
+        ":3: sync_file_range is not supported",
         "ignore=sync_file_range",
         "did you mean \"iodepth\"?",
         ":5: rw: \"randred\" is not an I/O type; did you mean \"randread\"?",

@@ -181,7 +181,7 @@ const MISSING: [&str; 10] = [
     "no block device",
     "needs a zoned device, which is not modelled",
     "changes files and names without reads or writes",
-    "asks no drive for anything",
+    "without I/O",
     "needs raw flash without an FTL",
     "is not supported: a job works on the one drive",
     "accesses a network instead of a block device",
