@@ -341,7 +341,7 @@ fn every_problem_of_a_job_file_is_said_at_once_with_its_line() {
         assert!(e.contains(said), "{said:?} is missing in\n{e}");
     }
     let e = parsed("[a]\nsize=3g\n", "").unwrap_err();
-    assert!(e.contains("beyond the drive") && e.contains("size=2147483648"), "{e}");
+    assert!(e.contains("exceed the drive size") && e.contains("size=2147483648"), "{e}");
     let e = parsed("[a]\nsize=1m\n[b]\nsize=1m\n", ":section=c").unwrap_err();
     assert!(e.contains("unknown job \"c\"") && e.contains("a, b"), "{e}");
     assert!(parsed("[global]\nbs=4k\n", "").unwrap_err().contains("no job besides [global]"));

@@ -178,7 +178,7 @@ fn examples() -> Vec<Example> {
 
 /// What an engine or a key needs that a drive has not.
 const MISSING: [&str; 10] = [
-    "no block device",
+    "instead of a block device",
     "needs a zoned device, which is not modelled",
     "changes files and names without reads or writes",
     "without I/O",
