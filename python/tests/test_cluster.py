@@ -261,7 +261,7 @@ def test_a_script_without_a_main_guard_is_told_and_does_not_wait_for_itself(work
     script.write_text(MINE + begins)
     done = call(sys.executable, script, timeout=60)
     assert done.code == 0, done.err
-    assert "its top level begins runs on a cluster" in done.out
+    assert "being loaded, and its top level begins runs on a cluster" in done.out
     assert 'below `if __name__ == "__main__":`' in done.out
     guarded = "".join(f"    {line}\n" for line in begins.splitlines())
     script.write_text(f'{MINE}if __name__ == "__main__":\n{guarded}')

@@ -119,10 +119,10 @@ class Numbers(wl.Scheme):
                 f"unknown plane {g.planes}\n  allowed: 0 to {g.planes - 1}",
             ),
             (lambda: g.ppn(g.blocks, 0), f"unknown block {g.blocks}"),
-            (lambda: g.ppn(0, g.most_slots), "(no|unknown) slot"),
-            (lambda: g.channel_of(g.dies), "(no|unknown) die"),
-            (lambda: g.units_per_page(1), "(no|unknown) medium 1\n  allowed: 0 to 0"),
-            (lambda: g.block_of(2**32 - 1), "(no|unknown) (place|block|ppn)"),
+            (lambda: g.ppn(0, g.most_slots), "unknown slot"),
+            (lambda: g.channel_of(g.dies), "unknown die"),
+            (lambda: g.units_per_page(1), "unknown medium 1\n  allowed: 0 to 0"),
+            (lambda: g.block_of(2**32 - 1), "unknown place"),
         ):
             with pytest.raises(wl.UserError, match=allowed):
                 wrong()

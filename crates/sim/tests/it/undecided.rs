@@ -100,7 +100,11 @@ fn a_hook_that_cannot_decide_ends_the_run_with_its_words() {
             (scheme.as_str(), by, reason.as_str()),
             ("failing", hook, "invalid digit found in string")
         );
-        assert!(text.contains(&format!("{hook}() failed at t = ")), "{text}");
+        assert!(
+            text.contains(&format!("{hook}() failed at t = "))
+                && text.ends_with(": invalid digit found in string"),
+            "{text}"
+        );
         if ["admit", "place", "make_room", "split_write"].contains(&hook) {
             assert_eq!(programs, 2, "{hook}: what was asked of for the third time is not programmed");
         }
