@@ -201,7 +201,7 @@ def wrong(**attributes):
         ({"map": "block"}, 'map="block" is not known\n  allowed: page, sector, extent'),
         ({"map": wl.Overlay(["slcc"], 9)}, 'unknown region "slcc"\n  allowed: slc, dense'),
         ({"merges": "last"}, 'merges="last" is not known\n  allowed: first, same-key, fewest'),
-        ({"second_home": ("dense", 1)}, "allowed: .*region"),
+        ({"second_home": ("dense", 1)}, 'allowed: a region other than "dense"'),
         ({"enabled_hooks": ["tock"]}, 'enabled_hooks has "tock"\n  allowed: admit, read, collect'),
         ({"moved_in": "wrapped"}, 'moved_in="wrapped" is not known\n  allowed: packed, alone'),
         (
