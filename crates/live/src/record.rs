@@ -304,7 +304,7 @@ impl Drive {
                 let ids = self.zero(connection, offset..offset + length, verb == Verb::Trim, fua);
                 (now + WRITE, ids, done)
             }
-            Verb::Disconnect => (now, vec![], done),
+            Verb::Disconnect | Verb::Cache => (now, vec![], done),
         }
     }
 

@@ -81,6 +81,8 @@ pub(crate) struct SessionLog {
     file: BufWriter<File>,
     /// Why it is not written any more.
     broken: Option<io::Error>,
+    /// That has been told.
+    is_told: bool,
 }
 
 impl SessionLog {
@@ -111,7 +113,15 @@ impl SessionLog {
         let mut file = BufWriter::new(File::create(&path).map_err(wrong)?);
         let header = serde_json::to_string(&Header::of(run)).map_err(|e| wrong(e.into()))?;
         writeln!(file, "{header}").map_err(wrong)?;
-        Ok(SessionLog { folder: folder.to_path_buf(), file, broken: None })
+        Ok(SessionLog { folder: folder.to_path_buf(), file, broken: None, is_told: false })
+    }
+
+    /// Why it is not written any more, the first time that this is asked.
+    pub(crate) fn failure(&mut self) -> Option<String> {
+        let broken = self.broken.as_ref().filter(|_| !self.is_told)?;
+        self.is_told = true;
+        let path = self.folder.join(EVENTS);
+        Some(format!("{}: cannot be written: {broken}; this session cannot be replayed, the drive goes on", path.display()))
     }
 
     /// Write an event; the first failure is kept.

@@ -44,6 +44,12 @@ pub fn spec(scheme: &str, scale: &str) -> ServeSpec {
         data: None,
         always_sync: false,
         session: None,
+        recovery_scale: 1.0,
+        export: None,
+        size: None,
+        image: None,
+        memory: None,
+        activated: false,
     }
 }
 
