@@ -230,8 +230,8 @@ impl Server {
         if !whole.is_multiple_of(page) {
             let served = whole / page * page;
             log(&format!(
-                "{} under {scheme}: capacity.logical = {whole} bytes is no multiple of the mapping unit of {page} bytes; {served} \
-                 bytes are served",
+                "{} under {scheme}: capacity.logical = {whole} bytes is not a multiple of the mapping unit ({page} bytes); the drive \
+                 serves {served} bytes",
                 device.name
             ));
         }

@@ -356,7 +356,7 @@ impl Shared {
             None => {
                 let all: Vec<String> =
                     lock(&self.forks).iter().map(|fork| format!("end nbd={}", fork.at.spelled())).collect();
-                let all = if all.is_empty() { "none; there is no fork".to_string() } else { all.join("; ") };
+                let all = if all.is_empty() { "none; fork creates one".to_string() } else { all.join("; ") };
                 json!({ "error": format!("{}: no fork is served there\n  allowed: {all}", at.spelled()) })
             }
         }

@@ -505,9 +505,9 @@ fn is_fast(range: &std::ops::Range<u64>, solid: bool, units: Units) -> bool {
 
 /// What the log is told of a read of damaged data.
 fn damage_told(at: u64, found: Vec<String>) -> Vec<String> {
-    let mend = "reads of it fail with EIO until it is written again, or the folder restored from a copy";
+    let until = "reads of it fail with EIO until it is written again";
     if found.is_empty() {
-        return vec![format!("the data at byte {at} are damaged: {mend}")];
+        return vec![format!("the data at byte {at} are damaged: {until}")];
     }
-    found.into_iter().map(|place| format!("{place}: the data at byte {at} are damaged: {mend}")).collect()
+    found.into_iter().map(|place| format!("{place}: the data at byte {at} are damaged: {until}")).collect()
 }

@@ -47,6 +47,7 @@ impl Engine {
                 "slow_dies": self.drive.slow_dies().map(|(die, x)| json!({ "die": die.0, "factor": x })).collect::<Vec<_>>(),
             },
             "armed": self.armed_to_json(),
+            "held": self.held.len(),
             "recovers": self.power.recovery.is_some(),
             "cuts": self.power.cuts.iter().enumerate().map(|(at, cut)| self.cut_to_json(at, *cut)).collect::<Vec<_>>(),
             "last_cut": self.drive.volatile().last_cut(),

@@ -88,6 +88,11 @@ impl Served {
         serde_json::from_str(&text).unwrap()
     }
 
+    /// Why the service cannot go on.
+    pub fn failure(&self) -> Option<String> {
+        self.server.as_ref().and_then(Server::failure)
+    }
+
     pub fn stop(mut self) -> Given {
         self.server.take().unwrap().stop().unwrap_or_else(|e| panic!("{e}"))
     }
