@@ -25,7 +25,12 @@ static SIGNALS: OnceLock<Signals> = OnceLock::new();
 /// Listens to the signals from now on. Where they cannot be had they end the process as ever.
 pub(crate) fn listen() {
     let signals = SIGNALS.get_or_init(|| {
-        let signals = Signals { asked: Arc::default(), signal: Arc::default(), hurried: Arc::default(), hurries: Mutex::default() };
+        let signals = Signals {
+            asked: Arc::default(),
+            signal: Arc::default(),
+            hurried: Arc::default(),
+            hurries: Mutex::default(),
+        };
         for signal in [SIGINT, SIGTERM] {
             // In this order: the second signal finds the flag that the first has set.
             let ends =

@@ -80,12 +80,11 @@ fn obey(shared: &Shared, order: Order) -> Value {
         Order::Mark(text) => {
             shared.with_engine(|engine| json!({ "mark": text, "at_ns": engine.drive.now().0 }))
         }
-        Order::Cut(when, seed) => {
-            shared.with_engine(|engine| {
-                if let Some(why) = &engine.stopped {
-                    return json!({ "error": format!("the drive has stopped: {why}") });
-                }
-                match (engine.arm(when, seed), &engine.stopped) {
+        Order::Cut(when, seed) => shared.with_engine(|engine| {
+            if let Some(why) = &engine.stopped {
+                return json!({ "error": format!("the drive has stopped: {why}") });
+            }
+            match (engine.arm(when, seed), &engine.stopped) {
                 (Some(cut), _) => {
                     let mut told = cut.to_json();
                     if let Some(lost) = engine.drive.volatile().last_cut() {
@@ -95,9 +94,8 @@ fn obey(shared: &Shared, order: Order) -> Value {
                 }
                 (None, Some(why)) => json!({ "error": format!("the drive has stopped: {why}") }),
                 (None, None) => json!({ "armed": engine.armed_to_json() }),
-                }
-            })
-        }
+            }
+        }),
         Order::TimeScale(scale) => {
             shared.set_time_scale(scale);
             json!({ "time_scale": scale.factor() })
@@ -148,8 +146,9 @@ fn obey(shared: &Shared, order: Order) -> Value {
                 None => json!({ "error": engine.stopped }),
             }
         }),
-        Order::Armed => shared
-            .with_engine(|engine| json!({ "cuts": engine.armed_to_json(), "faults": engine.planted_to_json() })),
+        Order::Armed => shared.with_engine(
+            |engine| json!({ "cuts": engine.armed_to_json(), "faults": engine.planted_to_json() }),
+        ),
         Order::Disarm(number) => shared.with_engine(|engine| disarm(engine, number)),
         Order::Forks => shared.forks_to_json(),
         Order::End(at) => shared.end_fork(&at),

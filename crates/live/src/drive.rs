@@ -2,8 +2,9 @@
 
 use crate::data::damaged::Damaged;
 use crate::data::flash::Flash;
-use crate::data::folder::{Beside, Folder, NotWritten};
+use crate::data::folder::{Beside, Folder};
 use crate::data::found::{Found, Sizes};
+use crate::data::not_written::NotWritten;
 use crate::error::ServeError;
 use crate::session::{Event, SessionLog};
 use crate::volatile::Volatile;
@@ -142,7 +143,10 @@ impl Drive {
 
     /// Bytes of pages in RAM.
     pub(crate) fn bytes_in_ram(&self) -> u64 {
-        self.device.as_ref().and_then(|device| device.ftl.media().get::<Flash>().ok()).map_or(0, Flash::in_ram)
+        self.device
+            .as_ref()
+            .and_then(|device| device.ftl.media().get::<Flash>().ok())
+            .map_or(0, Flash::in_ram)
     }
 
     /// Why the session is not written any more, where that has come about since this was last asked.

@@ -19,7 +19,9 @@ pub(crate) fn load(drive: &mut Drive, path: &Path, size: u64) -> Result<(), Serv
     let mut file = File::open(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
     let length = file.metadata().map_err(|e| wrong(format!("cannot be read: {e}")))?.len();
     if length > size {
-        return Err(wrong(format!("{length} bytes are more than the drive serves\n  allowed: at most {size} bytes")));
+        return Err(wrong(format!(
+            "{length} bytes are more than the drive serves\n  allowed: at most {size} bytes"
+        )));
     }
     let sector = drive.setup().device.sector.0 as usize;
     let mut piece = vec![0; PIECE.next_multiple_of(sector)];
@@ -38,7 +40,8 @@ pub(crate) fn load(drive: &mut Drive, path: &Path, size: u64) -> Result<(), Serv
         }
         let end = read.next_multiple_of(sector);
         piece[read..end].fill(0);
-        write(drive, at, &piece[..end], sector).map_err(|what| wrong(format!("the drive cannot take it: {what}")))?;
+        write(drive, at, &piece[..end], sector)
+            .map_err(|what| wrong(format!("the drive cannot take it: {what}")))?;
         at += end as u64;
     }
     while drive.next(SimTime::NEVER).map_err(wrong)?.is_some() {}

@@ -30,8 +30,8 @@ mod host;
 mod image;
 #[cfg(test)]
 mod killed;
-mod orders;
 mod metrics;
+mod orders;
 mod outbox;
 mod pace;
 mod parts;

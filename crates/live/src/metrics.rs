@@ -16,7 +16,12 @@ const GAUGES: [(&str, &str, &str, &str); 12] = [
     ("wordline_mean_erases", "gauge", "Mean P/E cycles of a block.", "/drive/causes/mean_erases"),
     ("wordline_retired_blocks", "gauge", "Grown bad blocks.", "/drive/lost_blocks/retired"),
     ("wordline_memory_bytes", "gauge", "Page data in memory.", "/drive/memory/used"),
-    ("wordline_damaged_sectors", "gauge", "Sectors whose stored data are damaged.", "/drive/folder/damaged_sectors"),
+    (
+        "wordline_damaged_sectors",
+        "gauge",
+        "Sectors whose stored data are damaged.",
+        "/drive/folder/damaged_sectors",
+    ),
 ];
 
 /// The statistics as text.

@@ -101,7 +101,9 @@ const ARMED: &str = "armed; disarm [NUMBER]";
 
 /// All that is allowed.
 fn allowed() -> String {
-    format!("stats; metrics; {CUT}; {RESET}; {ARMED}; {SHOWN_MARK}; {INJECT}; {SET}; {SNAPSHOT}; {FORK}; {FORKS}")
+    format!(
+        "stats; metrics; {CUT}; {RESET}; {ARMED}; {SHOWN_MARK}; {INJECT}; {SET}; {SNAPSHOT}; {FORK}; {FORKS}"
+    )
 }
 
 /// Values behind words, each taken once.
@@ -180,7 +182,8 @@ impl FromStr for Order {
                 let mut values = Values::of(rest, FORKS)?;
                 let at: Option<String> = values.take("nbd", FORKS)?;
                 values.none_left(FORKS)?;
-                let at = at.ok_or_else(|| format!("{line:?}: needs the address of a fork\n  allowed: {FORKS}"))?;
+                let at =
+                    at.ok_or_else(|| format!("{line:?}: needs the address of a fork\n  allowed: {FORKS}"))?;
                 at.parse().map(Order::End)
             }
             ["reset", rest @ ..] => {
@@ -216,8 +219,7 @@ impl FromStr for Order {
             ["inject", "read-error", rest @ ..] => {
                 let mut values = Values::of(rest, INJECT)?;
                 let offset = values.bytes("offset", INJECT)?.unwrap_or(0);
-                let length =
-                    at_least_one(values.bytes("length", INJECT)?, "length", INJECT)?;
+                let length = at_least_one(values.bytes("length", INJECT)?, "length", INJECT)?;
                 let count = at_least_one(values.take("count", INJECT)?, "count", INJECT)?;
                 values.none_left(INJECT)?;
                 Ok(Order::ReadError { offset, length: length.unwrap_or(u64::MAX), count: count.unwrap_or(1) })

@@ -85,6 +85,11 @@ impl Rest {
 }
 
 impl Units {
+    /// Whether a range is whole pages.
+    pub(crate) fn are_whole(self, range: &Range<u64>) -> bool {
+        range.start.is_multiple_of(self.page) && range.end.is_multiple_of(self.page)
+    }
+
     /// The sectors that a range touches, in bytes.
     pub(crate) fn outward(self, range: &Range<u64>) -> Range<u64> {
         range.start / self.sector * self.sector..range.end.next_multiple_of(self.sector)

@@ -120,7 +120,8 @@ impl Places {
             let unix = UnixListener::from(fd.try_clone().map_err(wrong)?);
             match unix.local_addr() {
                 Ok(at) => {
-                    self.addresses.push(Address::Unix(at.as_pathname().unwrap_or(Path::new("")).to_path_buf()));
+                    self.addresses
+                        .push(Address::Unix(at.as_pathname().unwrap_or(Path::new("")).to_path_buf()));
                     self.listeners.push(Listener::Unix(unix));
                 }
                 Err(_) => {
@@ -236,14 +237,24 @@ impl Server {
             ));
         }
         let most = whole / page * page;
-        if let Some(size) = spec.size.filter(|size| *size > most || *size == 0 || !size.is_multiple_of(device.sector.0)) {
-            let allowed = format!("multiples of {} up to {most}; --set capacity.logical=SIZE makes a larger drive", device.sector.0);
-            return Err(ServeError::Input(format!("--size {size}: is not a size of this drive\n  allowed: {allowed}")));
+        if let Some(size) =
+            spec.size.filter(|size| *size > most || *size == 0 || !size.is_multiple_of(device.sector.0))
+        {
+            let allowed = format!(
+                "multiples of {} up to {most}; --set capacity.logical=SIZE makes a larger drive",
+                device.sector.0
+            );
+            return Err(ServeError::Input(format!(
+                "--size {size}: is not a size of this drive\n  allowed: {allowed}"
+            )));
         }
         if let Some(path) = &spec.image {
             if !is_new {
                 let what = "the folder has a drive, which has contents";
-                return Err(ServeError::Input(format!("--image {}: {what}\n  allowed: a new folder", path.display())));
+                return Err(ServeError::Input(format!(
+                    "--image {}: {what}\n  allowed: a new folder",
+                    path.display()
+                )));
             }
             image::load(&mut drive, path, spec.size.unwrap_or(most))?;
             if let Some(folder) = &mut folder {

@@ -126,7 +126,10 @@ impl SessionLog {
         let broken = self.broken.as_ref().filter(|_| !self.is_told)?;
         self.is_told = true;
         let path = self.folder.join(EVENTS);
-        Some(format!("{}: cannot be written: {broken}; this session cannot be replayed; the drive still serves", path.display()))
+        Some(format!(
+            "{}: cannot be written: {broken}; this session cannot be replayed; the drive still serves",
+            path.display()
+        ))
     }
 
     /// Write an event; the first failure is kept.

@@ -1,8 +1,8 @@
 //! What all threads of a server have in common, and how each of them works: lock, let time go on, take the answers, unlock,
 //! send them.
 
-use crate::client::Client;
 use crate::address::Address;
+use crate::client::Client;
 use crate::clock::TimeScale;
 use crate::drive::{Drive, Kept};
 use crate::engine::command::Delivery;
@@ -20,9 +20,9 @@ use crate::syncing::Syncing;
 use crate::watch::{Pacing, Watch};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How long clients are waited for at the end that do not take their answers, and how often is looked.
@@ -278,7 +278,9 @@ impl Shared {
     pub(crate) fn snapshot(&self, name: String) -> Value {
         let begun = Instant::now();
         if lock(&self.snapshots).contains_key(&name) {
-            let what = format!("{name}: a snapshot of this name exists\n  allowed: another name, or first drop {name}");
+            let what = format!(
+                "{name}: a snapshot of this name exists\n  allowed: another name, or first drop {name}"
+            );
             return json!({ "error": what });
         }
         match self.with_engine(|engine| engine.drive.keep()) {

@@ -2,7 +2,8 @@
 //! something. They are committed when they come here, and a thread of their own writes them through, as many at once as have
 //! come meanwhile, so that the drive goes on for everybody else.
 
-use crate::data::folder::{Log, NotWritten};
+use crate::data::folder::Log;
+use crate::data::not_written::NotWritten;
 use crate::engine::command::Delivery;
 use crate::lock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -62,12 +62,15 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
     // A socket of its own for a command that is told where it is.
     let private = args.run.as_ref().filter(|_| spec.addresses.is_empty() && !spec.activated);
     let private = private.map(|_| tempfile::tempdir()).transpose();
-    let private = private.map_err(|e| Failure::Output(format!("cannot create a folder for the socket: {e}")))?;
+    let private =
+        private.map_err(|e| Failure::Output(format!("cannot create a folder for the socket: {e}")))?;
     if let Some(folder) = &private {
         spec.addresses.push(Address::Unix(folder.path().join("nbd.sock")));
     }
     if args.exit_with_parent && !wordline_live::end_with_parent() {
-        return Err(Failure::Input("--exit-with-parent: the process that started the server has ended".to_string()));
+        return Err(Failure::Input(
+            "--exit-with-parent: the process that started the server has ended".to_string(),
+        ));
     }
     interrupt::be_patient();
     let server = Server::start(&spec, Arc::new(told))?;

@@ -49,7 +49,11 @@ impl Damaged {
 
     /// The first damaged one of some sectors.
     pub(crate) fn first(&self, sectors: Range<u64>) -> Option<u64> {
-        if self.sectors.is_empty() || sectors.is_empty() { None } else { self.sectors.range(sectors).next().copied() }
+        if self.sectors.is_empty() || sectors.is_empty() {
+            None
+        } else {
+            self.sectors.range(sectors).next().copied()
+        }
     }
 
     /// How many there are.

@@ -25,7 +25,13 @@ pub(crate) struct Flash {
 impl Flash {
     /// Media of a folder, over what was found beside its pages.
     pub(crate) fn of(metadata: Metadata, pages: Arc<Pages>) -> Flash {
-        Flash { bytes: Bytes::over(metadata), pages: Some(pages), changes: Some(Box::default()), damaged: vec![], in_ram: 0 }
+        Flash {
+            bytes: Bytes::over(metadata),
+            pages: Some(pages),
+            changes: Some(Box::default()),
+            damaged: vec![],
+            in_ram: 0,
+        }
     }
 
     /// Bytes of pages in RAM; those that a fork shares count for both.
@@ -104,7 +110,13 @@ impl Media for Flash {
             (Some(pages), Some(_)) => Some(Arc::new(pages.as_now()?)),
             (pages, _) => pages.clone(),
         };
-        Ok(Box::new(Flash { bytes: self.bytes.clone(), pages, changes: None, damaged: vec![], in_ram: self.in_ram }))
+        Ok(Box::new(Flash {
+            bytes: self.bytes.clone(),
+            pages,
+            changes: None,
+            damaged: vec![],
+            in_ram: self.in_ram,
+        }))
     }
     fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
         let part = self.bytes.spare_areas().page(ppn).len();

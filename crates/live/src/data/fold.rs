@@ -4,7 +4,9 @@
 use crate::data::changes::{LAST_PART, row_id};
 use crate::data::journal::{Journal, Segment};
 use crate::data::record::{Next, Part, Read, Record, next};
-use crate::data::sums::{AFTER_CUT, BLOCK, DAMAGED, PAGE, PROTECTED_TRIM, PROTECTED_WRITE, Sums, TRIM_PAGE, note, noted};
+use crate::data::sums::{
+    AFTER_CUT, BLOCK, DAMAGED, PAGE, PROTECTED_TRIM, PROTECTED_WRITE, Sums, TRIM_PAGE, note, noted,
+};
 use crate::lock;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::collections::VecDeque;
@@ -72,7 +74,9 @@ pub(crate) fn fold(
                 }
                 at = read.end;
                 if number > folded {
-                    notes.extend(damage(&read, &log, unit).map(|what| format!("{place}: record {number}: {what}")));
+                    notes.extend(
+                        damage(&read, &log, unit).map(|what| format!("{place}: record {number}: {what}")),
+                    );
                     apply(&t, &mut sums, &read.record, &log[read.data.clone()])?;
                     newest = number;
                 }
@@ -99,7 +103,9 @@ fn damage<'a>(read: &'a Read, log: &'a [u8], unit: u64) -> impl Iterator<Item = 
                 let from = u64::from(lpn) * unit;
                 format!("the data of bytes {from} to {} of the drive", from + unit - 1)
             }
-            Part::Protected(id) => format!("a sector of page {} in protected RAM", id / (LAST_PART as u64 + 1)),
+            Part::Protected(id) => {
+                format!("a sector of page {} in protected RAM", id / (LAST_PART as u64 + 1))
+            }
             Part::Left(sector) => format!("sector {sector}, as a power cut left it,"),
         };
         format!("{what} are damaged: reads of them fail until they are written again")
@@ -107,7 +113,12 @@ fn damage<'a>(read: &'a Read, log: &'a [u8], unit: u64) -> impl Iterator<Item = 
 }
 
 /// Put a record into the database.
-pub(crate) fn apply(t: &Transaction<'_>, sums: &mut Sums, record: &Record, data: &[u8]) -> rusqlite::Result<()> {
+pub(crate) fn apply(
+    t: &Transaction<'_>,
+    sums: &mut Sums,
+    record: &Record,
+    data: &[u8],
+) -> rusqlite::Result<()> {
     let bytes = |held: &crate::data::record::Held| &data[held.at as usize..][..held.length as usize];
     for (block, slot_shift) in &record.emptied {
         let (first, last) = (block << slot_shift, (block << slot_shift) + ((1 << slot_shift) - 1));
@@ -216,7 +227,11 @@ struct State {
 }
 
 impl Folding {
-    pub(crate) fn new(mut database: Connection, journal: Arc<Journal>, unit: u64) -> std::io::Result<Folding> {
+    pub(crate) fn new(
+        mut database: Connection,
+        journal: Arc<Journal>,
+        unit: u64,
+    ) -> std::io::Result<Folding> {
         let queue = Arc::new(Queue::default());
         let of = Arc::clone(&queue);
         let work = move || {

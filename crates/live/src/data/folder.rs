@@ -7,6 +7,7 @@ use crate::data::changes::{Changes, of_row_id};
 use crate::data::flash::Flash;
 use crate::data::fold::{Folding, NotFolded, apply, fold, segments, settle};
 use crate::data::journal::{Journal, SEGMENT, Segment};
+use crate::data::not_written::{NotWritten, gone, not_written};
 use crate::data::pages::{DATABASE, Pages};
 use crate::data::record::{BlockState, PagePart, Record, hold};
 use crate::data::rows::{APPLICATION, FIRST_FORMAT, FORMAT, LATER, TABLES, runs};
@@ -20,7 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wordline_ftl::{Ftl, Media, OtherMedia};
+use wordline_ftl::{Ftl, Media};
 use wordline_units::{Lpn, SimTime};
 
 /// The file that says that a server is at work.
@@ -33,23 +34,6 @@ const WEAR_EVERY: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Rows of protected RAM that may be over before they are looked through.
 const FEWEST_ROWS: usize = 1024;
-
-/// Why what a drive has done could not be written.
-#[derive(Clone, Debug)]
-pub(crate) struct NotWritten {
-    /// In words, with how it is mended.
-    pub why: String,
-    /// There is no room.
-    pub is_full: bool,
-    /// The folder is not there any more.
-    pub is_gone: bool,
-}
-
-impl From<OtherMedia> for NotWritten {
-    fn from(other: OtherMedia) -> NotWritten {
-        NotWritten { why: other.to_string(), is_full: false, is_gone: false }
-    }
-}
 
 /// What goes into the folder with all that the drive has done.
 #[derive(Clone, Debug, Default)]
@@ -97,23 +81,6 @@ impl Log {
         }
         self.journal.sync().map_err(|e| not_written(&self.path, &e))
     }
-}
-
-/// The folder was deleted or emptied.
-fn gone(folder: &Path, file: &Path) -> NotWritten {
-    let (folder, file) = (folder.display(), file.file_name().unwrap_or_default().display());
-    let why = format!(
-        "--data {folder}: {file} was deleted or replaced while the drive was served; what was written since the last \
-         start may be lost\n  hint: restore the folder from a copy, or start a new one"
-    );
-    NotWritten { why, is_full: false, is_gone: true }
-}
-
-fn not_written(folder: &Path, e: &io::Error) -> NotWritten {
-    let is_full = e.kind() == io::ErrorKind::StorageFull;
-    let fix = if is_full { "free some space" } else { "fix the cause" };
-    let why = format!("{}: the log cannot be written: {e}; {fix} and start the server again", folder.display());
-    NotWritten { why, is_full, is_gone: false }
 }
 
 fn sql(folder: &Path, what: &str, e: &rusqlite::Error) -> ServeError {
@@ -167,8 +134,7 @@ fn database(path: &Path, was_there: bool) -> Result<(Connection, bool), ServeErr
         _ => sql(path, "cannot be opened", &e),
     };
     let database = Connection::open(file).map_err(open)?;
-    let number =
-        |key: &str| database.pragma_query_value(None, key, |row| row.get::<_, i32>(0)).map_err(open);
+    let number = |key: &str| database.pragma_query_value(None, key, |row| row.get::<_, i32>(0)).map_err(open);
     let (application, format) = (number("application_id")?, number("user_version")?);
     let is_new = application == 0 && format == 0 && number("schema_version")? == 0;
     if !is_new && application != APPLICATION {
@@ -232,10 +198,11 @@ impl Folder {
             let name = Segment::name(path, *first);
             let file = File::open(&name).map_err(|e| damaged(format!("{}: {e}", name.display())))?;
             let segment = Segment { first: *first, path: name, file };
-            let folded = fold(&mut database, &segment, found.get(at + 1).copied(), unit).map_err(|e| match e {
-                NotFolded::Damaged(what) => damaged(what),
-                NotFolded::Sql(e) => sql(path, "cannot be written", &e),
-            })?;
+            let folded =
+                fold(&mut database, &segment, found.get(at + 1).copied(), unit).map_err(|e| match e {
+                    NotFolded::Damaged(what) => damaged(what),
+                    NotFolded::Sql(e) => sql(path, "cannot be written", &e),
+                })?;
             next = next.max(folded.next);
             notes.extend(folded.notes);
         }
@@ -311,8 +278,10 @@ impl Folder {
             let at = to.join(DATABASE);
             self.database.execute("ATTACH ?1 AS copy", [at.to_string_lossy()])?;
             for table in ["drive", "block", "trim_page", "protected_write", "protected_trim"] {
-                self.database
-                    .execute(&format!("INSERT OR REPLACE INTO copy.{table} SELECT * FROM main.{table}"), [])?;
+                self.database.execute(
+                    &format!("INSERT OR REPLACE INTO copy.{table} SELECT * FROM main.{table}"),
+                    [],
+                )?;
             }
             self.database.execute_batch(
                 "INSERT INTO copy.page SELECT id, logical_page, sectors, offset, version, sequence, NULL, NULL
@@ -506,6 +475,9 @@ impl Drop for Folder {
 }
 
 fn wear(ftl: &Ftl) -> Result<Vec<u8>, NotWritten> {
-    postcard::to_stdvec(&ftl.worn())
-        .map_err(|e| NotWritten { why: e.to_string(), is_full: false, is_gone: false })
+    postcard::to_stdvec(&ftl.worn()).map_err(|e| NotWritten {
+        why: e.to_string(),
+        is_full: false,
+        is_gone: false,
+    })
 }

@@ -137,7 +137,10 @@ impl Folder {
     }
 
     /// Sectors in protected RAM, those of one page and version together, in the order of the versions; and those that are damaged.
-    fn protected_writes(&self, sizes: Sizes) -> Result<(Vec<ProtectedWrite>, Vec<(u64, String)>), ServeError> {
+    fn protected_writes(
+        &self,
+        sizes: Sizes,
+    ) -> Result<(Vec<ProtectedWrite>, Vec<(u64, String)>), ServeError> {
         let mut damaged = vec![];
         let mut rows: Vec<(u64, Lpn, u32, Vec<u8>)> = vec![];
         self.each("SELECT id, version, checksum, data FROM protected_write", |row| {

@@ -3,8 +3,8 @@
 
 use crate::data::record::{Held, Record, around};
 use crate::lock;
-use rustix::io::{Errno, pwritev};
 use rustc_hash::FxHashMap;
+use rustix::io::{Errno, pwritev};
 use std::fs::File;
 use std::io::{self, IoSlice};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -175,7 +175,9 @@ impl Journal {
             let state = lock(&self.state);
             (state.current.path.clone(), state.current.file.metadata().map(|m| m.ino()).unwrap_or(0))
         };
-        let is_there = |path: &Path, number: u64| std::fs::metadata(path).is_ok_and(|m| m.ino() == number && m.len() > 0);
+        let is_there = |path: &Path, number: u64| {
+            std::fs::metadata(path).is_ok_and(|m| m.ino() == number && m.len() > 0)
+        };
         if std::fs::metadata(&path).is_ok_and(|m| m.ino() == number) {
             return (!is_there(&self.database.0, self.database.1)).then(|| self.database.0.clone());
         }

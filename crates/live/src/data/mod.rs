@@ -10,6 +10,7 @@ pub(crate) mod fold;
 pub(crate) mod folder;
 pub(crate) mod found;
 pub(crate) mod journal;
+pub(crate) mod not_written;
 pub(crate) mod pages;
 pub(crate) mod record;
 pub(crate) mod rows;

@@ -71,7 +71,8 @@ impl Pages {
             let found = database
                 .prepare_cached("SELECT checksum, data FROM page WHERE id = ?1 AND data IS NOT NULL")
                 .and_then(|mut query| {
-                    let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, Vec<u8>>(1)?));
+                    let row =
+                        |row: &rusqlite::Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, Vec<u8>>(1)?));
                     query.query_row([id], row).optional()
                 });
             let file = self.path.join(DATABASE).display().to_string();

@@ -95,8 +95,7 @@ pub(crate) enum Part {
 
 /// Add bytes to the data of a record.
 pub(crate) fn hold(data: &mut Vec<u8>, bytes: &[u8]) -> Held {
-    let held =
-        Held { at: data.len() as u64, length: bytes.len() as u32, checksum: crc32fast::hash(bytes) };
+    let held = Held { at: data.len() as u64, length: bytes.len() as u32, checksum: crc32fast::hash(bytes) };
     data.extend_from_slice(bytes);
     held
 }
@@ -130,7 +129,8 @@ impl Head {
         let bytes = bytes.get(..HEAD)?;
         let u32_at = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let u64_at = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-        let fits = u32_at(0)? == mark && crc32fast::hash(&bytes[..HEAD - CHECKSUM]) == u32_at(HEAD - CHECKSUM)?;
+        let fits =
+            u32_at(0)? == mark && crc32fast::hash(&bytes[..HEAD - CHECKSUM]) == u32_at(HEAD - CHECKSUM)?;
         fits.then_some(Head {
             description: u32_at(4)? as usize,
             data: usize::try_from(u64_at(8)?).ok()?,
@@ -196,7 +196,9 @@ pub(crate) fn next(log: &[u8], at: usize, number: u64) -> Next {
     let has_tail = Head::read(&rest[length - HEAD..], TAIL_MARK).is_some();
     let is_mended = first.is_none() || !has_tail || before.is_none() || behind.is_none();
     let Some(record) = before.or(behind) else { return Next::Damaged };
-    let fits = record.held().all(|(held, _)| held.at.checked_add(held.length.into()).is_some_and(|end| end <= head.data as u64));
+    let fits = record
+        .held()
+        .all(|(held, _)| held.at.checked_add(held.length.into()).is_some_and(|end| end <= head.data as u64));
     if !fits {
         return Next::Damaged;
     }

@@ -45,11 +45,9 @@ pub(crate) const AFTER_CUT: Table = Table {
     columns: "sector, checksum, length(data)",
     values: "?1, ?2, ?3",
 };
-pub(crate) const DAMAGED: Table =
-    Table { name: "damaged", key: "sector", columns: "sector", values: "?1" };
+pub(crate) const DAMAGED: Table = Table { name: "damaged", key: "sector", columns: "sector", values: "?1" };
 
-const ALL: [&Table; 7] =
-    [&PAGE, &BLOCK, &TRIM_PAGE, &PROTECTED_WRITE, &PROTECTED_TRIM, &AFTER_CUT, &DAMAGED];
+const ALL: [&Table; 7] = [&PAGE, &BLOCK, &TRIM_PAGE, &PROTECTED_WRITE, &PROTECTED_TRIM, &AFTER_CUT, &DAMAGED];
 
 /// Keys of the table of notes that have their own sum.
 const SUMMED: [&str; 4] = ["drive", "wear", "now_ns", "folded"];
@@ -168,7 +166,13 @@ impl Sums {
     }
 
     /// Remove the rows of these numbers, the last among them.
-    pub(crate) fn remove(&mut self, t: &Connection, table: &Table, first: u64, last: u64) -> rusqlite::Result<()> {
+    pub(crate) fn remove(
+        &mut self,
+        t: &Connection,
+        table: &Table,
+        first: u64,
+        last: u64,
+    ) -> rusqlite::Result<()> {
         let Table { name, key, columns, .. } = table;
         let (mut removed, mut sum) = (0, 0u64);
         let sql = format!("SELECT {columns} FROM {name} WHERE {key} BETWEEN ?1 AND ?2");
@@ -179,7 +183,8 @@ impl Sums {
             sum = sum.wrapping_add(hash_of(name, row)?);
         }
         if removed > 0 {
-            t.prepare_cached(&format!("DELETE FROM {name} WHERE {key} BETWEEN ?1 AND ?2"))?.execute([first, last])?;
+            t.prepare_cached(&format!("DELETE FROM {name} WHERE {key} BETWEEN ?1 AND ?2"))?
+                .execute([first, last])?;
             let (rows, of) = self.0.entry((*name).to_string()).or_default();
             (*rows, *of) = (rows.saturating_sub(removed), of.wrapping_sub(sum));
         }
@@ -187,7 +192,13 @@ impl Sums {
     }
 
     /// Put a row where its number says, in place of what is there.
-    pub(crate) fn put(&mut self, t: &Connection, table: &Table, key: u64, row: impl Params) -> rusqlite::Result<()> {
+    pub(crate) fn put(
+        &mut self,
+        t: &Connection,
+        table: &Table,
+        key: u64,
+        row: impl Params,
+    ) -> rusqlite::Result<()> {
         self.remove(t, table, key, key)?;
         let Table { name, key: column, columns, values } = table;
         t.prepare_cached(&format!("INSERT INTO {name} VALUES ({values})"))?.execute(row)?;

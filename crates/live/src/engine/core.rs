@@ -2,9 +2,10 @@
 //! waits or touches a socket.
 
 use crate::clock::{Clock, TimeScale};
-use crate::data::folder::{Folder, NotWritten};
+use crate::data::folder::Folder;
+use crate::data::not_written::NotWritten;
 use crate::drive::{Drive, Stopped};
-use crate::engine::command::{Command, Delivery, Role, patch, weight};
+use crate::engine::command::{Command, Delivery, Fills, Held, Role, WriteCache, patch, weight};
 use crate::engine::recovery::Power;
 use crate::faults::{Due, Faults};
 use crate::holes::Holes;
@@ -71,31 +72,6 @@ pub(crate) struct Engine {
     pub sleeps_until: Option<Instant>,
 }
 
-/// Writes that a volatile cache answers before they are on flash.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct WriteCache {
-    /// Bytes of them, at most and now.
-    pub bytes: u64,
-    pub used: u64,
-    /// Writes that failed after they had been answered.
-    pub failed_behind: u64,
-}
-
-/// Sectors that are being completed, by their first bytes, and commands that wait for them.
-#[derive(Default)]
-pub(crate) struct Fills {
-    pub sectors: Vec<u64>,
-    pub waiting: VecDeque<u64>,
-}
-
-/// A request that waits.
-pub(crate) struct Held {
-    pub outbox: Arc<Outbox>,
-    pub request: Request,
-    pub data: Vec<u8>,
-    pub arrived: Instant,
-}
-
 impl Engine {
     pub(crate) fn new(drive: Drive, folder: Option<Folder>, spec: &ServeSpec) -> Engine {
         let setup = drive.setup();
@@ -144,18 +120,26 @@ impl Engine {
             return false;
         }
         if self.power.ends {
-            self.refuse(outbox, &request, arrived, (NbdError::Shutdown, "the server is stopping".to_string()));
+            self.refuse(
+                outbox,
+                &request,
+                arrived,
+                (NbdError::Shutdown, "the server is stopping".to_string()),
+            );
             return true;
         }
-        match self.power.recovery.filter(|recovery| arrived < recovery.until) {
-            None => self.accept(outbox, request, data, arrived),
-            Some(recovery) if recovery.fails => {
-                let why = "the drive was reset, and recovers".to_string();
-                self.refuse(outbox, &request, arrived, (NbdError::Io, why));
-            }
-            Some(_) => {
-                self.held.push_back(Held { outbox: Arc::clone(outbox), request, data, arrived });
-            }
+        if !self.is_recovering(arrived) {
+            self.accept(outbox, request, data, arrived);
+            return true;
+        }
+        if outbox.epoch != self.epoch() {
+            return false;
+        }
+        if self.power.recovery.is_some_and(|recovery| recovery.fails) {
+            let why = "the drive was reset, and recovers".to_string();
+            self.refuse(outbox, &request, arrived, (NbdError::Io, why));
+        } else {
+            self.held.push_back(Held { outbox: Arc::clone(outbox), request, data, arrived });
         }
         true
     }
@@ -196,7 +180,7 @@ impl Engine {
             let why = "injected: no space".to_string();
             return self.refuse(outbox, &request, arrived, (NbdError::NoSpace, why));
         }
-        if request.has(flag::FAST_ZERO) && !is_fast(&range, request.has(flag::NO_HOLE), self.units) {
+        if request.has(flag::FAST_ZERO) && (request.has(flag::NO_HOLE) || !self.units.are_whole(&range)) {
             let why = "zeroing this range is no faster than writing it".to_string();
             return self.refuse(outbox, &request, arrived, (NbdError::NotSupported, why));
         }
@@ -267,6 +251,7 @@ impl Engine {
         }
         let until = self.clock.drive_time(wall);
         let mut ended = 0u32;
+        self.power.is_behind = false;
         loop {
             let cut_at = self.power.next_cut();
             let target = until.unwrap_or(SimTime::NEVER).min(cut_at.unwrap_or(SimTime::NEVER));
@@ -276,6 +261,7 @@ impl Engine {
             // Where the drive takes no time one client may ask for much: others come in between.
             ended += 1;
             if until.is_none() && ended.is_multiple_of(TOGETHER) && wall.elapsed() > AT_ONCE {
+                self.power.is_behind = true;
                 break;
             }
             match self.drive.next(target) {
@@ -352,8 +338,7 @@ impl Engine {
         if let Some(due) = self.recovery_due() {
             return Some(due);
         }
-        // A drive that takes no time has been left with something to do.
-        if self.clock.scale() == TimeScale::NONE && !self.asked.is_empty() && self.stopped.is_none() {
+        if self.power.is_behind && self.stopped.is_none() {
             return Some(Instant::now());
         }
         let event = self.drive.device().filter(|_| self.stopped.is_none()).and_then(|d| d.next_event());
@@ -496,11 +481,6 @@ fn served_bytes(drive: &Drive, spec: &ServeSpec) -> u64 {
     let device = &drive.setup().device;
     let whole = device.logical_bytes() / device.unit.0 * device.unit.0;
     spec.size.map_or(whole, |size| size.min(whole))
-}
-
-/// Whether zeroing a range is faster than writing it: where it is whole pages, which are trimmed.
-fn is_fast(range: &std::ops::Range<u64>, solid: bool, units: Units) -> bool {
-    !solid && range.start.is_multiple_of(units.page) && range.end.is_multiple_of(units.page)
 }
 
 /// What the log is told of a read of damaged data.

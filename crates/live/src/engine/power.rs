@@ -73,7 +73,13 @@ impl Engine {
 
     /// Cut the power. What was answered until now still leaves; all else that was asked is gone, mostly with its connections. A
     /// cut within a recovery has that begin anew.
-    fn cut(&mut self, at: SimTime, wall: Instant, seed: Option<u64>, connections: Connections) -> Option<Cut> {
+    fn cut(
+        &mut self,
+        at: SimTime,
+        wall: Instant,
+        seed: Option<u64>,
+        connections: Connections,
+    ) -> Option<Cut> {
         self.power.armed.clear();
         self.forget_requests();
         self.part_trims.clear();

@@ -19,6 +19,8 @@ pub(crate) struct Power {
     pub recovery: Option<Recovery>,
     /// How much of the modelled time of a recovery passes.
     pub recovery_scale: f64,
+    /// A drive that takes no time has something left to do, since others were to come in between.
+    pub is_behind: bool,
     /// The server ends.
     pub ends: bool,
     /// Why the server has to end, which its drive does not know of: the folder is gone.
@@ -63,6 +65,7 @@ impl Power {
             resets: 0,
             recovery: None,
             recovery_scale,
+            is_behind: false,
             ends: false,
             gone: None,
         }

@@ -123,7 +123,9 @@ impl Engine {
     /// What of its folder is told.
     fn folder_to_json(&self) -> Option<Value> {
         let folder = self.folder.as_ref()?;
-        Some(json!({ "path": folder.path(), "commits": folder.commits, "damaged_sectors": self.drive.damaged_sectors() }))
+        Some(
+            json!({ "path": folder.path(), "commits": folder.commits, "damaged_sectors": self.drive.damaged_sectors() }),
+        )
     }
 }
 

@@ -73,7 +73,11 @@ fn look(scheme: &str, folder: &Path) -> Result<usize, String> {
     for sector in 0..SECTORS {
         let (error, data) = client.ask(READ, 0, sector * SECTOR, SECTOR as u32, &[]);
         match error {
-            0 => assert!(data == wanted(sector), "sector {sector} is another; zero: {}", data.iter().all(|b| *b == 0)),
+            0 => assert!(
+                data == wanted(sector),
+                "sector {sector} is another; zero: {}",
+                data.iter().all(|b| *b == 0)
+            ),
             5 => unread += 1,
             other => panic!("error {other}"),
         }
@@ -106,20 +110,27 @@ fn a_flipped_bit_is_an_error_that_is_named_and_never_other_data() {
                 Ok(0) => found[0] += 1,
                 Ok(_) => found[1] += 1,
                 Err(why) => {
-                    assert!(why.contains("drive.sqlite") || why.contains("drive.log"), "{name}, bit {bit}: {why}");
+                    assert!(
+                        why.contains("drive.sqlite") || why.contains("drive.log"),
+                        "{name}, bit {bit}: {why}"
+                    );
                     found[2] += 1;
                 }
             }
         }
     }
-    println!("{flips} flips: {} changed nothing, {} are errors of reads, {} keep the drive from starting", found[0], found[1], found[2]);
+    println!(
+        "{flips} flips: {} changed nothing, {} are errors of reads, {} keep the drive from starting",
+        found[0], found[1], found[2]
+    );
     assert!(found[1] > 0, "no flip hit data: {found:?}");
 }
 
 #[test]
 fn damaged_data_stay_an_error_when_they_are_moved_and_are_whole_once_written() {
     let left = killed("conventional");
-    let log = files(left.path()).into_iter().find(|path| path.to_string_lossy().contains("drive.log.")).unwrap();
+    let log =
+        files(left.path()).into_iter().find(|path| path.to_string_lossy().contains("drive.log.")).unwrap();
     let mut all = std::fs::read(&log).unwrap();
     // The data of sector 1 in the log.
     let data = wanted(1);
@@ -139,7 +150,11 @@ fn damaged_data_stay_an_error_when_they_are_moved_and_are_whole_once_written() {
             }
         }
         assert_eq!(client.ask(READ, 0, 0, 4 * SECTOR as u32, &[]).0, 5);
-        assert!(drive.log().iter().any(|line| line.contains("the data at byte 4096 are damaged")), "{:?}", drive.log());
+        assert!(
+            drive.log().iter().any(|line| line.contains("the data at byte 4096 are damaged")),
+            "{:?}",
+            drive.log()
+        );
         drive.stop();
     }
     let drive = Served::new(drive("conventional", left.path()));
@@ -151,7 +166,8 @@ fn damaged_data_stay_an_error_when_they_are_moved_and_are_whole_once_written() {
 #[test]
 fn a_record_that_cannot_be_read_is_named() {
     let left = killed("conventional");
-    let log = files(left.path()).into_iter().find(|path| path.to_string_lossy().contains("drive.log.")).unwrap();
+    let log =
+        files(left.path()).into_iter().find(|path| path.to_string_lossy().contains("drive.log.")).unwrap();
     let mut all = std::fs::read(&log).unwrap();
     // Both copies of a description: behind its head, and before the next.
     let marks: Vec<usize> = (0..all.len() - 4).filter(|at| &all[*at..at + 4] == b"WLre").collect();
@@ -159,7 +175,10 @@ fn a_record_that_cannot_be_read_is_named() {
     all[marks[0] - 8] ^= 1;
     std::fs::write(&log, all).unwrap();
     let said = look("conventional", left.path()).unwrap_err();
-    assert!(said.contains("is damaged") && said.contains("at byte 0") && said.contains("hint: restore"), "{said}");
+    assert!(
+        said.contains("is damaged") && said.contains("at byte 0") && said.contains("hint: restore"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -167,7 +186,11 @@ fn a_missing_or_empty_database_is_no_blank_drive() {
     for remove in [false, true] {
         let left = killed("conventional");
         let database = left.path().join("drive.sqlite");
-        if remove { std::fs::remove_file(&database).unwrap() } else { std::fs::write(&database, []).unwrap() }
+        if remove {
+            std::fs::remove_file(&database).unwrap()
+        } else {
+            std::fs::write(&database, []).unwrap()
+        }
         let said = look("conventional", left.path()).unwrap_err();
         assert!(said.contains("drive.sqlite is missing or empty, and the folder held a drive"), "{said}");
     }
@@ -197,7 +220,11 @@ fn a_folder_that_goes_away_ends_the_service() {
         assert_eq!(client.ask(FLUSH, 0, 0, 0, &[]).0, 5, "EIO");
         let why = served.failure().unwrap();
         assert!(why.contains("was deleted or replaced while the drive was served"), "{why}");
-        assert!(served.log().iter().any(|line| line.contains("was deleted or replaced")), "{:?}", served.log());
+        assert!(
+            served.log().iter().any(|line| line.contains("was deleted or replaced")),
+            "{:?}",
+            served.log()
+        );
         let said = wordline_live::ask(&served.folder.path().join("d.ctl"), "cut").unwrap_err().to_string();
         assert!(said.contains("the drive has stopped"), "{said}");
     }

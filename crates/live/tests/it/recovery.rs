@@ -18,15 +18,20 @@ fn nothing_is_answered_before_the_recovery_ends() {
     let served = Served::new(slow());
     served.ctl("cut");
     let mut client = Client::new(&served.socket(), true);
-    let mut asked: BTreeSet<u64> = [(FLUSH, 0, 0), (TRIM, 0, 16_384), (ZEROES, 0, 4096), (STATUS, 0, 4096), (77, 0, 0)]
-        .into_iter()
-        .map(|(kind, offset, length)| client.send(kind, 0, offset, length, &[]))
-        .collect();
+    let mut asked: BTreeSet<u64> =
+        [(FLUSH, 0, 0), (TRIM, 0, 16_384), (ZEROES, 0, 4096), (STATUS, 0, 4096), (77, 0, 0)]
+            .into_iter()
+            .map(|(kind, offset, length)| client.send(kind, 0, offset, length, &[]))
+            .collect();
     asked.insert(client.send(READ, 0, 60 << 20, 4096, &[]));
     asked.insert(client.send(WRITE, 0, 8192, 4096, &[3; 4096]));
     while served.ctl("stats")["drive"]["held"] != 7 {}
     let stats = served.ctl("stats");
-    assert_eq!((&stats["drive"]["recovers"], &stats["served"]), (&true.into(), &serde_json::json!({})), "{stats}");
+    assert_eq!(
+        (&stats["drive"]["recovers"], &stats["served"]),
+        (&true.into(), &serde_json::json!({})),
+        "{stats}"
+    );
     served.ctl("set time-scale=0");
     for _ in 0..7 {
         let reply = client.reply(|_| 0).unwrap();
@@ -48,12 +53,16 @@ fn a_cut_within_a_recovery_begins_it_anew_and_a_rerun_does_the_same() {
     let number = |at: usize, key: &str| cuts[at][key].as_u64().unwrap();
     for at in 1..3 {
         let before = number(at - 1, "at_ns");
-        assert!(number(at, "at_ns") >= before && number(at, "at_ns") < before + number(at - 1, "recovery_ns"), "{cuts}");
+        assert!(
+            number(at, "at_ns") >= before && number(at, "at_ns") < before + number(at - 1, "recovery_ns"),
+            "{cuts}"
+        );
         assert_eq!(number(at, "recovery_ns"), number(0, "recovery_ns"));
     }
     Client::new(&served.socket(), true).write(0, &[1; 4096]);
     served.stop();
-    let again = rerun_session(&session, RunSpec::new("", "", "uniform:requests=1")).unwrap_or_else(|e| panic!("{e}"));
+    let again =
+        rerun_session(&session, RunSpec::new("", "", "uniform:requests=1")).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((again.again, again.cuts), (again.recorded, 3));
 }
 
