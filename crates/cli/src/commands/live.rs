@@ -82,7 +82,7 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         at.join(", ")
     ));
     let pidfile = args.pidfile.as_deref().map(PidFile::new).transpose()?;
-    let mut client = args.run.as_deref().map(|command| run(command, &server)).transpose()?;
+    let mut client = args.run.as_deref().map(|command| start(command, &server)).transpose()?;
     let (mut ended, mut failure) = (None, None);
     while !interrupt::is_asked() && ended.is_none() && failure.is_none() {
         std::thread::sleep(LOOK);
@@ -139,7 +139,7 @@ impl Drop for PidFile {
 }
 
 /// Start a command that is told where the drive is.
-fn run(command: &str, server: &Server) -> Result<Child, Failure> {
+fn start(command: &str, server: &Server) -> Result<Child, Failure> {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]);
     if let Some(address) = server.addresses().first() {

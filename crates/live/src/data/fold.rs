@@ -227,16 +227,16 @@ struct State {
 }
 
 impl Folding {
+    /// Begin, with segments in the database whose rows SQLite has not brought to where they belong: they stay until then.
     pub(crate) fn new(
         mut database: Connection,
         journal: Arc<Journal>,
+        mut kept: Vec<Arc<Segment>>,
         unit: u64,
     ) -> std::io::Result<Folding> {
         let queue = Arc::new(Queue::default());
         let of = Arc::clone(&queue);
         let work = move || {
-            // Segments in the database whose rows SQLite has not brought to where they belong: they stay until then.
-            let mut kept: Vec<Arc<Segment>> = vec![];
             while let Some(segment) = of.next() {
                 let failed = match fold(&mut database, &segment, Some(0), unit) {
                     Ok(_) => {

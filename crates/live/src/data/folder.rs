@@ -32,6 +32,8 @@ const PAGE: i32 = 4096;
 const WEAR_EVERY: Duration = Duration::from_secs(1);
 /// How often is looked whether the folder is still there, while something is written.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Segments of the log that stay at a start though they are in the database.
+const MOST_KEPT: usize = 4;
 /// Rows of protected RAM that may be over before they are looked through.
 const FEWEST_ROWS: usize = 1024;
 
@@ -190,7 +192,7 @@ impl Folder {
             return Err(damaged("the log of the last server is missing".to_string()));
         }
         let mut next = noted::<u64>(&database, "folded").map_err(wrong)?.unwrap_or(0) + 1;
-        let mut notes = vec![];
+        let (mut notes, mut folded) = (vec![], vec![]);
         for (at, first) in found.iter().enumerate() {
             if *first > next {
                 return Err(damaged(format!("records {next} to {} of the log are missing", first - 1)));
@@ -198,26 +200,26 @@ impl Folder {
             let name = Segment::name(path, *first);
             let file = File::open(&name).map_err(|e| damaged(format!("{}: {e}", name.display())))?;
             let segment = Segment { first: *first, path: name, file };
-            let folded =
+            let read =
                 fold(&mut database, &segment, found.get(at + 1).copied(), unit).map_err(|e| match e {
                     NotFolded::Damaged(what) => damaged(what),
                     NotFolded::Sql(e) => sql(path, "cannot be written", &e),
                 })?;
-            next = next.max(folded.next);
-            notes.extend(folded.notes);
+            next = next.max(read.next);
+            notes.extend(read.notes);
+            folded.push(Arc::new(segment));
         }
-        if !found.is_empty() && !settle(&database) {
-            return Err(damaged("another program reads the database".to_string()));
+        // Few stay until more is folded, so that a start need not wait for the disk.
+        if folded.len() > MOST_KEPT && settle(&database) {
+            folded.drain(..).for_each(|segment| segment.remove());
         }
         let machine =
             |e: io::Error| ServeError::Machine(format!("--data {}: cannot be written: {e}", path.display()));
         let journal = Arc::new(Journal::begin(path, &path.join(DATABASE), next).map_err(machine)?);
-        for first in found.into_iter().filter(|first| *first != next) {
-            let _ = std::fs::remove_file(Segment::name(path, first));
-        }
+        folded.retain(|segment| segment.first != next);
         note(&database, "open", &true).map_err(|e| sql(path, "cannot be written", &e))?;
         let behind = Folder::connect(path).map_err(|e| sql(path, "cannot be opened", &e))?;
-        let folding = Some(Folding::new(behind, Arc::clone(&journal), unit).map_err(machine)?);
+        let folding = Some(Folding::new(behind, Arc::clone(&journal), folded, unit).map_err(machine)?);
         Ok(Folder {
             path: path.to_path_buf(),
             database,

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, IoSlice};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What the name of a segment begins with; the number of its first record follows.
@@ -41,6 +42,8 @@ pub(crate) struct Journal {
     /// The database and its number in the file system, to see whether it is still there.
     database: (PathBuf, u64),
     state: Mutex<State>,
+    /// The newest segment whose name is on the disk, by its first record.
+    named: AtomicU64,
 }
 
 struct State {
@@ -58,11 +61,10 @@ impl Segment {
         folder.join(format!("{SEGMENT}{first}"))
     }
 
-    /// Begin one, on the disk as far as its name is.
+    /// Begin one.
     fn create(folder: &Path, first: u64) -> io::Result<Segment> {
         let path = Segment::name(folder, first);
         let file = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
-        File::open(folder)?.sync_all()?;
         Ok(Segment { first, path, file })
     }
 
@@ -99,7 +101,12 @@ impl Journal {
         let current = Arc::new(Segment::create(folder, first)?);
         let state = State { current, length: 0, next: first, unsynced: vec![], places: Places::default() };
         let database = (database.to_path_buf(), std::fs::metadata(database)?.ino());
-        Ok(Journal { folder: folder.to_path_buf(), database, state: Mutex::new(state) })
+        Ok(Journal {
+            folder: folder.to_path_buf(),
+            database,
+            state: Mutex::new(state),
+            named: AtomicU64::new(0),
+        })
     }
 
     /// Append what has changed. Returns a segment that has become long enough, which is then to be folded into the database.
@@ -148,6 +155,12 @@ impl Journal {
         let unsynced = std::mem::take(&mut lock(&self.state).unsynced);
         for segment in &unsynced {
             segment.file.sync_data()?;
+        }
+        let newest = unsynced.iter().map(|segment| segment.first).max().unwrap_or(0);
+        if newest > self.named.load(Ordering::Acquire) {
+            // Its name, too.
+            File::open(&self.folder)?.sync_all()?;
+            self.named.fetch_max(newest, Ordering::AcqRel);
         }
         Ok(())
     }

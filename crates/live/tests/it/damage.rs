@@ -132,9 +132,9 @@ fn damaged_data_stay_an_error_when_they_are_moved_and_are_whole_once_written() {
     let log =
         files(left.path()).into_iter().find(|path| path.to_string_lossy().contains("drive.log.")).unwrap();
     let mut all = std::fs::read(&log).unwrap();
-    // The data of sector 1 in the log.
+    // The newest data of sector 1 in the log.
     let data = wanted(1);
-    let at = all.windows(data.len()).position(|window| window == data).unwrap();
+    let at = all.windows(data.len()).rposition(|window| window == data).unwrap();
     all[at + 5] ^= 4;
     std::fs::write(&log, all).unwrap();
     for _ in 0..2 {

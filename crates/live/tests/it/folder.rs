@@ -190,7 +190,7 @@ fn a_folder_that_is_not_this_drives_is_refused_and_stays_as_it_is() {
     drop(database);
     let said = refused(new.clone());
     assert!(
-        said.contains("drive.sqlite is damaged: table page: ")
+        said.contains("drive.sqlite is damaged: table block: ")
             && said.contains("hint: restore the folder from a copy, or start a new one"),
         "{said}"
     );

@@ -132,6 +132,9 @@ fn a_client_that_waits_for_room_is_let_go_by_a_cut_and_by_the_servers_end() {
         assert!(waited.elapsed() < Duration::from_secs(20), "it is still waited for");
         std::thread::sleep(Duration::from_millis(1));
     }
+    // Who comes now waits for the recovery, which ends with this.
+    served.ctl("set time-scale=0");
+    served.ctl("set time-scale=1000000");
     let left = full(&served);
     let (end, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || end.send(served.stop()));
