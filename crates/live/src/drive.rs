@@ -137,6 +137,8 @@ impl Drive {
 
     /// Whole sectors of a range have been written.
     pub(crate) fn heal(&mut self, range: &Range<u64>) {
+        // What was read to complete a page is from before.
+        self.look_for_damage();
         let sector = self.setup.device.sector.0;
         self.damaged.heal(range.start.div_ceil(sector)..range.end / sector);
     }

@@ -276,10 +276,7 @@ impl Server {
         let granted = host::ask();
         let name = spec.export.clone().unwrap_or_else(|| drive.setup().device.name.clone());
         let description = format!("{} under {}", drive.setup().device.description, drive.scheme());
-        let syncing = match &folder {
-            Some(folder) => Some(Syncing::new(folder.log(), spec.always_sync)),
-            None => None,
-        };
+        let syncing = folder.as_ref().map(|folder| Syncing::new(folder.log(), spec.always_sync));
         let engine = Engine::new(drive, folder, spec);
         let preferred = u32::try_from(engine.units.sector).unwrap_or(4096).max(512);
         let export = Export { name, description, size: engine.size, preferred, read_only: spec.read_only };

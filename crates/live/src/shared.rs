@@ -239,11 +239,10 @@ impl Shared {
 
     /// Stop the threads and end all connections.
     pub(crate) fn stop(&self) {
-        let ended = self.with_engine(|engine| {
+        self.with_engine(|engine| {
             self.stopping.store(true, Ordering::Relaxed);
             engine.end_requests();
         });
-        let () = ended;
         self.pacing.wake();
         if let Some(syncing) = &self.syncing {
             syncing.stop();

@@ -311,7 +311,7 @@ impl Folder {
     /// Write what a drive is, with its initial state: on the disk, and into the database at once.
     pub(crate) fn begin(&mut self, identity: &str, ftl: &mut Ftl, now: SimTime) -> Result<(), NotWritten> {
         let changes = ftl.media_mut::<Flash>()?.take_changes();
-        let unit = u64::from(ftl.view().geometry().unit);
+        let unit = ftl.view().geometry().unit;
         let mut data = vec![];
         let mut record = self.record(&changes, ftl, &Beside::default(), &mut data)?;
         (record.now, record.wear) = (now.0, Some(wear(ftl)?));

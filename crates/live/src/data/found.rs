@@ -13,6 +13,11 @@ use wordline_ftl::{
 };
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask, SimTime};
 
+/// A sector by its number, and its bytes.
+pub(crate) type Sector = (u64, Vec<u8>);
+/// The number of a damaged sector, and where its data lie, in words.
+pub(crate) type Damage = (u64, String);
+
 /// A drive as it was at the last commit.
 pub(crate) struct Found {
     pub media: BoxedMedia,
@@ -21,7 +26,7 @@ pub(crate) struct Found {
     pub wear: Option<Worn>,
     pub now: SimTime,
     /// Sectors of the drive whose data are damaged, by the number of the sector, and where, in words.
-    pub damaged: Vec<(u64, String)>,
+    pub damaged: Vec<Damage>,
 }
 
 impl Found {
@@ -123,7 +128,7 @@ impl Folder {
     }
 
     /// What a power cut left in sectors otherwise than the pages have it, and which of that is damaged.
-    pub(crate) fn left(&self) -> Result<(Vec<(u64, Vec<u8>)>, Vec<u64>), ServeError> {
+    pub(crate) fn left(&self) -> Result<(Vec<Sector>, Vec<u64>), ServeError> {
         let mut rows: Vec<(u64, Vec<u8>)> = vec![];
         let mut damaged = vec![];
         self.each("SELECT sector, checksum, data FROM after_cut", |row| {
@@ -137,10 +142,7 @@ impl Folder {
     }
 
     /// Sectors in protected RAM, those of one page and version together, in the order of the versions; and those that are damaged.
-    fn protected_writes(
-        &self,
-        sizes: Sizes,
-    ) -> Result<(Vec<ProtectedWrite>, Vec<(u64, String)>), ServeError> {
+    fn protected_writes(&self, sizes: Sizes) -> Result<(Vec<ProtectedWrite>, Vec<Damage>), ServeError> {
         let mut damaged = vec![];
         let mut rows: Vec<(u64, Lpn, u32, Vec<u8>)> = vec![];
         self.each("SELECT id, version, checksum, data FROM protected_write", |row| {
