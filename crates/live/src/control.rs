@@ -2,6 +2,7 @@
 
 use crate::engine::core::Engine;
 use crate::engine::power::Connections;
+use crate::engine::told::{armed_to_json, planted_to_json};
 use crate::error::ServeError;
 use crate::faults::ReadError;
 use crate::orders::Order;
@@ -93,7 +94,7 @@ fn obey(shared: &Shared, order: Order) -> Value {
                     json!({ "cut": told })
                 }
                 (None, Some(why)) => json!({ "error": format!("the drive has stopped: {why}") }),
-                (None, None) => json!({ "armed": engine.armed_to_json() }),
+                (None, None) => json!({ "armed": armed_to_json(engine) }),
             }
         }),
         Order::TimeScale(scale) => {
@@ -147,7 +148,7 @@ fn obey(shared: &Shared, order: Order) -> Value {
             }
         }),
         Order::Armed => shared.with_engine(
-            |engine| json!({ "cuts": engine.armed_to_json(), "faults": engine.planted_to_json() }),
+            |engine| json!({ "cuts": armed_to_json(engine), "faults": planted_to_json(engine) }),
         ),
         Order::Disarm(number) => shared.with_engine(|engine| disarm(engine, number)),
         Order::Forks => shared.forks_to_json(),

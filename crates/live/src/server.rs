@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use wordline_device::Ack;
+use wordline_device::{Ack, Capacity};
 use wordline_units::Bytes;
 use wordline_volatile::Rules;
 
@@ -226,17 +226,17 @@ impl Server {
             .as_deref()
             .map(|session| SessionLog::create(session, &spec.run, folder.as_ref().filter(|_| !is_new)));
         drive.record(session.transpose()?);
-        let (device, scheme) = (&drive.setup().device, drive.scheme());
-        let (whole, page) = (device.logical_bytes(), device.unit.0);
-        if !whole.is_multiple_of(page) {
-            let served = whole / page * page;
+        let device = &drive.setup().device;
+        let (most, page) = (device.logical_bytes(), device.unit.0);
+        if let Capacity::Logical(Bytes(asked)) = device.capacity
+            && asked != most
+        {
             log(&format!(
-                "{} under {scheme}: capacity.logical = {whole} bytes is not a multiple of the mapping unit ({page} bytes); the drive \
-                 serves {served} bytes",
+                "{}: capacity.logical = {asked} bytes is not a multiple of the mapping unit ({page} bytes); the drive serves \
+                 {most} bytes",
                 device.name
             ));
         }
-        let most = whole / page * page;
         if let Some(size) =
             spec.size.filter(|size| *size > most || *size == 0 || !size.is_multiple_of(device.sector.0))
         {

@@ -13,6 +13,7 @@ use crate::lock;
 use crate::orders::Fork;
 use crate::outbox::Outbox;
 use crate::protocol::handshake::Export;
+use crate::protocol::numbers::NbdError;
 use crate::protocol::request::Request;
 use crate::spec::ServeSpec;
 use crate::statistics::Statistics;
@@ -241,7 +242,8 @@ impl Shared {
     pub(crate) fn stop(&self) {
         self.with_engine(|engine| {
             self.stopping.store(true, Ordering::Relaxed);
-            engine.end_requests();
+            engine.power.ends = true;
+            engine.fail_all(NbdError::Shutdown, "the server is stopping");
         });
         self.pacing.wake();
         if let Some(syncing) = &self.syncing {

@@ -335,7 +335,7 @@ impl Engine {
 
     /// When something is due next.
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        if let Some(due) = self.recovery_due() {
+        if let Some(due) = self.power.recovery_due() {
             return Some(due);
         }
         if self.power.is_behind && self.stopped.is_none() {
@@ -389,8 +389,9 @@ impl Engine {
         let Some(command) = self.commands.remove(&id) else { return };
         let commands = &self.commands;
         self.drive.volatile_mut().done(id, |other| commands.contains_key(&other));
-        if command.error.is_none() {
-            self.heal(&command.request, command.verb);
+        if command.error.is_none() && matches!(command.verb, Verb::Write | Verb::WriteZeroes | Verb::Trim) {
+            let request = command.request;
+            self.drive.heal(&(request.offset..request.offset + u64::from(request.length)));
         }
         if command.answered {
             self.cache.used = self.cache.used.saturating_sub(u64::from(command.request.length));
@@ -410,13 +411,6 @@ impl Engine {
             _ => {}
         }
         self.answer(command);
-    }
-
-    /// Sectors that a command has written whole are no longer damaged.
-    fn heal(&mut self, request: &Request, verb: Verb) {
-        if matches!(verb, Verb::Write | Verb::WriteZeroes | Verb::Trim) {
-            self.drive.heal(&(request.offset..request.offset + u64::from(request.length)));
-        }
     }
 
     /// Answer a command now, in the drive's time.

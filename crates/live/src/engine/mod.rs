@@ -5,4 +5,4 @@ pub(crate) mod core;
 pub(crate) mod power;
 pub(crate) mod recovery;
 mod steps;
-mod told;
+pub(crate) mod told;

@@ -32,18 +32,18 @@ impl Engine {
             CutWhen::AfterFlushes(n) => (Due::Flushes(n.max(1)), seed),
             CutWhen::Drawn { seed: drawn, within } => {
                 let after = SplitMix64(drawn).bits() % within.max(1);
-                (Due::At(SimTime(self.time(Instant::now()).0.saturating_add(after))), seed.or(Some(drawn)))
+                (
+                    Due::At(SimTime(
+                        self.power.time(Instant::now(), self.drive.now()).0.saturating_add(after),
+                    )),
+                    seed.or(Some(drawn)),
+                )
             }
         };
         let number = self.power.next_number;
         self.power.next_number += 1;
         self.power.armed.push(Armed { number, due, seed });
         None
-    }
-
-    /// The drive's time, in a recovery as well.
-    pub(crate) fn time(&self, wall: Instant) -> SimTime {
-        self.power.recovery.map_or(self.drive.now(), |recovery| recovery.time(wall))
     }
 
     /// Cut the power if what was waited for has come.
@@ -68,7 +68,7 @@ impl Engine {
     /// Cut the power now.
     pub(crate) fn cut_now(&mut self, seed: Option<u64>, connections: Connections) -> Option<Cut> {
         let wall = Instant::now();
-        self.cut(self.time(wall), wall, seed, connections)
+        self.cut(self.power.time(wall, self.drive.now()), wall, seed, connections)
     }
 
     /// Cut the power. What was answered until now still leaves; all else that was asked is gone, mostly with its connections. A
@@ -149,13 +149,6 @@ impl Engine {
         false
     }
 
-    /// When something is due of a recovery.
-    pub(crate) fn recovery_due(&self) -> Option<Instant> {
-        let recovery = self.power.recovery?;
-        let cut = self.power.next_cut().filter(|at| *at < recovery.ready).map(|at| recovery.instant(at));
-        Some(cut.map_or(recovery.until, |cut| cut.min(recovery.until)))
-    }
-
     /// From now on time goes on at another scale, and so does the rest of a recovery.
     pub(crate) fn set_scale(&mut self, scale: TimeScale) {
         let now = Instant::now();
@@ -192,12 +185,6 @@ impl Engine {
         for held in std::mem::take(&mut self.held) {
             self.refuse(&held.outbox, &held.request, held.arrived, (error, why.to_string()));
         }
-    }
-
-    /// The server ends: whoever waits for an answer is told.
-    pub(crate) fn end_requests(&mut self) {
-        self.power.ends = true;
-        self.fail_all(NbdError::Shutdown, "the server is stopping");
     }
 }
 

@@ -76,6 +76,18 @@ impl Power {
         self.armed.iter().filter_map(|a| if let Due::At(at) = a.due { Some(at) } else { None }).min()
     }
 
+    /// When something is due of a recovery.
+    pub(crate) fn recovery_due(&self) -> Option<Instant> {
+        let recovery = self.recovery?;
+        let cut = self.next_cut().filter(|at| *at < recovery.ready).map(|at| recovery.instant(at));
+        Some(cut.map_or(recovery.until, |cut| cut.min(recovery.until)))
+    }
+
+    /// The drive's time, in a recovery as well, of which the drive itself has only the end.
+    pub(crate) fn time(&self, wall: Instant, drive: SimTime) -> SimTime {
+        self.recovery.map_or(drive, |recovery| recovery.time(wall))
+    }
+
     /// How long a recovery takes, of that of the model.
     pub(crate) fn wall(&self, cut: Cut, scale: TimeScale) -> Duration {
         if scale == TimeScale::NONE {
