@@ -6,6 +6,7 @@ if [ "$1" = run ]; then
         yes "$name" | head -c 6000 > "$2/$name"
         sync "$2/$name" && echo "$name"
     done
+    sync -f "$2"
 else
     while read -r name; do
         yes "$name" | head -c 6000 | cmp -s - "$2/$name" || { echo "file $name was synced, and is not there whole"; exit 1; }

@@ -28,7 +28,7 @@ prepare)
 run)
     shift 2
     settings=
-    for setting; do settings="$settings -c $setting"; done
+    for setting in "$@"; do settings="$settings -c $setting"; done
     start "$settings"
     for number in $(seq 1 12); do
         [ $((number % 4)) = 0 ] && sql -c CHECKPOINT

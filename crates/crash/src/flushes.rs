@@ -43,7 +43,7 @@ fn dropped(
     stops: &dyn Fn() -> bool,
 ) -> Result<Dropped, CrashError> {
     let intervals = intervals(log, spec.rules, Some(flush.id));
-    let mut queue = Queue::new(&intervals, &[], spec.seed);
+    let mut queue = Queue::new(&intervals, &[], spec.seed, false);
     let (mut seen, mut states) = (HashSet::new(), 0);
     while let Some(next) = queue.next().filter(|_| states < most) {
         let interval = &intervals[next.interval];

@@ -12,6 +12,8 @@ type States<'a> = Box<dyn Iterator<Item = State> + Send + 'a>;
 pub(crate) struct Queue<'a> {
     intervals: &'a [Interval],
     seed: u64,
+    /// Classes in their order.
+    classes: [Class; CLASSES.len()],
     /// The next state of the finite classes: the class, the interval, its states.
     at: (usize, usize),
     here: Option<States<'a>>,
@@ -32,8 +34,18 @@ pub(crate) struct Next {
 }
 
 impl<'a> Queue<'a> {
-    /// All states by what is permitted; with `broken` those of drives that are broken so, and no others.
-    pub(crate) fn new(intervals: &'a [Interval], broken: &[Broken], seed: u64) -> Queue<'a> {
+    /// All states by what is permitted; with `broken` those of drives that are broken so, and no others. Of a drive that had
+    /// faults at work, the states that lose all come first.
+    pub(crate) fn new(
+        intervals: &'a [Interval],
+        broken: &[Broken],
+        seed: u64,
+        had_faults: bool,
+    ) -> Queue<'a> {
+        let mut classes = CLASSES;
+        if had_faults {
+            classes.swap(0, 1);
+        }
         // A drive that ignores a FLUSH has intervals of its own.
         let at_cut: Vec<Broken> =
             broken.iter().copied().filter(|kind| *kind != Broken::DroppedFlush).collect();
@@ -54,6 +66,7 @@ impl<'a> Queue<'a> {
         Queue {
             intervals,
             seed,
+            classes,
             at: (first, 0),
             here: None,
             endless,
@@ -82,7 +95,7 @@ impl<'a> Queue<'a> {
     fn finite(&mut self) -> Option<(usize, State, Option<Class>)> {
         loop {
             let (class, interval) = self.at;
-            let kind = *CLASSES.get(class).filter(|class| **class != Class::Drawn)?;
+            let kind = *self.classes.get(class).filter(|class| **class != Class::Drawn)?;
             let Some(of) = self.intervals.get(interval) else {
                 self.at = (class + 1, 0);
                 continue;

@@ -56,15 +56,16 @@ pub fn search(
 ) -> Result<Found, CrashError> {
     let begun = Instant::now();
     let mut intervals = intervals(log, spec.rules, None);
+    let had_faults = log.faults_before(usize::MAX).next().is_some();
     // With faults of the drive the check may well fail on what the client left.
-    if log.faults_before(usize::MAX).next().is_none() {
+    if !had_faults {
         uncut(log, template, spec, &intervals, stops)?;
     }
     if spec.broken.contains(&Broken::DroppedFlush) {
         intervals.extend(with_dropped(log, spec));
     }
     let shared = Shared {
-        queue: Mutex::new(Queue::new(&intervals, &spec.broken, spec.seed)),
+        queue: Mutex::new(Queue::new(&intervals, &spec.broken, spec.seed, had_faults)),
         seen: Mutex::default(),
         unread: Unread::default(),
         differ_unread: AtomicU64::new(0),

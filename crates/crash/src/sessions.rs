@@ -10,6 +10,9 @@ use crate::spec::SearchSpec;
 use std::process::ExitStatus;
 use wordline_volatile::{Log, SessionFault, SessionFaults};
 
+/// Least number of checks of a session.
+const LEAST: u64 = 20;
+
 /// Which sessions there are.
 #[derive(Clone, Debug)]
 pub struct SessionSpec {
@@ -54,6 +57,9 @@ pub fn sessions(
     let mut last: Option<Session> = None;
     let (mut coverage, mut met) = (Coverage::default(), 0);
     for number in 0..spec.count {
+        if coverage.checks >= search_spec.states {
+            break;
+        }
         let Some((fault, rate)) = spec.kinds.get((number % spec.kinds.len().max(1) as u64) as usize).copied()
         else {
             break;
@@ -70,7 +76,7 @@ pub fn sessions(
         let done = record(client, &faulty, stops).map_err(of)?;
         let is_met = done.log.faults_before(usize::MAX).next().is_some();
         met += u64::from(is_met);
-        let (before, states) = (coverage.checks, (search_spec.states / spec.count.max(1)).max(8));
+        let (before, states) = (coverage.checks, (search_spec.states / spec.count.max(1)).max(LEAST));
         let search_spec = SearchSpec { states, ..search_spec.clone() };
         let found = if is_met {
             search(&done.log, check, &search_spec, stops, &|checks| progress(before + checks)).map_err(of)?

@@ -162,7 +162,7 @@ impl Cache {
     }
 
     /// The drive has written the oldest acknowledged requests that satisfy `is_written` out of its cache, until the rest are at
-    /// most so many bytes.
+    /// most `most` bytes.
     pub fn write_back(&mut self, most: u64, is_written: impl Fn(u64) -> bool) {
         while self.acknowledged_sectors * self.rules.sector > most {
             let oldest = self.by_acknowledgement.values().copied().find(|id| is_written(*id));

@@ -47,7 +47,7 @@ pub(crate) struct CrashArgs {
     /// session
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub(crate) broken: Vec<BrokenKind>,
-    /// Number of sessions with faults of a drive at work
+    /// Maximum number of sessions with faults of a drive at work
     #[arg(long, value_name = "N", default_value_t = 24)]
     pub(crate) sessions: u64,
     /// As root, make a file system on the drive (or take that of --image) and mount it by nbdfuse and a loop device, before the
