@@ -35,6 +35,7 @@ class Recipe:
     mount: str = ""
     more: tuple[str, ...] = ()
     needs: str = ""
+    times: int = 1
 
 
 def stores() -> list[Recipe]:
@@ -141,7 +142,8 @@ def crash(
 ) -> tuple[str, dict]:
     """Return whether no state fails, and the report."""
     log = folder / f"{recipe.name.replace(' ', '')}.log"
-    command = [options.wordline, "crash", "--states", str(options.states), "--json", "-"]
+    states = options.states * recipe.times
+    command = [options.wordline, "crash", "--states", str(states), "--json", "-"]
     command += ["--check", f"{recipe.check} {verdict}".strip()]
     command += ["--mount", recipe.mount] if recipe.mount else []
     if log.exists():
