@@ -36,6 +36,8 @@ run)
             UPDATE account SET balance = balance + 7 WHERE id = $number * 11 % 80; UPDATE done SET number = $number; COMMIT"
         echo "$number"
     done
+    sql -c CHECKPOINT # what was not synced reaches the drive at the end
+    sync -f "$at"
     stop
     ;;
 verify)

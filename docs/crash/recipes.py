@@ -91,7 +91,8 @@ def keys() -> list[Recipe]:
             ", sync" if sync == "yes" else ", no sync"
         )
         run = f"{program} run {{mnt}} {kind} {sync}"
-        verdicts.append(Recipe(name, run, check, consistent, durable, "ext4", needs=module))
+        times = 1 if consistent == YES else 8
+        verdicts.append(Recipe(name, run, check, consistent, durable, "ext4", needs=module, times=times))
     return verdicts
 
 
@@ -120,7 +121,8 @@ def postgres() -> list[Recipe]:
         name = f"PostgreSQL, {settings or 'defaults'}"
         check = f"{program} verify {{mnt}} {{acked}}"
         run = f"{program} run {{mnt}} {settings}".strip()
-        verdicts.append(Recipe(name, run, check, consistent, durable, "ext4", needs="postgres"))
+        times = 1 if consistent == YES else 4
+        verdicts.append(Recipe(name, run, check, consistent, durable, "ext4", needs="postgres", times=times))
     return verdicts
 
 
@@ -173,7 +175,7 @@ def main() -> int:
         r for r in recipes if not options.names or any(r.name.startswith(n) for n in options.names)
     ]
     differs = 0
-    print(f"{'recipe':<36} {'expected':<24} {'found':<24} {'states':>6}  first failing state")
+    print(f"{'recipe':<36} {'expected':<27} {'found':<27} {'states':>6}  first failing state")
     for recipe in chosen:
         if missing := lacks(recipe):
             print(f"{recipe.name:<36} skipped: needs {missing}")
@@ -194,7 +196,7 @@ def main() -> int:
             for values in (expected, found)
         ]
         print(
-            f"{recipe.name:<36} {texts[0]:<24} {texts[1]:<24} {states:>6}  {' '.join(failing)}{'  DIFFERS' if wrong else ''}",
+            f"{recipe.name:<36} {texts[0]:<27} {texts[1]:<27} {states:>6}  {' '.join(failing)}{'  DIFFERS' if wrong else ''}",
             flush=True,
         )
     return int(differs > 0)

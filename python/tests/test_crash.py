@@ -120,6 +120,19 @@ def test_cut_and_recovery_are_simulated_for_each_state(states):
     assert "allowed: a larger device" in found["error"]
 
 
+def test_recipes_are_run_and_compared_with_what_is_expected(binary):
+    command = [sys.executable, RECIPES / "recipes.py", "--wordline", binary, "--states", "30"]
+    done = subprocess.run([*command, "store, torn"], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1].split() == (
+        "store, torn-header consistent no consistent no 21 16:7.0-0".split()
+    )
+    # With two states nothing is found yet, and a setting that is unsafe seems to be safe.
+    command[-1] = "2"
+    done = subprocess.run([*command, "store, torn"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout.endswith("DIFFERS\n")
+
+
 can_mount = os.geteuid() == 0 and all(shutil.which(name) for name in ("nbdfuse", "mkfs.ext4"))
 
 
@@ -225,3 +238,12 @@ def test_wrong_usage_ends_with_2(binary, tmp_path):
     assert "unknown placeholder {disk}" in said("--run", "true {uri}", "--check", "cat {disk}")
     assert "the client wrote nothing" in said("--run", "true {uri}", "--check", "cat {image}")
     assert "not a log of writes" in said("--log", "/dev/null", "--check", "cat {image}")
+    assert "where a file system is mounted" in said(
+        "--run", store("run", "{uri}"), "--check", "ls {mnt}"
+    )
+    broken = ("--log", "/dev/null", "--check", "cat {image}", "--broken")
+    assert "a client to run" in said(*broken, "slow")
+    assert "allowed: shorn, garbage" in said(*broken, "shear")
+    assert "allowed: ext4 or xfs" in said(
+        "--run", "ls {mnt}", "--check", "ls {mnt}", "--mount", "zfs"
+    )

@@ -57,7 +57,7 @@ impl<'a> Check<'a> {
             (None, true) => {
                 let what = "--check: {mnt} is a mounted file system, and none is given";
                 return Err(CrashError::Input(format!(
-                    "{what}\n  allowed: {{mnt}} with --mount ext4 or --mount xfs"
+                    "{what}\n  allowed: {{mnt}} where a file system is mounted, ext4 or xfs"
                 )));
             }
             (_, false) => {}

@@ -46,7 +46,7 @@ pub(crate) fn crash(args: &CrashArgs, console: &Console) -> Result<(), Failure> 
     args.mount.as_ref().map_or(Ok(()), FileSystem::check)?;
     if sessions_of(args).next().is_some() && args.run.is_none() {
         let what = "--broken: a fault of a drive at work needs a client";
-        return Err(Failure::Input(format!("{what}\n  allowed: --run in place of --log")));
+        return Err(Failure::Input(format!("{what}\n  allowed: a client to run, in place of a log")));
     }
     let log = log(args, console)?;
     let spec = SearchSpec {
