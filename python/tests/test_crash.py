@@ -244,6 +244,3 @@ def test_wrong_usage_ends_with_2(binary, tmp_path):
     broken = ("--log", "/dev/null", "--check", "cat {image}", "--broken")
     assert "a client to run" in said(*broken, "slow")
     assert "allowed: shorn, garbage" in said(*broken, "shear")
-    assert "allowed: ext4 or xfs" in said(
-        "--run", "ls {mnt}", "--check", "ls {mnt}", "--mount", "zfs"
-    )
