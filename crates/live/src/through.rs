@@ -325,7 +325,13 @@ mod tests {
 
     #[test]
     fn recovered_drive_holds_what_was_durable_and_the_rest_of_the_state() {
-        let (log, run) = (log(), RunSpec { initial: "fresh".to_string(), ..RunSpec::new("demo-8gb", "slc-cache", "uniform:requests=1") });
+        let (log, run) = (
+            log(),
+            RunSpec {
+                initial: "fresh".to_string(),
+                ..RunSpec::new("demo-8gb", "slc-cache", "uniform:requests=1")
+            },
+        );
         let all = intervals(&log, Rules { sector: 512, atomic: None }, None);
         let cuts = all.iter().map(Interval::at).collect();
         let drive = ThroughDrive::new(&run, &log, &cuts).unwrap();
