@@ -119,7 +119,7 @@ struct Replay {
 }
 
 impl Replay {
-    /// Returns whether more is asked for.
+    /// Returns whether it needs further events.
     fn step(&mut self, event: &Event) -> bool {
         let sector = self.now.durable_sector();
         match event {
