@@ -246,6 +246,7 @@ soak: $(INSTALLED) $(TOOLS) #: Cut the power of a served drive and kill it, 1,00
 	@WORDLINE_COMMITS=40 cargo test -q -p wordline-live --lib -- killed
 	@WORDLINE_ENDS=10000 cargo test -q -p wordline-live --lib -- exhaustive::a_database
 	@WORDLINE_CRASH_STATES=10000 $(BIN)/python -m pytest -q python/tests/test_crash.py
+	@$(BIN)/python docs/crash/recipes.py --wordline $(BIN)/wordline --states 2000
 	@$(BIN)/python python/tests/soak.py --wordline $(BIN)/wordline $(SOAK)
 
 # In seconds, without a network; SITE=mkdocs builds the same pages with mkdocs and Material.

@@ -323,7 +323,7 @@ impl Drive {
         self.working()?.advance_to(until).map_err(|e| e.to_string())
     }
 
-    /// Let a die be so many times slower from now on; 1 is as it should be.
+    /// Make a die `factor` times slower from now on; 1 is its own speed.
     pub(crate) fn slow_die(&mut self, die: DieId, factor: u32) -> Result<(), Stopped> {
         let at = self.now();
         if let Some(log) = &mut self.log {

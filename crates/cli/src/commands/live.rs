@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A workload that is never asked for anything: what a run is made of has one.
 const NO_WORKLOAD: &str = "uniform:requests=1";
 
-fn run_spec(console: &Console) -> RunSpec {
+pub(super) fn run_spec(console: &Console) -> RunSpec {
     RunSpec { registry: console.registry().clone(), ..RunSpec::new("", "", NO_WORKLOAD) }
 }
 
