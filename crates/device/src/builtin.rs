@@ -21,6 +21,21 @@ macro_rules! devices {
     };
 }
 
+/// What the head of a fitted file says.
+const FITTED: &str = "fitted to public measurements";
+
+/// Tables of `devices/measured`, by name: what the devices are fitted to, and what their makers rate them at.
+const MEASURED: &[(&str, &str)] = &[
+    ("cliffs", include_str!("../../../devices/measured/cliffs.csv")),
+    ("enterprise", include_str!("../../../devices/measured/enterprise.csv")),
+    ("rated", include_str!("../../../devices/measured/rated.csv")),
+];
+
+/// The table `devices/measured/NAME.csv`.
+pub fn measured(name: &str) -> Option<&'static str> {
+    MEASURED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
 const BUILTIN: &[Builtin] = devices![
     "demo-8gb",
     "hierarchy-44gb",
@@ -65,6 +80,11 @@ impl Builtin {
     /// When an override does not fit.
     pub fn spec(&self, overrides: &[(String, String)]) -> Result<DeviceSpec, ConfigErrors> {
         DeviceSpec::from_toml(self.text, &self.origin(), overrides)
+    }
+
+    /// Whether it is fitted to measurements of a drive that one can buy, as its head says.
+    pub fn is_measured(&self) -> bool {
+        self.text.lines().take_while(|line| line.starts_with('#')).any(|line| line.contains(FITTED))
     }
 
     /// One line for a list of devices.

@@ -1,0 +1,317 @@
+"""``wordline device fit``: a device file that does what was measured, and says what is not known."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wordline import UserError, _wordline
+from wordline.commands import SWEEP, perform
+from wordline.real import measured, sheet
+from wordline.real.bench import Bench
+from wordline.real.measured import Drive, Value
+from wordline.real.sheet import Sheet
+
+#: Logical bytes of the drive that a search simulates.
+SIZE = 16e9
+#: How near the model must come to a figure, and how often its values are corrected.
+NEAR, ROUNDS = 0.01, 6
+#: What a drive has besides its capacity where nothing tells: 1 GiB of flash for each GB.
+SPARE = 1.0737
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure as it was measured and as the fitted drive has it."""
+
+    what: str
+    unit: str
+    measured: Value
+    modelled: float
+
+    @property
+    def error(self) -> float:
+        """By how much the model is above, as a share."""
+        return self.modelled / self.measured.value - 1
+
+
+@dataclass
+class Fitted:
+    """A device file, how it compares with what was measured, and what could not be told."""
+
+    drive: Drive
+    sheet: Sheet
+    rows: list[Row] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    #: Three sizes of the simulated drive, in GB, each with the figures of `rows`.
+    sizes: list[tuple[float, list[float]]] = field(default_factory=list)
+    #: A fill of the model: gigabytes and seconds.
+    fill: tuple[Any, Any] | None = None
+
+
+def main(**arguments: Any) -> int:
+    """Do ``wordline device fit``; return its exit code: 0, or 2 where the input is wrong, or 1."""
+    return perform("device fit", (*SWEEP, "cmaes"), lambda: _main(**arguments), extra="fit")
+
+
+def _main(
+    *,
+    measurements: str,
+    output: str,
+    seed: int,
+    force: bool,
+    drive: str | None = None,
+    out: str | None = None,
+) -> None:
+    from wordline.real import show
+
+    target = Path(output)
+    if target.is_file() and not force:
+        raise UserError(f"{target}: file exists; --force overwrites it")
+    found = load(Path(measurements), drive)
+    fitted = fit(found, target.stem, seed=seed, tell=lambda text: print(text, file=sys.stderr))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(fitted.sheet.toml(), encoding="utf-8")
+    print(show.terminal(fitted))
+    print(f"{target}: written", file=sys.stderr)
+    if out is not None:
+        words = ["wordline", "device", "fit", measurements, "-o", output, "--seed", str(seed)]
+        words += ["--drive", drive] if drive else []
+        print(f"page: {show.write(fitted, Path(out), shlex.join(words))}", file=sys.stderr)
+
+
+def load(at: Path, name: str | None = None) -> Drive:
+    """Read what was measured of a drive.
+
+    Parameters
+    ----------
+    at
+        A folder with tables, probe.json, and fio's output and logs; or a table.
+    name
+        Which drive, where there are several.
+
+    Raises
+    ------
+    UserError
+        There is nothing to read, or it is wrong; the message says where, and what is allowed.
+    """
+    if not at.exists():
+        raise UserError(f"{at}: no such file or folder")
+    if at.is_dir() and (at / "probe.json").is_file():
+        from wordline.real import probe
+
+        return probe.results(at)
+    given = list(measured.tables(at))
+    if not given:
+        raise UserError(
+            f"{at}: no measurements\n  allowed: tables in CSV, or probe.json with the results of "
+            "the jobs that `wordline device probe` writes"
+        )
+    return measured.chosen(measured.drives(given), name, at)
+
+
+def fit(drive: Drive, name: str, *, seed: int = _wordline.DEFAULT_SEED, tell: Tell = print) -> Fitted:
+    """Fit a device file to what was measured of a drive.
+
+    Parameters
+    ----------
+    drive
+        What was measured.
+    name
+        Of the device.
+    seed
+        Of the search.
+    tell
+        Called with a line of text after each round.
+
+    Returns
+    -------
+    Fitted
+        The file, and measurement beside model.
+
+    Raises
+    ------
+    UserError
+        The measurements do not suffice.
+    """
+    if "cache_gb" in drive.values:
+        return _Cliff(drive, name, seed, tell).fitted()
+    if drive.uniform or "fill_mbps" in drive.values:
+        from wordline.real import steady
+
+        return steady.fitted(drive, name, seed, tell)
+    raise UserError(
+        f"{drive.name}: nothing that a drive can be fitted to\n  allowed: the size of an SLC cache "
+        "with the rates in it and past it, or sequential fills and uniform random writes"
+    )
+
+
+def head(drive: Drive, sources: dict[str, str]) -> list[str]:
+    """Return the head of a device file: what it is, and where its values are from."""
+    whose = drive.address is not None
+    first = (
+        f"{drive.name}: fitted to public measurements, not a statement by its maker."
+        if whose
+        else f"{drive.name}: fitted to measurements."
+    )
+    lines = [first, ""]
+    lines += [f"{word} = {text}" for word, text in sources.items()]
+    return lines
+
+
+class _Cliff:
+    """A drive with an SLC cache, fitted to its size and the rates in it and past it."""
+
+    def __init__(self, drive: Drive, name: str, seed: int, tell: Tell) -> None:
+        for key, column in (("cache_mbps", "in the cache"), ("after_mbps", "past the cache")):
+            if key not in drive.values:
+                raise UserError(f"{drive.name}: the rate {column} is not among the measurements")
+        self.drive, self.seed, self.tell = drive, seed, tell
+        values = drive.values
+        self.capacity_gb = drive.capacity / 1e9
+        self.cache = values["cache_gb"].value
+        if self.cache >= self.capacity_gb:
+            raise UserError(
+                f"{drive.name}: an SLC cache of {self.cache:g} GB is not below the capacity of "
+                f"{self.capacity_gb:g} GB"
+            )
+        self.static = min(values["static_gb"].value, self.cache) if "static_gb" in values else 0.0
+        rate, after = values["cache_mbps"].value, values["after_mbps"].value
+        link = sheet.link_of(drive.interface)
+        self.by_link = rate > 0.8 * link
+        self.link = rate if self.by_link else link
+        bits = sheet.BITS[drive.cell]
+        # Planes that programs of usual times need for the greater of the two rates.
+        planes = max(
+            0 if self.by_link else rate * sheet.USUAL["slc"][1] / sheet.PAGE,
+            after * sheet.USUAL[drive.cell][1] / bits / sheet.PAGE,
+        )
+        usable = drive.capacity * SPARE
+        self.shape = sheet.shape(drive.cell, link, usable, planes, self.cache / 40)
+        block = self.shape.slc_block_gb
+        self.base = round(self.static / block)
+        #: Blocks of each plane that the cache takes on an empty drive besides the static ones.
+        self.dynamic = (self.cache - self.static) / (1 - self.cache / self.capacity_gb) / block
+        at_once = self.shape.planes * sheet.PAGE
+        self.slc_us = sheet.USUAL["slc"][1] if self.by_link else at_once / rate
+        self.dense_us = bits * at_once / after
+        self.name = name
+
+    def fitted(self) -> Fitted:
+        values = self.drive.values
+        targets = [values["cache_gb"], values["cache_mbps"], values["after_mbps"]]
+        rows: list[float] = []
+        for number in range(ROUNDS):
+            rows = self._measure(SIZE)
+            off = [m / t.value for m, t in zip(rows, targets, strict=True)]
+            self.tell(
+                f"round {number + 1}: cache {rows[0]:.4g} GB, {rows[1]:.4g} MB/s in it, "
+                f"{rows[2]:.4g} MB/s past it"
+            )
+            grain = self.shape.slc_block_gb / self.cache
+            if max(abs(off[1] - 1), abs(off[2] - 1)) < NEAR and abs(off[0] - 1) < max(NEAR, grain):
+                break
+            if number + 1 < ROUNDS:
+                self._correct(off)
+        text = self._sheet()
+        fitted = Fitted(self.drive, text, unknown=list(UNKNOWN))
+        names = (("SLC cache", "GB"), ("in the cache", "MB/s"), ("past the cache", "MB/s"))
+        for (what, unit), target, found in zip(names, targets, rows, strict=True):
+            fitted.rows.append(Row(what, unit, target, found))
+        fitted.sizes = [(SIZE / 1e9, rows)]
+        fitted.sizes += [(size / 1e9, self._measure(size)) for size in (SIZE / 2, 2 * SIZE)]
+        gb, seconds, _ = Bench.of(text.toml(), SIZE, self.seed).fill(1.0)
+        fitted.fill = (gb, seconds)
+        if "second_mbps" in values:
+            at = f" from {values['second_gb'].value:g} GB" if "second_gb" in values else ""
+            fitted.unknown.append(
+                f"not modelled: the second plateau of {values['second_mbps'].value:g} MB/s{at}"
+            )
+        return fitted
+
+    def _measure(self, size: float) -> list[float]:
+        bench = Bench.of(self._sheet().toml(), size, self.seed)
+        share = min(1.0, 2.5 * self.cache / self.capacity_gb)
+        gb, seconds, found = bench.fill(share)
+        if len(found) < 2:
+            return [float(gb[-1]), found[0].mb_per_s, found[0].mb_per_s]
+        return [found[0].end_gb, found[0].mb_per_s, found[1].mb_per_s]
+
+    def _correct(self, off: list[float]) -> None:
+        if self.dynamic:
+            whole = self.base + self.dynamic
+            self.dynamic = max(1.0, whole / off[0] - self.base)
+        elif self.base:
+            self.base = max(2, round(self.base / off[0]))
+        if self.by_link:
+            self.link /= off[1]
+        else:
+            self.slc_us *= off[1]
+        self.dense_us *= off[2]
+
+    def _sheet(self) -> Sheet:
+        """Return the device file of the present values."""
+        drive, made = self.drive, self.shape
+        values = drive.values
+        dynamic = round(self.dynamic) if self.static < self.cache else 0
+        base = max(self.base, 0 if dynamic > 1 else 2)
+        spare = round(made.blocks * 0.02) + 2
+        wanted = base + made.blocks if not dynamic else max(made.blocks, base + dynamic + spare)
+        head_lines = head(
+            drive,
+            {
+                "Rows": drive.address or "the measurements given",
+                "Fit": "fitted: wordline device fit searched for what reproduces Rows",
+                "Cap": f"the capacity in Rows, {self.capacity_gb:g} GB",
+                "Link": f"the interface in Rows, {drive.interface}",
+            },
+        )
+        head_lines += ["", *NOT_MODELLED]
+        about = f"{drive.name}, {self.capacity_gb:g} GB of {drive.cell.upper()}"
+        cache = f"SLC cache of {self.cache:g} GB"
+        named = (self.name, f"{about}: {cache}")
+        text = sheet.base(made, drive.cell, drive.capacity, named, head_lines)
+        flash = "medium.flash."
+        if wanted != made.blocks:
+            why = (
+                "Fit: 7 % more flash than capacity, and the cache"
+                if not dynamic
+                else "Fit: more than the drive can have, as a cache that takes all free flash needs it here"
+            )
+            text.put(flash + "blocks_per_plane", wanted, why)
+        rates = [values[k] for k in ("cache_mbps", "after_mbps")]
+        if self.by_link:
+            text.put("host.rate", f"{self.link:.0f}MB/s", f"Fit: {rates[0]} MB/s in the cache, near the link's")
+        else:
+            text.put(flash + "slc.program", sheet.time(self.slc_us), f"Fit: {rates[0]} MB/s in the cache")
+        dense = f"{flash}{drive.cell}.program"
+        text.put(dense, sheet.time(self.dense_us), f"Fit: {rates[1]} MB/s past the cache")
+        size = values["cache_gb"]
+        if "static_gb" in values:
+            text.put("slc_cache.static_blocks", base, f"Rows, static part {values['static_gb']} GB")
+        else:
+            text.put("slc_cache.static_blocks", base, "ASSUMED: no static part is named")
+        text.put("slc_cache.dynamic_blocks", dynamic, f"Fit: {size} GB of cache on an empty drive")
+        text.put("slc_cache.trigger", "free_blocks < 10%", "ASSUMED: not identifiable; migrates early")
+        text.put("slc_cache.when_full", "direct", "Rows, writes go on at the rate of dense cells")
+        return text
+
+
+NOT_MODELLED = (
+    "Not modelled: two rates within the cache, a change of rate as the drive fills, temperature,",
+    "power states. Random writes, reads and GC were not measured.",
+)
+
+#: What three columns of a table do not tell.
+UNKNOWN = (
+    "channels, dies, planes, page size and program time: only their combined rate shows",
+    "spare blocks, write overhead and WAF: no random writes in steady state",
+    "read times: no reads",
+    "time and rate of recovery: no rest",
+)
