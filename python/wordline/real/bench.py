@@ -54,10 +54,11 @@ class Bench:
     def fill(self, share: float = 1.0, most: int = 4) -> tuple[Any, Any, list[Plateau]]:
         """Write a share of an empty drive in order; return GB, seconds and plateaus.
 
-        Bytes and times are those of the whole drive. Requests are of 1 MiB, four outstanding.
+        Bytes and times are those of the whole drive. Requests are of 16 KiB, 256 outstanding: a cache
+        follows its fill by a number of writes, which is large on a small drive.
         """
         bound = f"bytes={share:.4f}x"
-        report = self.run(f"sequential:read=0%,bs=1MiB,qd=4,{bound}")
+        report = self.run(f"sequential:read=0%,bs=16KiB,qd=256,{bound}")
         line = report.timeline.to_dict()
         rates = np.array(line["write_mb_per_s"], dtype=float)
         seconds = np.arange(len(rates) + 1) * line["bin_s"]

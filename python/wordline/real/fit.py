@@ -16,8 +16,8 @@ from wordline.real.bench import Bench
 from wordline.real.measured import Drive, Value
 from wordline.real.sheet import Sheet
 
-#: Logical bytes of the drive that a search simulates.
-SIZE = 16e9
+#: Logical bytes of the drive that a search simulates, and the least that its cache holds.
+SIZE, CACHE = 16e9, 2e9
 #: How near the model must come to a figure, and how often its values are corrected.
 NEAR, ROUNDS = 0.01, 6
 #: What a drive has besides its capacity where nothing tells: 1 GiB of flash for each GB.
@@ -165,6 +165,23 @@ def head(drive: Drive, sources: dict[str, str]) -> list[str]:
     return lines
 
 
+def cliff_of(text: str, drive: Drive, seed: int, size: float | None = None) -> list[float]:
+    """Fill a drive of a device file in order; return its cache in GB, and MB/s in it and past it.
+
+    It is filled as far as the second plateau of what was measured, but not over 2.5 times the
+    cache. `size` is that of the simulated drive in bytes; its cache holds 2 GB if not given.
+    """
+    cache, capacity = drive.values["cache_gb"].value, drive.capacity / 1e9
+    share = min(1.0, 2.5 * cache / capacity)
+    if "second_gb" in drive.values:
+        share = min(share, drive.values["second_gb"].value / capacity)
+    bench = Bench.of(text, size or max(SIZE, CACHE * capacity / cache), seed)
+    gb, _, found = bench.fill(share, most=2)
+    if len(found) < 2:
+        return [float(gb[-1]), found[0].mb_per_s, found[0].mb_per_s]
+    return [found[0].end_gb, found[0].mb_per_s, found[1].mb_per_s]
+
+
 class _Cliff:
     """A drive with an SLC cache, fitted to its size and the rates in it and past it."""
 
@@ -202,13 +219,14 @@ class _Cliff:
         self.slc_us = sheet.USUAL["slc"][1] if self.by_link else at_once / rate
         self.dense_us = bits * at_once / after
         self.name = name
+        self.size = max(SIZE, CACHE * self.capacity_gb / self.cache)
 
     def fitted(self) -> Fitted:
         values = self.drive.values
         targets = [values["cache_gb"], values["cache_mbps"], values["after_mbps"]]
         rows: list[float] = []
         for number in range(ROUNDS):
-            rows = self._measure(SIZE)
+            rows = self._measure(self.size)
             off = [m / t.value for m, t in zip(rows, targets, strict=True)]
             self.tell(
                 f"round {number + 1}: cache {rows[0]:.4g} GB, {rows[1]:.4g} MB/s in it, "
@@ -224,26 +242,24 @@ class _Cliff:
         names = (("SLC cache", "GB"), ("in the cache", "MB/s"), ("past the cache", "MB/s"))
         for (what, unit), target, found in zip(names, targets, rows, strict=True):
             fitted.rows.append(Row(what, unit, target, found))
-        fitted.sizes = [(SIZE / 1e9, rows)]
-        fitted.sizes += [(size / 1e9, self._measure(size)) for size in (SIZE / 2, 2 * SIZE)]
+        sizes = (self.size / 2, 2 * self.size)
+        fitted.sizes = [(self.size / 1e9, rows), *((s / 1e9, self._measure(s)) for s in sizes)]
         gb, seconds, _ = Bench.of(text.toml(), SIZE, self.seed).fill(1.0)
         fitted.fill = (gb, seconds)
         if "second_mbps" in values:
-            at = f" from {values['second_gb'].value:g} GB" if "second_gb" in values else ""
-            fitted.unknown.append(
-                f"not modelled: the second plateau of {values['second_mbps'].value:g} MB/s{at}"
-            )
+            fitted.unknown.append(f"not modelled: {self._second().lower()}")
         return fitted
 
+    def _second(self) -> str:
+        values = self.drive.values
+        at = f" from {values['second_gb'].value:g} GB" if "second_gb" in values else ""
+        return f"The second plateau of {values['second_mbps'].value:g} MB/s{at}"
+
     def _measure(self, size: float) -> list[float]:
-        bench = Bench.of(self._sheet().toml(), size, self.seed)
-        share = min(1.0, 2.5 * self.cache / self.capacity_gb)
-        gb, seconds, found = bench.fill(share)
-        if len(found) < 2:
-            return [float(gb[-1]), found[0].mb_per_s, found[0].mb_per_s]
-        return [found[0].end_gb, found[0].mb_per_s, found[1].mb_per_s]
+        return cliff_of(self._sheet().toml(), self.drive, self.seed, size)
 
     def _correct(self, off: list[float]) -> None:
+        off = [min(max(x, 0.5), 2.0) for x in off]
         if self.dynamic:
             whole = self.base + self.dynamic
             self.dynamic = max(1.0, whole / off[0] - self.base)
@@ -263,16 +279,15 @@ class _Cliff:
         base = max(self.base, 0 if dynamic > 1 else 2)
         spare = round(made.blocks * 0.02) + 2
         wanted = base + made.blocks if not dynamic else max(made.blocks, base + dynamic + spare)
-        head_lines = head(
-            drive,
-            {
-                "Rows": drive.address or "the measurements given",
-                "Fit": "fitted: wordline device fit searched for what reproduces Rows",
-                "Cap": f"the capacity in Rows, {self.capacity_gb:g} GB",
-                "Link": f"the interface in Rows, {drive.interface}",
-            },
-        )
-        head_lines += ["", *NOT_MODELLED]
+        sources = {
+            "Rows": drive.address or "the measurements given",
+            "Fit": "fitted: `wordline device fit` searched for what reproduces Rows",
+            "Cap": f"the capacity in Rows, {self.capacity_gb:g} GB",
+            "Link": f"the interface in Rows, {drive.interface}",
+        }
+        head_lines = [*head(drive, sources), "", *NOT_MODELLED]
+        if "second_mbps" in values:
+            head_lines[-1] += f" {self._second()}."
         about = f"{drive.name}, {self.capacity_gb:g} GB of {drive.cell.upper()}"
         cache = f"SLC cache of {self.cache:g} GB"
         named = (self.name, f"{about}: {cache}")
@@ -282,7 +297,7 @@ class _Cliff:
             why = (
                 "Fit: 7 % more flash than capacity, and the cache"
                 if not dynamic
-                else "Fit: more than the drive can have, as a cache that takes all free flash needs it here"
+                else "Fit: more than the drive has: stands for a cache that takes all free flash"
             )
             text.put(flash + "blocks_per_plane", wanted, why)
         rates = [values[k] for k in ("cache_mbps", "after_mbps")]
@@ -304,8 +319,8 @@ class _Cliff:
 
 
 NOT_MODELLED = (
-    "Not modelled: two rates within the cache, a change of rate as the drive fills, temperature,",
-    "power states. Random writes, reads and GC were not measured.",
+    "Not modelled: a change of rate within a plateau, recovery as this drive does it, temperature,",
+    "power states. Reads, random writes and GC were not measured: their values are assumed.",
 )
 
 #: What three columns of a table do not tell.

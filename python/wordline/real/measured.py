@@ -213,8 +213,8 @@ def _cliffs(table: Table, found: dict[str, Drive]) -> None:
         for key, (column, of) in readings.items():
             if value := table.read(at, column, of):
                 drive.values[key] = value
-        for column in ("slc_cache_GB", "cache_kind"):
-            if value := _optional(table, at, column, static_in):
+        for column, of in (("static_GB", _plain), ("slc_cache_GB", static_in)):
+            if value := _optional(table, at, column, of):
                 drive.values.setdefault("static_gb", value)
         for column, pattern in (
             ("second_stage", rf"(?:after|from|past) (?:about )?{_NUMBER} GB"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,8 +26,8 @@ WORDLINES = (768, 192)
 
 
 def time(us: float) -> str:
-    """Spell a time in whole nanoseconds."""
-    ns = round(us * 1e3)
+    """Spell a time in nanoseconds, above 100 us in whole microseconds."""
+    ns = round(us) * 1000 if us > 100 else round(us * 1e3)
     return f"{ns}ns" if ns % 1000 else f"{ns // 1000}us"
 
 
@@ -133,10 +133,15 @@ def link_of(interface: str | None) -> float:
     Raises `UserError`: its words name none that is known.
     """
     word = (interface or "").lower().replace(" ", "").replace(".0", "")
+    if word == "off":
+        return 1e5
+    if found := re.match(r"([\d.]+)mb/s", word):
+        return float(found[1])
     rate = next((rate for name, rate in LINKS.items() if name in word), None)
     if rate is None:
         raise UserError(
-            f"interface {interface or 'missing'}: not known; allowed: a text with {', '.join(LINKS)}"
+            f"interface {interface or 'missing'}: not known\n"
+            f"  allowed: a text with {', '.join(LINKS)}, or a rate such as 2000MB/s"
         )
     return rate
 

@@ -34,7 +34,12 @@ fn devices(console: &Console) -> Result<(), Failure> {
     for (is_measured, title) in [(true, MEASURED), (false, "\nfrom papers, or invented:\n")] {
         out += title;
         for d in builtin().iter().filter(|d| d.is_measured() == is_measured) {
-            out += &format!("  {}{}  {}\n", console.bold(d.name), " ".repeat(width - d.name.len()), d.description());
+            out += &format!(
+                "  {}{}  {}\n",
+                console.bold(d.name),
+                " ".repeat(width - d.name.len()),
+                d.description()
+            );
         }
     }
     console.say(&out)
@@ -43,7 +48,8 @@ fn devices(console: &Console) -> Result<(), Failure> {
 const MEASURED: &str = "fitted to public measurements of drives, no statements by their makers:\n";
 
 fn devices_as_json(console: &Console) -> Result<(), Failure> {
-    let entry = |d: &Builtin| json!({ "name": d.name, "description": d.description(), "measured": d.is_measured() });
+    let entry =
+        |d: &Builtin| json!({ "name": d.name, "description": d.description(), "measured": d.is_measured() });
     let all: Vec<Value> = builtin().iter().map(entry).collect();
     say_json(&all, console)
 }

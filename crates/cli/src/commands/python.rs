@@ -2,7 +2,8 @@
 //! pip installs brings the interpreter, and the native binary says how to get it.
 
 use crate::args::python::{
-    AtlasArgs, DeviceFitArgs, DeviceProbeArgs, ModelArgs, PickArgs, PtsArgs, ReproduceArgs, SweepArgs, ValidateArgs,
+    AtlasArgs, DeviceFitArgs, DeviceProbeArgs, ModelArgs, PickArgs, PtsArgs, ReproduceArgs, SweepArgs,
+    ValidateArgs,
 };
 use crate::args::run::LifetimeArgs;
 use crate::args::values::{Schemes, text_of};
