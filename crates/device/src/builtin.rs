@@ -51,6 +51,18 @@ const BUILTIN: &[Builtin] = devices![
     "fair-tlc",
     "fair-qlc",
     "fair-pair",
+    "kingston-fury-rgb-480gb",
+    "samsung-840-evo-1tb",
+    "samsung-870-qvo-4tb",
+    "intel-660p-1tb",
+    "crucial-p1-1tb",
+    "kingston-a2000-1tb",
+    "samsung-980-pro-1tb",
+    "adata-atom-50-1tb",
+    "wd-sn580-1tb",
+    "crucial-t500-2tb",
+    "team-mp44s-1tb",
+    "hp-fx700-2tb",
 ];
 
 /// All of them: the demonstration first, then the papers in the order of the specification.

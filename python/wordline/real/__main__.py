@@ -1,4 +1,4 @@
-"""Print measured against modelled of the built-in drives as a Markdown table: docs/real-drives.md."""
+"""Print the built-in drives, measured and modelled, as a Markdown table: docs/real-drives.md."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 
 from wordline import _wordline, page, toml
-from wordline.real import fit, measured
+from wordline.real import fit, measurements
 from wordline.real.bench import Bench
 
 HEADS = ["device", "SLC cache, GB", "in it, MB/s", "past it, MB/s", "whole fill, MB/s"]
@@ -22,8 +22,8 @@ def cell(found: float, stated: float | None) -> str:
 def rows(only: list[str] | None = None) -> list[list[str]]:
     """Simulate the fill of each drive with an SLC cache; return the rows of the table."""
     text = toml.builtin("devices/measured/cliffs.csv") or ""
-    table = measured.Table("cliffs.csv", text)
-    known = measured.drives([table])
+    table = measurements.Table("cliffs.csv", text)
+    known = measurements.drives([table])
     found = []
     for line in csv.DictReader(io.StringIO(text)):
         if only is not None and line["device"] not in only:

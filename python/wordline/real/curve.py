@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def _plateaus(gb: Any, seconds: Any, until: float, most: int) -> list[Plateau]:
     rate = np.log(np.diff(grid) * 1e3 / pace)
     cuts = _cuts(rate, most)
     found = []
-    for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+    for a, b in pairwise(cuts):
         # The edges of a plateau are those of neighboring points: its middle says how fast it is.
         edge = (b - a) // 8
         wrote, took = (x[b - edge] - x[a + edge] for x in (grid, time))
@@ -114,7 +115,7 @@ def _cuts(rate: Any, most: int) -> list[int]:
         for k in range(pieces - 1, -1, -1):
             cuts.append(int(back[k][cuts[-1]]) if k else 0)
         cuts.reverse()
-        levels = [float(np.median(rate[a:b])) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        levels = [float(np.median(rate[a:b])) for a, b in pairwise(cuts)]
         near = np.abs(np.diff(levels)) < np.log(APART)
         if near.any():
             break

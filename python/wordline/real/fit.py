@@ -1,19 +1,18 @@
-"""``wordline device fit``: a device file that does what was measured, and says what is not known."""
+"""``wordline device fit``: a device file that does what was measured, with what is not known."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wordline import UserError, _wordline
 from wordline.commands import SWEEP, perform
-from wordline.real import measured, sheet
+from wordline.real import measurements, probe, sheet, show, steady
 from wordline.real.bench import Bench
-from wordline.real.measured import Drive, Value
+from wordline.real.measurements import Drive
+from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
 
 #: Logical bytes of the drive that a search simulates, and the least that its cache holds.
@@ -22,37 +21,6 @@ SIZE, CACHE = 16e9, 2e9
 NEAR, ROUNDS = 0.01, 6
 #: What a drive has besides its capacity where nothing tells: 1 GiB of flash for each GB.
 SPARE = 1.0737
-
-Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Row:
-    """A figure as it was measured and as the fitted drive has it."""
-
-    what: str
-    unit: str
-    measured: Value
-    modelled: float
-
-    @property
-    def error(self) -> float:
-        """By how much the model is above, as a share."""
-        return self.modelled / self.measured.value - 1
-
-
-@dataclass
-class Fitted:
-    """A device file, how it compares with what was measured, and what could not be told."""
-
-    drive: Drive
-    sheet: Sheet
-    rows: list[Row] = field(default_factory=list)
-    unknown: list[str] = field(default_factory=list)
-    #: Three sizes of the simulated drive, in GB, each with the figures of `rows`.
-    sizes: list[tuple[float, list[float]]] = field(default_factory=list)
-    #: A fill of the model: gigabytes and seconds.
-    fill: tuple[Any, Any] | None = None
 
 
 def main(**arguments: Any) -> int:
@@ -69,8 +37,6 @@ def _main(
     drive: str | None = None,
     out: str | None = None,
 ) -> None:
-    from wordline.real import show
-
     target = Path(output)
     if target.is_file() and not force:
         raise UserError(f"{target}: file exists; --force overwrites it")
@@ -104,19 +70,19 @@ def load(at: Path, name: str | None = None) -> Drive:
     if not at.exists():
         raise UserError(f"{at}: no such file or folder")
     if at.is_dir() and (at / "probe.json").is_file():
-        from wordline.real import probe
-
         return probe.results(at)
-    given = list(measured.tables(at))
+    given = list(measurements.tables(at))
     if not given:
         raise UserError(
             f"{at}: no measurements\n  allowed: tables in CSV, or probe.json with the results of "
             "the jobs that `wordline device probe` writes"
         )
-    return measured.chosen(measured.drives(given), name, at)
+    return measurements.chosen(measurements.drives(given), name, at)
 
 
-def fit(drive: Drive, name: str, *, seed: int = _wordline.DEFAULT_SEED, tell: Tell = print) -> Fitted:
+def fit(
+    drive: Drive, name: str, *, seed: int = _wordline.DEFAULT_SEED, tell: Tell = print
+) -> FitResult:
     """Fit a device file to what was measured of a drive.
 
     Parameters
@@ -132,7 +98,7 @@ def fit(drive: Drive, name: str, *, seed: int = _wordline.DEFAULT_SEED, tell: Te
 
     Returns
     -------
-    Fitted
+    FitResult
         The file, and measurement beside model.
 
     Raises
@@ -143,26 +109,11 @@ def fit(drive: Drive, name: str, *, seed: int = _wordline.DEFAULT_SEED, tell: Te
     if "cache_gb" in drive.values:
         return _Cliff(drive, name, seed, tell).fitted()
     if drive.uniform or "fill_mbps" in drive.values:
-        from wordline.real import steady
-
         return steady.fitted(drive, name, seed, tell)
     raise UserError(
         f"{drive.name}: nothing that a drive can be fitted to\n  allowed: the size of an SLC cache "
         "with the rates in it and past it, or sequential fills and uniform random writes"
     )
-
-
-def head(drive: Drive, sources: dict[str, str]) -> list[str]:
-    """Return the head of a device file: what it is, and where its values are from."""
-    whose = drive.address is not None
-    first = (
-        f"{drive.name}: fitted to public measurements, not a statement by its maker."
-        if whose
-        else f"{drive.name}: fitted to measurements."
-    )
-    lines = [first, ""]
-    lines += [f"{word} = {text}" for word, text in sources.items()]
-    return lines
 
 
 def cliff_of(text: str, drive: Drive, seed: int, size: float | None = None) -> list[float]:
@@ -221,7 +172,7 @@ class _Cliff:
         self.name = name
         self.size = max(SIZE, CACHE * self.capacity_gb / self.cache)
 
-    def fitted(self) -> Fitted:
+    def fitted(self) -> FitResult:
         values = self.drive.values
         targets = [values["cache_gb"], values["cache_mbps"], values["after_mbps"]]
         rows: list[float] = []
@@ -238,11 +189,11 @@ class _Cliff:
             if number + 1 < ROUNDS:
                 self._correct(off)
         text = self._sheet()
-        fitted = Fitted(self.drive, text, unknown=list(UNKNOWN))
+        fitted = FitResult(self.drive, text, unknown=list(UNKNOWN))
         names = (("SLC cache", "GB"), ("in the cache", "MB/s"), ("past the cache", "MB/s"))
         for (what, unit), target, found in zip(names, targets, rows, strict=True):
             fitted.rows.append(Row(what, unit, target, found))
-        sizes = (self.size / 2, 2 * self.size)
+        sizes = (self.size / 2, self.size / 4)
         fitted.sizes = [(self.size / 1e9, rows), *((s / 1e9, self._measure(s)) for s in sizes)]
         gb, seconds, _ = Bench.of(text.toml(), SIZE, self.seed).fill(1.0)
         fitted.fill = (gb, seconds)
@@ -302,9 +253,15 @@ class _Cliff:
             text.put(flash + "blocks_per_plane", wanted, why)
         rates = [values[k] for k in ("cache_mbps", "after_mbps")]
         if self.by_link:
-            text.put("host.rate", f"{self.link:.0f}MB/s", f"Fit: {rates[0]} MB/s in the cache, near the link's")
+            text.put(
+                "host.rate",
+                f"{self.link:.0f}MB/s",
+                f"Fit: {rates[0]} MB/s in the cache, near the link's",
+            )
         else:
-            text.put(flash + "slc.program", sheet.time(self.slc_us), f"Fit: {rates[0]} MB/s in the cache")
+            text.put(
+                flash + "slc.program", sheet.time(self.slc_us), f"Fit: {rates[0]} MB/s in the cache"
+            )
         dense = f"{flash}{drive.cell}.program"
         text.put(dense, sheet.time(self.dense_us), f"Fit: {rates[1]} MB/s past the cache")
         size = values["cache_gb"]
@@ -313,7 +270,9 @@ class _Cliff:
         else:
             text.put("slc_cache.static_blocks", base, "ASSUMED: no static part is named")
         text.put("slc_cache.dynamic_blocks", dynamic, f"Fit: {size} GB of cache on an empty drive")
-        text.put("slc_cache.trigger", "free_blocks < 10%", "ASSUMED: not identifiable; migrates early")
+        text.put(
+            "slc_cache.trigger", "free_blocks < 10%", "ASSUMED: not identifiable; migrates early"
+        )
         text.put("slc_cache.when_full", "direct", "Rows, writes go on at the rate of dense cells")
         return text
 

@@ -62,7 +62,11 @@ def _main(*, json: bool, **arguments: Any) -> None:
 def measured_drives() -> list[str]:
     """Return the built-in devices that are fitted to measurements."""
     names = (d.name for d in wl.devices())
-    return [n for n in names if "fitted to public measurements" in (toml.builtin(f"devices/{n}.toml") or "")]
+    return [
+        n
+        for n in names
+        if "fitted to public measurements" in (toml.builtin(f"devices/{n}.toml") or "")
+    ]
 
 
 def rated_tbw() -> dict[str, float]:
@@ -117,7 +121,9 @@ def pick(
     def one(name: str) -> Choice:
         text = toml.builtin(f"devices/{name}.toml")
         if text is None and not Path(name).is_file():
-            raise UserError(f'device "{name}": no such device or file; allowed: `wordline list devices`')
+            raise UserError(
+                f'device "{name}": no such device or file; allowed: `wordline list devices`'
+            )
         file = toml.parse(text) if text is not None else toml.read(Path(name))
         run = _Run(workload, count, fit, fill, seed, traces)
         try:
@@ -176,7 +182,7 @@ class _Run:
             self.workload, seed=self.seed, requests=self.requests, fit=self.fit, traces=self.traces
         )
         latency: list[float] = []
-        written, failed, past, into = 0, 0, 0.0, _slc(drive)
+        written, failed, past, into = 0, 0, 0.0, _host(drive)
         start = then = drive.now_ns
         step = max(1, self.requests // STEPS)
         over = False
@@ -186,10 +192,10 @@ class _Run:
             latency += [c.latency_us for c in ended if c.op in ("read", "write")]
             failed += sum(c.outcome != "done" for c in ended)
             wrote = sum(c.bytes for c in ended if c.op == "write")
-            now, slc = drive.now_ns, _slc(drive)
-            if wrote and scheme == "slc-cache" and slc - into < wrote / 2:
+            now, host = drive.now_ns, _host(drive)
+            if host[1] - into[1] > host[0] - into[0]:
                 past += (now - then) / 1e9
-            written, then, into = written + wrote, now, slc
+            written, then, into = written + wrote, now, host
         if failed:
             raise UserError(f"{failed} requests fail: the drive is out of space or worn out")
         if not latency:
@@ -216,13 +222,19 @@ def _knows_waf(file: dict[str, Any]) -> bool:
 
 
 def _programmed(drive: wl.Drive) -> int:
-    return sum(r["programmed_bytes"] for r in drive.look().to_dict()["regions"])
-
-
-def _slc(drive: wl.Drive) -> int:
-    """Return the bytes that were programmed as SLC."""
+    """Return the bytes that were programmed for any cause."""
     regions = drive.look().to_dict()["regions"]
-    return sum(r["programmed_bytes"] for r in regions if r["mode"] == "slc")
+    return sum(sum(r["programmed_bytes"].values()) for r in regions)
+
+
+def _host(drive: wl.Drive) -> tuple[int, int]:
+    """Return the bytes of the host that were programmed as SLC, and in denser modes."""
+    regions = drive.look().to_dict()["regions"]
+    slc, dense = (
+        sum(r["programmed_bytes"].get("host", 0) for r in regions if (r["mode"] == "slc") == is_slc)
+        for is_slc in (True, False)
+    )
+    return slc, dense
 
 
 def _cache_bytes(file: dict[str, Any], drive: wl.Drive, fill: str) -> float:
@@ -243,14 +255,20 @@ def as_json(found: Sequence[Choice]) -> str:
 
 def terminal(found: Sequence[Choice]) -> str:
     """Return the table."""
-    from rich import markup  # noqa: F401
-
     from wordline.real.show import lines
 
     def number(value: float | None, form: str = ",.4g") -> str:
         return "not known" if value is None else format(value, form)
 
-    heads = ["drive", "p99 latency, us", "past the SLC cache, s", "of, s", "WAF", "years of TBW", "simulated"]
+    heads = [
+        "drive",
+        "p99 latency, us",
+        "past the SLC cache, s",
+        "of, s",
+        "WAF",
+        "years of TBW",
+        "simulated",
+    ]
     rows = [
         [
             c.drive,
@@ -272,6 +290,7 @@ def terminal(found: Sequence[Choice]) -> str:
 
 
 ABOUT = (
-    "\n\nEach drive is simulated in proportion, with a cache that holds twice what the workload writes, or whole."
+    "\n\nEach drive is simulated in proportion: its cache holds twice what is written, or it "
+    "is whole."
     "\nNot known: the measurements do not identify it, or no rating is on record."
 )

@@ -1,4 +1,4 @@
-"""``wordline device probe``: fio jobs that identify a drive, and the same jobs on a simulated one."""
+"""``wordline device probe``: fio jobs that identify a drive, and the same on a simulated one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import wordline as wl
 from wordline import UserError, _wordline, toml
 from wordline.commands import SWEEP, perform
-from wordline.real import measured
-from wordline.real.measured import Drive, Uniform, Value
+from wordline.real import measurements
+from wordline.real.measurements import Drive, Uniform, Value
 
 #: Sectors, mapping units and pages in fio's logs are of no concern: a log line each second.
 _LOG_MS = 1000
@@ -72,7 +72,7 @@ JOBS = (
 
 
 def main(**arguments: Any) -> int:
-    """Do ``wordline device probe``; return its exit code: 0, or 2 where the input is wrong, or 1."""
+    """Do ``wordline device probe``; return its exit code: 0, 1 or 2, as `perform` says."""
     return perform("device probe", SWEEP, lambda: _main(**arguments), extra="fit")
 
 
@@ -179,7 +179,9 @@ def run(
     capacity = drive.look().logical_bytes
     unit = file.get("mapping", {}).get("unit", "4KiB")
     write(folder, capacity, unit=unit, force=force)
-    cells = [c for c in ("qlc", "tlc", "mlc", "slc") if any(c in m for m in file["medium"].values())]
+    cells = [
+        c for c in ("qlc", "tlc", "mlc", "slc") if any(c in m for m in file["medium"].values())
+    ]
     about = {"capacity_bytes": capacity, "model": device, "nand": cells[0].upper()}
     about["interface"] = (set or {}).get("host.rate") or file.get("host", {}).get("rate", "off")
     (folder / "probe.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
@@ -247,15 +249,17 @@ def results(folder: Path) -> Drive:
         raise UserError(
             f"{fill}: no such file; it is the log of 01-fill, whose job file has the command"
         )
-    measured.take_log(drive, fill)
+    measurements.take_log(drive, fill)
     for name, way, key in (("02-read", "read", "read_mbps"), ("03-latency", "read", "read_us")):
         file = folder / f"{name}.json"
         if file.is_file():
-            entry = measured.fio_json(file)["jobs"][0][way]
-            value = entry["bw"] * 1024 / 1e6 if key == "read_mbps" else entry["clat_ns"]["mean"] / 1e3
+            entry = measurements.fio_json(file)["jobs"][0][way]
+            value = (
+                entry["bw"] * 1024 / 1e6 if key == "read_mbps" else entry["clat_ns"]["mean"] / 1e3
+            )
             drive.values[key] = Value(value, 0.98 * value, 1.02 * value, file.name)
     fill_json = folder / "01-fill.json"
-    if fill_json.is_file() and (waf := measured.fio_json(fill_json).get("waf")):
+    if fill_json.is_file() and (waf := measurements.fio_json(fill_json).get("waf")):
         drive.values["fill_waf"] = Value(waf, 0.99 * waf, 1.01 * waf, fill_json.name)
     log = folder / "04-uniform_bw.1.log"
     if log.is_file():
@@ -267,7 +271,7 @@ def _uniform(drive: Drive, log: Path, output: Path) -> None:
     """Take the knee and the steady rate of random writes over the whole drive."""
     import numpy as np
 
-    gb, seconds = measured.fio_log(log)
+    gb, seconds = measurements.fio_log(log)
     writes = gb * 1e9 / drive.capacity
     grid = np.linspace(0, writes[-1], 151)
     rate = np.diff(grid) * drive.capacity / 1e6 / np.diff(np.interp(grid, writes, seconds))
@@ -282,5 +286,7 @@ def _uniform(drive: Drive, log: Path, output: Path) -> None:
         knee = Value(at, at - step, at + step, log.name)
     waf = None
     drive.uniform.append(
-        Uniform(drive.capacity / 1e9, Value(steady, 0.99 * steady, 1.01 * steady, log.name), waf, knee)
+        Uniform(
+            drive.capacity / 1e9, Value(steady, 0.99 * steady, 1.01 * steady, log.name), waf, knee
+        )
     )

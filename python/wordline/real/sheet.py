@@ -170,7 +170,11 @@ def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: li
     flash = "medium.flash."
     sheet.put(flash + "channels", made.channels, f"{unknown} usual for this link")
     sheet.put(flash + "chips_per_channel", 1, f"{unknown} one package per channel")
-    sheet.put(flash + "dies_per_chip", made.dies_per_channel, f"{unknown} programs take about their usual time")
+    sheet.put(
+        flash + "dies_per_chip",
+        made.dies_per_channel,
+        f"{unknown} programs take about their usual time",
+    )
     sheet.put(flash + "planes_per_die", 2, f"{unknown} planes are what counts")
     sheet.put(flash + "blocks_per_plane", made.blocks, f"{unknown} 7 % more flash than capacity")
     sheet.put(flash + "wordlines_per_block", made.wordlines, f"{unknown} usual for 3D flash")
@@ -191,8 +195,8 @@ def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: li
     logical = capacity // PAGE * PAGE
     sheet.put("capacity.logical", f"{logical}B", "Cap, in whole mapping units")
     sheet.put("host.rate", f"{made.link:g}MB/s", "Link, what is left of it for data")
-    sheet.put("host.read_overhead", "5us", f"{unknown} firmware and link")
-    sheet.put("host.write_overhead", "5us", f"{unknown} firmware and link")
+    sheet.put("host.read_overhead", "500ns", f"{unknown} firmware and link")
+    sheet.put("host.write_overhead", "500ns", f"{unknown} firmware and link")
     sheet.put("parallel.unit", "plane", f"{unknown} stands for multi-plane programs")
     sheet.put("allocation.order", "dynamic", f"{unknown} the plane with the least to do")
     sheet.put("gc.trigger", "free_blocks < 2%", f"{unknown} below the spare blocks")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wordline.real.fit import Fitted, Row
+from wordline.real.result import FitResult, Row
 
 #: Heads of the table of figures.
 HEADS = ["figure", "unit", "measured", "interval", "modelled", "error"]
@@ -43,7 +43,7 @@ def lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().strip("\n").splitlines())
 
 
-def terminal(fitted: Fitted) -> str:
+def terminal(fitted: FitResult) -> str:
     """Return the table of figures and what is not known."""
     text = lines(HEADS, [cells(row) for row in fitted.rows])
     text += "\n\nnot identifiable from these measurements:\n"
@@ -54,7 +54,7 @@ def terminal(fitted: Fitted) -> str:
     return text.rstrip()
 
 
-def write(fitted: Fitted, folder: Path, command: str) -> Path:
+def write(fitted: FitResult, folder: Path, command: str) -> Path:
     """Write index.html and fill.svg into a folder; return the page."""
     from wordline import page, plotting
 
@@ -83,7 +83,7 @@ def write(fitted: Fitted, folder: Path, command: str) -> Path:
     return folder / "index.html"
 
 
-def picture(fitted: Fitted) -> Any:
+def picture(fitted: FitResult) -> Any:
     """Return measurement and model over each other, and the residuals below."""
     from matplotlib import pyplot
 
@@ -93,7 +93,9 @@ def picture(fitted: Fitted) -> Any:
         return None
     with plotting.style():
         if fitted.fill is None:
-            figure, panels = pyplot.subplots(2, 1, figsize=(7.2, 4.6), height_ratios=[2, 1], sharex=True)
+            figure, panels = pyplot.subplots(
+                2, 1, figsize=(7.2, 4.6), height_ratios=[2, 1], sharex=True
+            )
             _bars(fitted, panels[0])
         else:
             figure, panels = pyplot.subplots(2, 1, figsize=(7.2, 4.6), height_ratios=[2, 1])
@@ -116,7 +118,7 @@ def picture(fitted: Fitted) -> Any:
     return figure
 
 
-def _fill(fitted: Fitted, at: Any) -> None:
+def _fill(fitted: FitResult, at: Any) -> None:
     import numpy as np
 
     from wordline import plotting
@@ -130,7 +132,13 @@ def _fill(fitted: Fitted, at: Any) -> None:
         mgb, ms = drive.fill
         step = max(1, len(mgb) // 400)
         mgb, ms = mgb[::step], ms[::step]
-        at.plot(mgb[1:], np.diff(mgb) * 1e3 / np.diff(ms), color=plotting.BASELINE, linewidth=1, label="measured")
+        at.plot(
+            mgb[1:],
+            np.diff(mgb) * 1e3 / np.diff(ms),
+            color=plotting.BASELINE,
+            linewidth=1,
+            label="measured",
+        )
     elif "cache_gb" in values:
         cache, end = values["cache_gb"].value, drive.capacity / 1e9
         second = values["second_gb"].value if "second_gb" in values else end
@@ -152,12 +160,14 @@ def _fill(fitted: Fitted, at: Any) -> None:
     at.legend(loc="upper right")
 
 
-def _bars(fitted: Fitted, at: Any) -> None:
+def _bars(fitted: FitResult, at: Any) -> None:
     from wordline import plotting
 
     x = range(len(fitted.rows))
     measured = [r.measured.value for r in fitted.rows]
-    at.plot(x, measured, "o", color=plotting.BASELINE, label="measured", markersize=6, fillstyle="none")
+    at.plot(
+        x, measured, "o", color=plotting.BASELINE, label="measured", markersize=6, fillstyle="none"
+    )
     at.plot(x, [r.modelled for r in fitted.rows], "x", color=plotting.SCHEMES[0], label="modelled")
     at.set_yscale("log")
     at.set_ylabel("MB/s or WAF")

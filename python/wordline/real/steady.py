@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from wordline import UserError
 from wordline.real import sheet
 from wordline.real.bench import Bench
-from wordline.real.fit import Fitted, Row, Tell, head
-from wordline.real.measured import Drive, Uniform, Value
+from wordline.real.measurements import Drive, Value
+from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
 
 #: Logical bytes of the drive that a search simulates, its trials, and the sizes that are compared.
@@ -42,10 +41,12 @@ def usable(drive: Drive) -> Value | None:
     assert row.knee is not None
     k = row.knee
     values = [row.used_gb * (1 + x) for x in (k.value, k.low, k.high)]
-    return Value(*values, f"{k.source}: {row.used_gb:g} GB and {k.value:g} times that until the knee")
+    return Value(
+        *values, f"{k.source}: {row.used_gb:g} GB and {k.value:g} times that until the knee"
+    )
 
 
-def fitted(drive: Drive, name: str, seed: int, tell: Tell) -> Fitted:
+def fitted(drive: Drive, name: str, seed: int, tell: Tell) -> FitResult:
     """Fit a drive to its fill and to random writes over most of it; the other rows judge it."""
     if "fill_mbps" not in drive.values:
         raise UserError(f"{drive.name}: no sequential fill is among the measurements")
@@ -101,7 +102,11 @@ class _Steady:
         if used_gb is not None:
             logical = round(used_gb * 1e9) // UNIT * UNIT
             text.put("capacity.logical", f"{logical}B", "Rows")
-        whole = Bench.of(text.toml(), size * (1 if used_gb is None else used_gb * 1e9 / self.drive.capacity), self.seed)
+        whole = Bench.of(
+            text.toml(),
+            size * (1 if used_gb is None else used_gb * 1e9 / self.drive.capacity),
+            self.seed,
+        )
         return whole
 
     def _fill(self, size: float = SIZE) -> float:
@@ -115,10 +120,10 @@ class _Steady:
         report = bench.run("uniform:read=0%,bs=4KiB,qd=512,bytes=0.6x", "steady")
         return report.throughput.write_mb_per_s, report.waf.total
 
-    def result(self) -> Fitted:
+    def result(self) -> FitResult:
         """Return the file, and every row beside the model."""
         text = self.sheet()
-        found = Fitted(self.drive, text)
+        found = FitResult(self.drive, text)
         overhead = self.drive.values["fill_waf"].value if "fill_waf" in self.drive.values else 1.0
         found.rows.append(Row("sequential fill", "MB/s", self.fill, self._fill()))
         for row in self.drive.uniform:
@@ -143,26 +148,37 @@ class _Steady:
         """Return the device file of the present values."""
         drive, made = self.drive, self.shape
         sources = {
-            "Rows": "SSD-iq (VLDB 2025), supplementary data; figures in devices/measured/enterprise.csv"
-            if drive.address
-            else "the measurements given",
+            "Rows": drive.address or "the measurements given",
             "Fit": "fitted: `wordline device fit` searched for what reproduces Rows",
             "Cap": f"the capacity in Rows, {drive.capacity / 1e9:g} GB",
             "Link": f"the interface in Rows, {drive.interface}",
         }
         lines = [*head(drive, sources), "", *NOT_MODELLED]
-        about = (self.name, f"{drive.name}, {drive.capacity / 1e9:g} GB of {drive.cell.upper()}: no SLC cache")
+        about = (
+            self.name,
+            f"{drive.name}, {drive.capacity / 1e9:g} GB of {drive.cell.upper()}: no SLC cache",
+        )
         text = sheet.base(made, drive.cell, drive.capacity, about, lines)
         flash, cell = "medium.flash.", drive.cell
         if self.flash:
             text.put(flash + "blocks_per_plane", made.blocks, f"Rows, usable flash {self.flash} GB")
-        text.put(flash + "page", "4KiB", "ASSUMED: stands for four mapping units on a page of 16 KiB")
+        text.put(
+            flash + "page", "4KiB", "ASSUMED: stands for four mapping units on a page of 16 KiB"
+        )
         four = "ASSUMED: four times as many, as pages are of 4 KiB"
         text.put(flash + "wordlines_per_block", 4 * made.wordlines, four)
-        text.put(f"{flash}{cell}.program", sheet.time(self.program), f"Fit: {self.fill} MB/s in a fill, of 4 KiB pages")
+        text.put(
+            f"{flash}{cell}.program",
+            sheet.time(self.program),
+            f"Fit: {self.fill} MB/s in a fill, of 4 KiB pages",
+        )
         if self.target is not None:
             rate = self.target.mb_per_s
-            text.put(f"{flash}{cell}.read", sheet.time(self.read), f"Fit: {rate} MB/s of random writes, of 4 KiB pages")
+            text.put(
+                f"{flash}{cell}.read",
+                sheet.time(self.read),
+                f"Fit: {rate} MB/s of random writes, of 4 KiB pages",
+            )
         for key in list(text.values):
             if key.startswith("medium.flash.slc"):
                 del text.values[key]
@@ -170,12 +186,14 @@ class _Steady:
         logical = drive.capacity // UNIT * UNIT
         text.put("capacity.logical", f"{logical}B", "Cap, in whole mapping units")
         pages = 8 * made.planes * sheet.BITS[cell]
-        text.put("ack.pages", pages, "ASSUMED: power-loss protection; several wordlines of every plane")
+        text.put(
+            "ack.pages", pages, "ASSUMED: power-loss protection; several wordlines of every plane"
+        )
         return replace(text)
 
 
 NOT_MODELLED = (
-    "Not modelled: parity across dies (media writes of the model times the overhead of a fill are the",
-    "drive's), pacing by firmware, temperature, power states. Pages of 4 KiB stand for mapping units.",
+    "Not modelled: parity across dies (media writes of the model times the overhead of a fill are",
+    "the drive's), pacing by firmware, temperature, power states. Pages of 4 KiB stand for mapping",
+    "units on larger ones.",
 )
-

@@ -220,6 +220,7 @@ def _cliffs(table: Table, found: dict[str, Drive]) -> None:
             ("second_stage", rf"(?:after|from|past) (?:about )?{_NUMBER} GB"),
             ("speed_after_cache_MBps", rf"until (?:about )?{_NUMBER} GB"),
         ):
+
             def past(text: str, pattern: str = pattern) -> float | None:
                 return _first(text, pattern)
 
@@ -259,9 +260,9 @@ def _sheet(table: Table, found: dict[str, Drive]) -> None:
             raise AssertionError
         text = row.get("nand_type") or "TLC"
         cell = "qlc" if "qlc" in text.lower() else "tlc"
-        drive = Drive(row["id"], round(capacity.value), cell, text)
+        drive = Drive(row.get("model") or row["id"], round(capacity.value), cell, text)
         drive.interface = (row.get("interface") or "").strip() or None
-        drive.address = (row.get("spec_source") or "").strip() or None
+        drive.address = (row.get("source") or row.get("spec_source") or "").strip() or None
         found[row["id"]] = drive
 
 
@@ -303,7 +304,9 @@ def chosen(found: Mapping[str, Drive], asked: str | None, where: Path) -> Drive:
         return next(iter(found.values()))
     names = ", ".join(f'"{n}"' for n in found)
     if asked is None:
-        raise UserError(f"{where}: has {len(found)} drives; name one with --drive\n  allowed: {names}")
+        raise UserError(
+            f"{where}: has {len(found)} drives; name one with --drive\n  allowed: {names}"
+        )
     for name, drive in found.items():
         if name.lower() == asked.lower():
             return drive
