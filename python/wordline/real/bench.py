@@ -16,7 +16,6 @@ from wordline.quantity import in_bytes
 from wordline.real.curve import Plateau, plateaus
 from wordline.real.sheet import scaled
 
-
 #: Writes that pass before a full write buffer shows the rate of the flash, in sizes of the buffer.
 BURST = 8
 
@@ -70,7 +69,7 @@ class Bench:
         gb = np.concatenate([[0], (rates * line["bin_s"]).cumsum()]) / 1e3
         if len(rates) > 8:
             gb, seconds = gb[:-1], seconds[:-1]
-        # A write buffer, which is not smaller in proportion, takes the first writes at the link's rate.
+        # A write buffer is not smaller in proportion: the first writes go at the link's rate.
         file = toml.parse(self.text)
         buffer = file.get("ack", {}).get("pages", 0) * in_bytes(file["mapping"]["unit"]) / 1e9
         later = gb >= min(BURST * buffer, gb[-1] / 8)
