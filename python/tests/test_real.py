@@ -237,7 +237,7 @@ def test_a_trace_beyond_a_drive_gets_a_word_and_the_others_are_ranked(tmp_path: 
     assert "beyond" in found[1].note or "outside" in found[1].note, found[1].note
     with pytest.raises(wl.UserError, match="no drive can take the workload"):
         pick.pick(str(trace), drives=["kingston-fury-rgb-480gb"])
-    with pytest.raises(wl.UserError, match="no such device or file"):
+    with pytest.raises(wl.UserError, match="no built-in device or file"):
         pick.pick(str(trace), drives=["sony"])
 
 

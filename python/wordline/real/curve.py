@@ -42,7 +42,7 @@ def plateaus(gb: Any, seconds: Any, most: int = 4) -> list[Plateau]:
     gb, seconds = _strict(np.asarray(gb, dtype=float), np.asarray(seconds, dtype=float))
     # A short first plateau is lost among the points of a whole fill, so it is looked for closely.
     for share in (64, 8):
-        close = _plateaus(gb, seconds, gb[-1] / share, 2)
+        close = _plateaus(gb, seconds, gb[0] + (gb[-1] - gb[0]) / share, 2)
         falls = len(close) == 2 and close[0].mb_per_s > CLIFF * close[1].mb_per_s
         if falls and close[0].end_gb > BUFFER * gb[-1]:
             later = gb >= close[0].end_gb

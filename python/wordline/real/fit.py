@@ -74,8 +74,7 @@ def load(at: Path, name: str | None = None) -> Drive:
     given = list(measurements.tables(at))
     if not given:
         raise UserError(
-            f"{at}: no measurements\n  allowed: tables in CSV, or probe.json with the results of "
-            "the jobs that `wordline device probe` writes"
+            f"{at}: no measurements\n  allowed: tables in CSV, or probe.json with results of jobs"
         )
     return measurements.chosen(measurements.drives(given), name, at)
 

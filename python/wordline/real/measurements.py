@@ -303,14 +303,11 @@ def chosen(found: Mapping[str, Drive], asked: str | None, where: Path) -> Drive:
     if asked is None and len(found) == 1:
         return next(iter(found.values()))
     names = ", ".join(f'"{n}"' for n in found)
-    if asked is None:
-        raise UserError(
-            f"{where}: has {len(found)} drives; name one with --drive\n  allowed: {names}"
-        )
     for name, drive in found.items():
-        if name.lower() == asked.lower():
+        if asked is not None and name.lower() == asked.lower():
             return drive
-    raise UserError(f"--drive {asked!r}: {where} has no such drive\n  allowed: {names}")
+    which = "several drives, and none is named" if asked is None else f"no drive {asked!r}"
+    raise UserError(f"{where}: {which}\n  allowed: {names}")
 
 
 # --- fio -------------------------------------------------------------------------------------
@@ -327,9 +324,7 @@ def fio_json(file: Path) -> dict[str, Any]:
     except ValueError as e:
         raise UserError(f"{file}: cannot be read as JSON: {e}") from e
     if not isinstance(found, dict) or not isinstance(found.get("jobs"), list):
-        raise UserError(
-            f"{file}: no output of fio\n  allowed: what fio writes with --output-format=json"
-        )
+        raise UserError(f"{file}: no output of fio\n  allowed: output of fio as JSON")
     return found
 
 

@@ -121,9 +121,8 @@ def pick(
     def one(name: str) -> Choice:
         text = toml.builtin(f"devices/{name}.toml")
         if text is None and not Path(name).is_file():
-            raise UserError(
-                f'device "{name}": no such device or file; allowed: `wordline list devices`'
-            )
+            # The engine says which was meant.
+            wl.Drive(device=name, scheme="conventional", seed=seed)
         file = toml.parse(text) if text is not None else toml.read(Path(name))
         run = _Run(workload, count, fit, fill, seed, traces)
         try:

@@ -237,7 +237,7 @@ def results(folder: Path) -> Drive:
     except (ValueError, KeyError, TypeError) as e:
         raise UserError(
             f"{path}: {type(e).__name__}: {e}\n  allowed: JSON with capacity_bytes, nand, "
-            "interface and model, as `wordline device probe` writes it"
+            "interface and model"
         ) from e
     cell = next((c for c in ("qlc", "tlc", "mlc", "slc") if c in nand.lower()), None)
     if cell not in ("qlc", "tlc"):
@@ -247,7 +247,7 @@ def results(folder: Path) -> Drive:
     fill = folder / "01-fill_bw.1.log"
     if not fill.is_file():
         raise UserError(
-            f"{fill}: no such file; it is the log of 01-fill, whose job file has the command"
+            f"{fill}: no such file; it is the log of 01-fill, whose job file has the command of fio"
         )
     measurements.take_log(drive, fill)
     for name, way, key in (("02-read", "read", "read_mbps"), ("03-latency", "read", "read_us")):
