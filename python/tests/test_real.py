@@ -210,7 +210,7 @@ def test_every_fitted_device_says_what_it_is_and_names_its_rows() -> None:
     for name in names:
         text = toml.builtin(f"devices/{name}.toml") or ""
         assert "not a statement by its maker" in text.splitlines()[0]
-        assert "# Rows = http" in text or "# Rows = SSD-iq" in text
+        assert "# Rows = http" in text
 
 
 def test_pick_ranks_drives_and_says_what_is_not_known(wordline: Any, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
 
 #: Logical bytes of the drive that a search simulates, its trials, and the sizes that are compared.
-SIZE, TRIALS = 2e9, 48
+SIZE, TRIALS = 2e9, 36
 #: The page that a mapping unit of 4 KiB fills: programs of whole pages are four of these.
 UNIT = 4096
 
@@ -93,7 +93,7 @@ class _Steady:
                 trials.append((x, loss))
             optimizer.tell(trials)
             self.tell(f"generation {generation + 1}: off by {math.sqrt(best[0]):.2%}")
-            if best[0] < 1e-5 or optimizer.should_stop():
+            if best[0] < 1e-4 or optimizer.should_stop():
                 break
         _, self.program, self.read = best
 
