@@ -12,7 +12,7 @@ import pytest
 import wordline as wl
 from wordline import toml
 from wordline.quantity import in_bytes
-from wordline.real import fit, measurements, pick, probe, sheet, steady
+from wordline.real import fit, measurements, pick, probe, sheet
 from wordline.real.__main__ import rows
 from wordline.real.curve import plateaus
 
@@ -132,44 +132,36 @@ def test_a_fill_without_a_cache_has_one_plateau() -> None:
     assert [p.mb_per_s for p in plateaus(gb, gb / 0.4)] == pytest.approx([400])
 
 
-def test_mean_field_gives_the_waf_of_uniform_writes() -> None:
-    # u = (1 - m) / -ln m at m = 1/2.
-    assert steady.mean_field(0.5 / np.log(2)) == pytest.approx(2)
-
-
-#: Drives that only their fill is known of: device, settings, cells.
-HIDDEN: dict[str, tuple[str, dict[str, object]]] = {
-    "dynamic": (
-        "demo-8gb",
-        {
-            "slc_cache.static_blocks": 0,
-            "slc_cache.dynamic_blocks": 96,
-            "medium.flash.tlc.program": "1300us",
-            "host.rate": "3000MB/s",
-        },
-    ),
-    "static": ("fair-qlc", {"medium.flash.slc.program": "230us", "slc_cache.when_full": "direct"}),
-    "none": ("fair-tlc", {"slc_cache": "off", "medium.flash.tlc.program": "700us"}),
-}
-
-
-@pytest.mark.parametrize("name", HIDDEN)
-def test_a_probed_drive_is_recovered(name: str, tmp_path: Path) -> None:
-    device, changes = HIDDEN[name]
-    scheme = "conventional" if name == "none" else None
-    probe.run(tmp_path, device, scheme=scheme, set=changes)
-    found = fit.fit(fit.load(tmp_path), "found", tell=lambda _: None)
-    (tmp_path / "found.toml").write_text(found.sheet.toml())
+def test_a_logged_fill_is_fitted_within_five_per_cent(tmp_path: Path) -> None:
+    probe.write(tmp_path, 10**12)
+    about = {"capacity_bytes": 10**12, "model": "Mine", "nand": "TLC", "interface": "PCIe4"}
+    (tmp_path / "probe.json").write_text(json.dumps(about))
+    # 200 GB at 3,000 MB/s and the rest at 300 MB/s, a line each second.
+    rates = [3000.0] * 67 + [300.0] * 2663
+    lines = [f"{(i + 1) * 1000}, {r * 1e6 / 1024:.0f}, 1, 0, 0" for i, r in enumerate(rates)]
+    (tmp_path / "01-fill_bw.1.log").write_text("\n".join(lines) + "\n")
+    drive = fit.load(tmp_path)
+    read = {key: value.value for key, value in drive.values.items()}
+    assert read == pytest.approx({"cache_gb": 201, "cache_mbps": 3000, "after_mbps": 300}, rel=0.01)
+    found = fit.fit(drive, "mine", tell=lambda _: None)
     for row in found.rows:
         assert abs(row.error) < 0.05, row
-    # Measured anew by the same jobs, both drives have the same figures.
-    probe.run(tmp_path / "again", str(tmp_path / "found.toml"))
-    one, two = (fit.load(at).values for at in (tmp_path, tmp_path / "again"))
-    for key in ("cache_gb", "cache_mbps", "after_mbps", "fill_mbps"):
-        if key in one:
-            assert two[key].value == pytest.approx(one[key].value, rel=0.05), key
-    assert ("cache_gb" in one) == (name != "none")
-    assert "identifiable" in found.sheet.toml()
+    text = found.sheet.toml()
+    assert text.startswith("# Mine: fitted to measurements.")
+    (tmp_path / "mine.toml").write_text(text)
+    wl.Drive(device=tmp_path / "mine.toml", scheme="slc-cache", set={"capacity.logical": "900GB"})
+
+
+def test_probe_of_a_simulated_drive_writes_what_fit_reads(tmp_path: Path) -> None:
+    small = {"medium.flash.wordlines_per_block": 32, "capacity.logical": "2GiB"}
+    probe.run(tmp_path, "demo-8gb", set=small)
+    values = {key: value.value for key, value in fit.load(tmp_path).values.items()}
+    assert values["cache_mbps"] > 2 * values["after_mbps"]
+    # 128 MiB, which migration empties meanwhile.
+    assert 0.05 < values["cache_gb"] < 0.2
+    assert 75 < values["read_us"] < 90
+    found = measurements.fio_json(tmp_path / "01-fill.json")["jobs"][0]["write"]
+    assert found["io_bytes"] == 2 * wl.GiB
 
 
 def test_probe_writes_jobs_that_say_what_they_cost(wordline: Any, tmp_path: Path) -> None:

@@ -27,7 +27,6 @@ const FITTED: &str = "fitted to public measurements";
 /// Tables of `devices/measured`, by name: what the devices are fitted to, and what their makers rate them at.
 const MEASURED: &[(&str, &str)] = &[
     ("cliffs", include_str!("../../../devices/measured/cliffs.csv")),
-    ("enterprise", include_str!("../../../devices/measured/enterprise.csv")),
     ("rated", include_str!("../../../devices/measured/rated.csv")),
 ];
 

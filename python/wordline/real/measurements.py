@@ -16,10 +16,8 @@ import numpy as np
 from wordline import UserError
 from wordline.real.curve import Plateau, plateaus
 
-#: Columns without which a table states no SLC cache, and no writes in steady state.
+#: Columns without which a table states no SLC cache.
 CLIFF = ("model", "capacity_GB", "slc_cache_GB", "speed_in_cache_MBps", "speed_after_cache_MBps")
-RUNS = ("drive", "kind", "used_GB", "MBps_steady")
-SHEET = ("id", "capacity_bytes")
 
 
 @dataclass(frozen=True)
@@ -36,17 +34,6 @@ class Value:
         return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
 
 
-@dataclass(frozen=True)
-class Uniform:
-    """Random 4 KiB writes over the first part of a drive, until nothing changes any more."""
-
-    used_gb: float
-    mb_per_s: Value
-    waf: Value | None = None
-    #: Drive writes of that part from a sequential fill until the rate falls.
-    knee: Value | None = None
-
-
 @dataclass
 class Drive:
     """All that is known of one drive."""
@@ -59,9 +46,8 @@ class Drive:
     nand: str
     interface: str | None = None
     #: By name: ``cache_gb``, ``cache_mbps``, ``after_mbps``, ``second_gb``, ``second_mbps``,
-    #: ``static_gb``, ``fill_mbps``, ``fill_waf``, ``read_us``.
+    #: ``static_gb``, ``fill_mbps``, ``read_mbps``, ``read_us``.
     values: dict[str, Value] = field(default_factory=dict)
-    uniform: list[Uniform] = field(default_factory=list)
     #: A fill as it was logged: gigabytes and seconds from 0.
     fill: tuple[Any, Any] | None = None
     #: Where public figures are from; None for a drive of the reader's own.
@@ -106,12 +92,10 @@ class Table:
         """Return whether it has all of some columns."""
         return set(columns) <= set(self.columns)
 
-    def read(
-        self, at: int, column: str, of: Callable[[str], float | None], spread: float = 0.0
-    ) -> Value | None:
+    def read(self, at: int, column: str, of: Callable[[str], float | None]) -> Value | None:
         """Read a number from a cell; None if the cell is empty or has none of this kind.
 
-        The interval is what the last digit leaves open, or a share of the value if that is more.
+        The interval is what the last digit leaves open.
 
         Raises `UserError`: it is not above zero, or a cell that must have a number has none.
         """
@@ -119,13 +103,13 @@ class Table:
         if not text:
             return None
         value = of(text)
-        if value is None and column in (*CLIFF, *RUNS, *SHEET):
+        if value is None and column in CLIFF:
             self.refuse(at, column, text, "a number, with words around it if need be, or nothing")
         if value is not None and value <= 0:
             self.refuse(at, column, text, "a number above 0")
         if value is None:
             return None
-        half = max(_half_digit(value), spread * value)
+        half = _half_digit(value)
         source = f"{Path(self.name).name} line {at + 2}, {column}"
         return Value(value, value - half, value + half, source)
 
@@ -163,28 +147,17 @@ def tables(at: Path) -> Iterator[Table]:
 def drives(given: list[Table]) -> dict[str, Drive]:
     """Return the drives of tables by name, with what the rows say of them.
 
-    A drive is named by ``model``, with its capacity behind it where a model has several, or by
-    ``drive`` or ``id``.
+    A drive is named by its model, with its capacity behind it where a model has several. Raises
+    `UserError`: no table states an SLC cache, or a cell is wrong.
     """
     found: dict[str, Drive] = {}
-    known = False
     for table in given:
         if table.has(CLIFF):
-            known = True
             _cliffs(table, found)
-        elif table.has(SHEET):
-            known = True
-            _sheet(table, found)
-    for table in given:
-        if table.has(RUNS):
-            known = True
-            _runs(table, found)
-    if not known and given:
-        first = given[0]
-        allowed = " or ".join(", ".join(c) for c in (CLIFF, SHEET, RUNS))
+    if not found and given:
         raise UserError(
-            f"{first.name}:1: its columns are {', '.join(first.columns) or 'none'}\n"
-            f"  allowed: tables with the columns {allowed}"
+            f"{given[0].name}:1: its columns are {', '.join(given[0].columns) or 'none'}\n"
+            f"  allowed: rows with the columns {', '.join(CLIFF)}"
         )
     return found
 
@@ -250,49 +223,6 @@ def _cell(text: str, table: Table, at: int) -> tuple[str, str]:
             return cell, text.strip()
     table.refuse(at, "nand", text, "a text that names TLC or QLC")
     raise AssertionError
-
-
-def _sheet(table: Table, found: dict[str, Drive]) -> None:
-    for at, row in enumerate(table.rows):
-        capacity = table.read(at, "capacity_bytes", _plain)
-        if capacity is None:
-            table.refuse(at, "capacity_bytes", "", "the capacity in bytes")
-            raise AssertionError
-        text = row.get("nand_type") or "TLC"
-        cell = "qlc" if "qlc" in text.lower() else "tlc"
-        drive = Drive(row.get("model") or row["id"], round(capacity.value), cell, text)
-        drive.interface = (row.get("interface") or "").strip() or None
-        drive.address = (row.get("source") or row.get("spec_source") or "").strip() or None
-        found[row["id"]] = drive
-
-
-def _runs(table: Table, found: dict[str, Drive]) -> None:
-    for at, row in enumerate(table.rows):
-        drive = found.get(row["drive"])
-        if drive is None:
-            named = ", ".join(found) or "none"
-            table.refuse(
-                at, "drive", row["drive"], f"a drive of a table with {', '.join(SHEET)}: {named}"
-            )
-            raise AssertionError
-        rate = table.read(at, "MBps_steady", _plain, 0.003)
-        if rate is None:
-            continue
-        if row["kind"] == "seqfill" and (row.get("pattern") or "sequential").startswith("seq"):
-            drive.values.setdefault("fill_mbps", rate)
-            if waf := table.read(at, "WAF_whole_run_measured", _plain, 0.005):
-                drive.values.setdefault("fill_waf", waf)
-        elif row["kind"] == "uniform" and not row.get("readonly_frac"):
-            used = table.read(at, "used_GB", _plain)
-            if used is None:
-                table.refuse(at, "used_GB", "", "the part that is written, in GB")
-                raise AssertionError
-            waf = table.read(at, "WAF_steady_measured", _plain, 0.005)
-            knee = None
-            if "seq" in (row.get("init") or "") and (k := table.read(at, "knee_dw_interp", _plain)):
-                half = float(row.get("knee_res_dw") or 0) or 0.01 * k.value
-                knee = Value(k.value, k.value - half, k.value + half, k.source)
-            drive.uniform.append(Uniform(used.value, rate, waf, knee))
 
 
 def chosen(found: Mapping[str, Drive], asked: str | None, where: Path) -> Drive:

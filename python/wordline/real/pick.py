@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,11 @@ def pick(
         file = toml.parse(text) if text is not None else toml.read(Path(name))
         run = _Run(workload, count, fit, fill, seed, traces)
         try:
+            head = (text if text is not None else Path(name).read_text(encoding="utf-8")) or ""
             found = run.on(name, file, rated.get(name))
+            # The rates that a drive is fitted to tell nothing of GC.
+            if ": fitted to " in head.partition("\n")[0]:
+                found = replace(found, waf=None)
         except (UserError, Refused) as e:
             found = Choice(name, *[None] * 6, note=str(e).splitlines()[0])
         tell(f"{name}: {found.note or 'done'}")
@@ -156,7 +160,14 @@ class _Run:
         wanted = min(size, LEAST)
         while True:
             changes, by = scaled(file, wanted / size)
-            found, written, cache = self._once(name, file, changes, by, tbw)
+            try:
+                found, written, cache = self._once(name, file, changes, by, tbw)
+            except UserError:
+                # A trace may reach beyond a small drive and not beyond the whole one.
+                if by == 1:
+                    raise
+                wanted = min(size, 8 * wanted)
+                continue
             # A smaller cache fills sooner: what is written must fit as it would on the whole drive.
             if by == 1 or written * ROOM <= cache:
                 return found
@@ -191,7 +202,7 @@ class _Run:
             latency += [c.latency_us for c in ended if c.op in ("read", "write")]
             failed += sum(c.outcome != "done" for c in ended)
             wrote = sum(c.bytes for c in ended if c.op == "write")
-            now, host = drive.now_ns, _host(drive)
+            now, host = max((c.end_ns for c in ended), default=then), _host(drive)
             if host[1] - into[1] > host[0] - into[0]:
                 past += (now - then) / 1e9
             written, then, into = written + wrote, now, host
@@ -202,22 +213,16 @@ class _Run:
         seconds = (then - start) / 1e9
         pace = written / seconds if seconds else 0.0
         programmed = _programmed(drive) - before
-        measured = _knows_waf(file)
         choice = Choice(
             drive=name,
             p99_us=float(np.percentile(latency, 99)),
             past_cache_s=past if scheme == "slc-cache" else 0.0,
             seconds=seconds,
-            waf=programmed / written if written and measured else None,
+            waf=programmed / written if written else None,
             years=tbw / pace / YEAR_S if tbw and pace else None,
             share=1 / by,
         )
         return choice, written, cache
-
-
-def _knows_waf(file: dict[str, Any]) -> bool:
-    """Return whether spare blocks and GC were fitted: a drive without an SLC cache is."""
-    return "slc_cache" not in file
 
 
 def _programmed(drive: wl.Drive) -> int:

@@ -13,7 +13,7 @@ import wordline as wl
 from wordline import UserError, _wordline, toml
 from wordline.commands import SWEEP, perform
 from wordline.real import measurements
-from wordline.real.measurements import Drive, Uniform, Value
+from wordline.real.measurements import Drive, Value
 
 #: Sectors, mapping units and pages in fio's logs are of no concern: a log line each second.
 _LOG_MS = 1000
@@ -60,14 +60,6 @@ JOBS = (
         0.0,
         "seconds",
     ),
-    Job(
-        "04-uniform",
-        "usable flash from the knee, and the rate of random writes in steady state",
-        ("rw=randwrite", "bs={unit}", "iodepth=128", "size=100%", "norandommap", "loops=3"),
-        3.0,
-        "3 times the capacity over the rate of random writes: 1 to 12 h for 1 TB",
-        logged=True,
-    ),
 )
 
 
@@ -101,8 +93,8 @@ def _main(
         print(f"  wordline device fit {folder} -o mine.toml")
 
 
-def text_of(job: Job, capacity: int, unit: str = "4KiB") -> str:
-    """Return a job file, whose random writes are of a mapping unit."""
+def text_of(job: Job, capacity: int) -> str:
+    """Return a job file."""
     written = job.drive_writes * capacity / 1e9
     lines = [
         f"# {job.purpose}.",
@@ -119,16 +111,16 @@ def text_of(job: Job, capacity: int, unit: str = "4KiB") -> str:
         log += f" --write_bw_log={job.name} --log_avg_msec={_LOG_MS}"
     lines.append(f"# fio {job.name}.fio --filename=/dev/nvme0n1 {log}")
     lines += [f"[{job.name[3:]}]", "ioengine=libaio", "direct=1", "refill_buffers=1"]
-    return "\n".join([*lines, *job.lines]).format(unit=unit) + "\n"
+    return "\n".join([*lines, *job.lines]) + "\n"
 
 
-def write(folder: Path, capacity: int, *, unit: str = "4KiB", force: bool = False) -> None:
+def write(folder: Path, capacity: int, *, force: bool = False) -> None:
     """Write the job files and probe.json for a drive of a capacity in bytes.
 
     Raises `UserError`: a file exists and `force` is not given.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {f"{job.name}.fio": text_of(job, capacity, unit) for job in JOBS}
+    texts = {f"{job.name}.fio": text_of(job, capacity) for job in JOBS}
     about = {"capacity_bytes": capacity, "model": None, "nand": "TLC", "interface": "PCIe4"}
     texts["probe.json"] = json.dumps(about, indent=2) + "\n"
     for name, text in texts.items():
@@ -177,8 +169,7 @@ def run(
     named = scheme or ("slc-cache" if "slc_cache" in file else "conventional")
     drive = wl.Drive(device=device, scheme=named, set=set, seed=seed)
     capacity = drive.look().logical_bytes
-    unit = file.get("mapping", {}).get("unit", "4KiB")
-    write(folder, capacity, unit=unit, force=force)
+    write(folder, capacity, force=force)
     cells = [
         c for c in ("qlc", "tlc", "mlc", "slc") if any(c in m for m in file["medium"].values())
     ]
@@ -186,9 +177,6 @@ def run(
     about["interface"] = (set or {}).get("host.rate") or file.get("host", {}).get("rate", "off")
     (folder / "probe.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     for job in JOBS:
-        if job.name == "04-uniform" and named == "slc-cache":
-            # The knee of a drive with a cache is the cache's.
-            continue
         report = drive.play(folder / f"{job.name}.fio", seed=seed, keep=True)
         found = report.to_dict()
         (folder / f"{job.name}.json").write_text(
@@ -258,35 +246,4 @@ def results(folder: Path) -> Drive:
                 entry["bw"] * 1024 / 1e6 if key == "read_mbps" else entry["clat_ns"]["mean"] / 1e3
             )
             drive.values[key] = Value(value, 0.98 * value, 1.02 * value, file.name)
-    fill_json = folder / "01-fill.json"
-    if fill_json.is_file() and (waf := measurements.fio_json(fill_json).get("waf")):
-        drive.values["fill_waf"] = Value(waf, 0.99 * waf, 1.01 * waf, fill_json.name)
-    log = folder / "04-uniform_bw.1.log"
-    if log.is_file():
-        _uniform(drive, log, folder / "04-uniform.json")
     return drive
-
-
-def _uniform(drive: Drive, log: Path, output: Path) -> None:
-    """Take the knee and the steady rate of random writes over the whole drive."""
-    import numpy as np
-
-    gb, seconds = measurements.fio_log(log)
-    writes = gb * 1e9 / drive.capacity
-    grid = np.linspace(0, writes[-1], 151)
-    rate = np.diff(grid) * drive.capacity / 1e6 / np.diff(np.interp(grid, writes, seconds))
-    last = len(rate) * 4 // 5
-    steady = float((grid[-1] - grid[last]) * drive.capacity / 1e6)
-    steady /= float(np.interp(grid[-1], writes, seconds) - np.interp(grid[last], writes, seconds))
-    knee = None
-    first = float(rate[1:4].mean())
-    below = np.flatnonzero(rate < (first + steady) / 2)
-    if "cache_gb" not in drive.values and steady < 0.9 * first and len(below):
-        at, step = float(grid[below[0]]), float(grid[1])
-        knee = Value(at, at - step, at + step, log.name)
-    waf = None
-    drive.uniform.append(
-        Uniform(
-            drive.capacity / 1e9, Value(steady, 0.99 * steady, 1.01 * steady, log.name), waf, knee
-        )
-    )

@@ -21,8 +21,8 @@ USUAL: dict[str, tuple[float, float, float, int, int]] = {
     "qlc": (85.0, 6550.0, 10_000.0, 1000, 128 << 30),
 }
 BITS = {"slc": 1, "tlc": 3, "qlc": 4}
-#: Wordlines of a block from which a scaled drive divides evenly: many, or few for a small cache.
-WORDLINES = (768, 192)
+#: Wordlines of a block from which a scaled drive divides evenly: fewer for a smaller cache.
+WORDLINES = (768, 192, 48, 12)
 
 
 def time(us: float) -> str:
@@ -154,8 +154,8 @@ def shape(cell: str, link: float, usable: float, planes: float, grain_gb: float)
     """
     channels = 8 if link > 3500 else 4
     dies = max(1, round(planes / channels / 2))
-    many, few = WORDLINES
-    wordlines = many if channels * dies * 2 * many * PAGE / 1e9 <= grain_gb else few
+    wordline_gb = channels * dies * 2 * PAGE / 1e9
+    wordlines = next((w for w in WORDLINES if w * wordline_gb <= grain_gb), WORDLINES[-1])
     blocks = round(usable / (channels * dies * 2 * wordlines * BITS[cell] * PAGE))
     return Shape(channels, dies, blocks, wordlines, link)
 
@@ -188,6 +188,8 @@ def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: li
         sheet.put(at + "program", time(program), f"{unknown} usual for {mode.upper()}")
         if mode != "slc":
             sheet.put(at + "one_shot", True, f"{unknown} one-shot programs, as on 3D flash")
+        # Blocks of few wordlines stand for parts of one, and so does the time of their erase.
+        erase *= min(1.0, made.wordlines / WORDLINES[1])
         sheet.put(at + "erase", time(erase), f"{unknown} usual for {mode.upper()}")
         sheet.put(at + "endurance", cycles, f"{unknown} usual for {mode.upper()}")
     sheet.put("mapping.unit", "16KiB", f"{unknown} one page")

@@ -89,31 +89,20 @@ def picture(fitted: FitResult) -> Any:
 
     from wordline import plotting
 
-    if fitted.fill is None and not fitted.drive.uniform:
+    if fitted.fill is None:
         return None
     with plotting.style():
-        if fitted.fill is None:
-            figure, panels = pyplot.subplots(
-                2, 1, figsize=(7.2, 4.6), height_ratios=[2, 1], sharex=True
-            )
-            _bars(fitted, panels[0])
-        else:
-            figure, panels = pyplot.subplots(2, 1, figsize=(7.2, 4.6), height_ratios=[2, 1])
-            _fill(fitted, panels[0])
+        figure, panels = pyplot.subplots(2, 1, figsize=(7.2, 4.6), height_ratios=[2, 1])
+        _fill(fitted, panels[0])
         at = panels[1]
         names = [f"{r.what}, {r.unit}" for r in fitted.rows]
         errors = [100 * r.error for r in fitted.rows]
-        if fitted.fill is None:
-            at.bar(range(len(errors)), errors, color=plotting.SCHEMES[0], width=0.5)
-            at.set_xticks(range(len(names)), names, rotation=20, ha="right", fontsize=7.5)
-            at.set_ylabel("residual, %")
-            at.axhline(0, color="#555555", linewidth=0.7)
-        else:
-            at.barh(names, errors, color=plotting.SCHEMES[0], height=0.5)
-            at.axvline(0, color="#555555", linewidth=0.7)
-            at.set_xlim(-5.5, 5.5) if max(map(abs, errors)) < 5 else None
-            at.invert_yaxis()
-            at.set_xlabel("residual: modelled above measured, %")
+        at.barh(names, errors, color=plotting.SCHEMES[0], height=0.5)
+        at.axvline(0, color="#555555", linewidth=0.7)
+        if max(map(abs, errors)) < 5:
+            at.set_xlim(-5.5, 5.5)
+        at.invert_yaxis()
+        at.set_xlabel("residual: modelled above measured, %")
         figure.tight_layout()
     return figure
 
@@ -157,18 +146,4 @@ def _fill(fitted: FitResult, at: Any) -> None:
     at.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
     at.set_xlabel("written to the erased drive in order, GB")
     at.set_ylabel("MB/s")
-    at.legend(loc="upper right")
-
-
-def _bars(fitted: FitResult, at: Any) -> None:
-    from wordline import plotting
-
-    x = range(len(fitted.rows))
-    measured = [r.measured.value for r in fitted.rows]
-    at.plot(
-        x, measured, "o", color=plotting.BASELINE, label="measured", markersize=6, fillstyle="none"
-    )
-    at.plot(x, [r.modelled for r in fitted.rows], "x", color=plotting.SCHEMES[0], label="modelled")
-    at.set_yscale("log")
-    at.set_ylabel("MB/s or WAF")
     at.legend(loc="upper right")
