@@ -22,7 +22,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 CARGO_TEST := cargo test --workspace --tests --quiet
 
 # What the Python package is built from.
-SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modelled.md $(wildcard devices/*) \
+SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modelled.md $(wildcard devices/* devices/measured/*) \
 	$(shell find crates \( -path '*/src/*' -o -path '*/assets/*' -o -name Cargo.toml \) -type f) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
