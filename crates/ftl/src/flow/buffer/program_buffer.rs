@@ -2,6 +2,7 @@
 //! pages until they fill the group that is programmed in one shot, or until they have waited enough.
 
 use crate::ftl::Ftl;
+use crate::plan::decision::Route;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
 use crate::plan::span::Dead;
@@ -16,7 +17,7 @@ impl Ftl {
     pub(crate) fn launch(&mut self, lead: OpId) {
         let region = self.state.ops[lead].route.region();
         let r = &self.state.regions[region.index()];
-        let units = r.units_per_page;
+        let (units, packs_host) = (r.units_per_page, r.packs_host);
         if !self.state.ops[lead].chain.is_none()
             && let Some(rest) = self.split(lead, units as u8)
         {
@@ -32,10 +33,10 @@ impl Ftl {
         let host = self.state.ops[lead].owner.is_host();
         if !host && self.packs_sectors() {
             self.add_sectors(region, lead);
-        } else if host || units == 1 {
+        } else if units == 1 || host && !(packs_host && self.leaves_room(lead, units)) {
             self.add_page(region, lead);
         } else {
-            // A group that was taken apart comes in pages: its units share pages anew.
+            // Of the host, part of a page. A group that was taken apart comes in pages: its units share pages anew.
             let mut unit = lead;
             while !unit.is_none() {
                 let op = &mut self.state.ops[unit];
@@ -67,6 +68,11 @@ impl Ftl {
         r.pages_per_program == 1 && (r.units_per_page == 1 && !self.packs_sectors() || is_moved_alone())
     }
 
+    /// Whether a program has fewer units than a page holds.
+    fn leaves_room(&self, lead: OpId, units: u32) -> bool {
+        self.chain_of(lead).nth(units as usize - 1).is_none()
+    }
+
     /// A parcel is cut for pages of the home region; those of another medium may hold fewer units.
     /// Returns what does not fit into the page, as a program of its own.
     fn split(&mut self, lead: OpId, units: u8) -> Option<OpId> {
@@ -91,12 +97,16 @@ impl Ftl {
         }
     }
 
-    /// Relocated units share pages: one more unit for the page that is being packed.
+    /// Units share pages: one more unit for the page that is being packed.
     fn add_unit(&mut self, region: RegionId, lead: OpId) {
         let plane = self.state.ops[lead].plane;
         let units = self.state.regions[region.index()].units_per_page as u8;
         let stream = WriteStream::of(&self.state.ops[lead]);
+        if stream == WriteStream::Host {
+            self.close_page_of_other_route(region, plane, self.state.ops[lead].route);
+        }
         self.enter_program_buffer(region, lead);
+        self.state.incomplete_units += u64::from(self.waits_on(region, stream));
         let buffer = self.program_buffer(region, plane, stream);
         let (first, slot) = (buffer.page, buffer.page_slots);
         buffer.page_slots += 1;
@@ -113,6 +123,19 @@ impl Ftl {
         } else {
             self.arm_pad(region, plane, stream);
         }
+    }
+
+    /// The scheme sends a unit of the host another way than those of the page that is being packed, which goes without it.
+    fn close_page_of_other_route(&mut self, region: RegionId, plane: PlaneId, route: Route) {
+        let waiting = self.program_buffer(region, plane, WriteStream::Host).page;
+        if !waiting.is_none() && self.state.ops[waiting].route != route {
+            self.close_page(region, plane, WriteStream::Host);
+        }
+    }
+
+    /// Whether data wait for company for as long as it takes, and are counted.
+    fn waits_on(&self, region: RegionId, stream: WriteStream) -> bool {
+        stream == WriteStream::Host && self.state.regions[region.index()].region.pad_after.is_none()
     }
 
     /// Whether parts of several logical pages share the pages to which they are moved.
@@ -173,13 +196,17 @@ impl Ftl {
     /// The page that was being packed is as full as it gets.
     fn close_page(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
         let alone = self.state.regions[region.index()].pages_per_program == 1;
+        let waits_on = self.waits_on(region, stream);
         let buffer = self.program_buffer(region, plane, stream);
         let page = std::mem::replace(&mut buffer.page, OpId::NONE);
-        buffer.page_slots = 0;
+        let slots = std::mem::take(&mut buffer.page_slots);
         if alone {
             // The page is the whole group: the next one waits for its own time, not for what is left of this one's.
             buffer.generation += 1;
             buffer.pad_at = SimTime::NEVER;
+        }
+        if waits_on {
+            self.state.incomplete_units -= u64::from(slots); // a group counts them again
         }
         if !page.is_none() {
             self.add_page(region, page);
@@ -197,11 +224,10 @@ impl Ftl {
             return;
         }
         let stream = WriteStream::of(&self.state.ops[lead]);
-        let waits_on = stream == WriteStream::Host && r.region.pad_after.is_none();
         if units == 1 {
             self.enter_program_buffer(region, lead);
         }
-        let came = if waits_on { self.chain_of(lead).count() as u16 } else { 0 };
+        let came = if self.waits_on(region, stream) { self.chain_of(lead).count() as u16 } else { 0 };
         self.state.incomplete_units += u64::from(came);
         let buffer = self.program_buffer(region, plane, stream);
         let (group, page) = (buffer.group, buffer.group_pages);
@@ -348,7 +374,7 @@ impl Ftl {
         let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
         let waited_for = self.state.draining
             || match stream {
-                WriteStream::Host => self.is_group_waited_for(buffer.group),
+                WriteStream::Host => self.is_any_waited_for([buffer.page, buffer.group]),
                 _ => self.holds_move(region, plane, stream),
             };
         let Region { pad_after, pad_host_after, .. } = self.state.regions[region.index()].region;
@@ -363,8 +389,10 @@ impl Ftl {
     }
 
     /// Whether a request waits for the program of any of these host data: always, but for what a buffer has answered.
-    fn is_group_waited_for(&self, group: OpId) -> bool {
-        !matches!(self.ack, Ack::Buffer(_)) || self.chain_of(group).any(|part| self.is_waited_for(part))
+    fn is_any_waited_for(&self, leads: [OpId; 2]) -> bool {
+        let mut leads = leads.into_iter().filter(|lead| !lead.is_none());
+        !matches!(self.ack, Ack::Buffer(_))
+            || leads.any(|lead| self.chain_of(lead).any(|part| self.is_waited_for(part)))
     }
 
     /// Groups that wait for ever may take half of a full write buffer: beyond that the fullest are padded, so that room
@@ -374,7 +402,7 @@ impl Ftl {
         while self.state.incomplete_units > u64::from(pages) / 2
             && let Some((region, plane)) = self.fullest_group()
         {
-            self.close_group(region, plane, WriteStream::Host);
+            self.pad(region, plane, WriteStream::Host);
         }
     }
 
@@ -385,7 +413,9 @@ impl Ftl {
         for (index, region) in self.state.regions.iter().enumerate() {
             let first = self.state.pool_of(RegionId(index as u8)).first_plane;
             for (local, plane) in region.planes.iter().enumerate() {
-                let units = plane.program_buffers[WriteStream::Host as usize].group_units;
+                let buffer = &plane.program_buffers[WriteStream::Host as usize];
+                let packed = if region.region.pad_after.is_none() { buffer.page_slots } else { 0 };
+                let units = buffer.group_units + u16::from(packed);
                 if units > most {
                     most = units;
                     fullest = Some((RegionId(index as u8), PlaneId(first + local as u32)));
@@ -415,7 +445,7 @@ impl Ftl {
     }
 
     fn pad(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
-        if stream != WriteStream::Host {
+        if stream != WriteStream::Host || self.state.regions[region.index()].packs_host {
             self.close_page(region, plane, stream);
         }
         self.close_group(region, plane, stream);
