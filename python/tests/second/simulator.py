@@ -1168,7 +1168,7 @@ class Simulator:
                 self.add_unit(region, unit)
 
     def is_page(self, program: Op) -> bool:
-        """Whether a program has a page to itself: host data do, unless they leave room and share it."""
+        """Whether host data have a page to themselves: unless they leave room and are packed."""
         shares = self.config.packing and len(program.parts) < self.units_per_page
         return program.parts[0].is_host and not shares
 

@@ -96,6 +96,13 @@ pub(crate) struct RegionState {
     pub sparse_by: u64,
 }
 
+impl RegionState {
+    /// Whether data wait for company for as long as it takes, and are counted.
+    pub fn waits_on(&self, stream: WriteStream) -> bool {
+        stream == WriteStream::Host && self.region.pad_after.is_none()
+    }
+}
+
 impl Saved for RegionState {
     saved! { RegionState,
         values: [quota, slot_quota, planes, left, openable, buffered],

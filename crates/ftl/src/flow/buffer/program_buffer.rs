@@ -2,7 +2,6 @@
 //! pages until they fill the group that is programmed in one shot, or until they have waited enough.
 
 use crate::ftl::Ftl;
-use crate::plan::decision::Route;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
 use crate::plan::span::Dead;
@@ -17,7 +16,7 @@ impl Ftl {
     pub(crate) fn launch(&mut self, lead: OpId) {
         let region = self.state.ops[lead].route.region();
         let r = &self.state.regions[region.index()];
-        let (units, packs_host) = (r.units_per_page, r.packs_host);
+        let units = r.units_per_page;
         if !self.state.ops[lead].chain.is_none()
             && let Some(rest) = self.split(lead, units as u8)
         {
@@ -31,9 +30,11 @@ impl Ftl {
             return;
         }
         let host = self.state.ops[lead].owner.is_host();
+        let packs = || self.state.regions[region.index()].packs_host;
+        let leaves_room = || self.chain_of(lead).nth(units as usize - 1).is_none();
         if !host && self.packs_sectors() {
             self.add_sectors(region, lead);
-        } else if units == 1 || host && !(packs_host && self.leaves_room(lead, units)) {
+        } else if units == 1 || host && !(packs() && leaves_room()) {
             self.add_page(region, lead);
         } else {
             // Of the host, part of a page. A group that was taken apart comes in pages: its units share pages anew.
@@ -68,11 +69,6 @@ impl Ftl {
         r.pages_per_program == 1 && (r.units_per_page == 1 && !self.packs_sectors() || is_moved_alone())
     }
 
-    /// Whether a program has fewer units than a page holds.
-    fn leaves_room(&self, lead: OpId, units: u32) -> bool {
-        self.chain_of(lead).nth(units as usize - 1).is_none()
-    }
-
     /// A parcel is cut for pages of the home region; those of another medium may hold fewer units.
     /// Returns what does not fit into the page, as a program of its own.
     fn split(&mut self, lead: OpId, units: u8) -> Option<OpId> {
@@ -102,11 +98,13 @@ impl Ftl {
         let plane = self.state.ops[lead].plane;
         let units = self.state.regions[region.index()].units_per_page as u8;
         let stream = WriteStream::of(&self.state.ops[lead]);
-        if stream == WriteStream::Host {
-            self.close_page_of_other_route(region, plane, self.state.ops[lead].route);
+        let waiting = self.program_buffer(region, plane, stream).page;
+        let goes_along = |with: OpId| self.state.ops[with].route == self.state.ops[lead].route;
+        if stream == WriteStream::Host && !waiting.is_none() && !goes_along(waiting) {
+            self.close_page(region, plane, stream); // the scheme wants it elsewhere
         }
         self.enter_program_buffer(region, lead);
-        self.state.incomplete_units += u64::from(self.waits_on(region, stream));
+        self.state.incomplete_units += u64::from(self.state.regions[region.index()].waits_on(stream));
         let buffer = self.program_buffer(region, plane, stream);
         let (first, slot) = (buffer.page, buffer.page_slots);
         buffer.page_slots += 1;
@@ -123,19 +121,6 @@ impl Ftl {
         } else {
             self.arm_pad(region, plane, stream);
         }
-    }
-
-    /// The scheme sends a unit of the host another way than those of the page that is being packed, which goes without it.
-    fn close_page_of_other_route(&mut self, region: RegionId, plane: PlaneId, route: Route) {
-        let waiting = self.program_buffer(region, plane, WriteStream::Host).page;
-        if !waiting.is_none() && self.state.ops[waiting].route != route {
-            self.close_page(region, plane, WriteStream::Host);
-        }
-    }
-
-    /// Whether data wait for company for as long as it takes, and are counted.
-    fn waits_on(&self, region: RegionId, stream: WriteStream) -> bool {
-        stream == WriteStream::Host && self.state.regions[region.index()].region.pad_after.is_none()
     }
 
     /// Whether parts of several logical pages share the pages to which they are moved.
@@ -195,8 +180,8 @@ impl Ftl {
 
     /// The page that was being packed is as full as it gets.
     fn close_page(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
-        let alone = self.state.regions[region.index()].pages_per_program == 1;
-        let waits_on = self.waits_on(region, stream);
+        let r = &self.state.regions[region.index()];
+        let (alone, waits_on) = (r.pages_per_program == 1, r.waits_on(stream));
         let buffer = self.program_buffer(region, plane, stream);
         let page = std::mem::replace(&mut buffer.page, OpId::NONE);
         let slots = std::mem::take(&mut buffer.page_slots);
@@ -227,7 +212,8 @@ impl Ftl {
         if units == 1 {
             self.enter_program_buffer(region, lead);
         }
-        let came = if self.waits_on(region, stream) { self.chain_of(lead).count() as u16 } else { 0 };
+        let waits_on = self.state.regions[region.index()].waits_on(stream);
+        let came = if waits_on { self.chain_of(lead).count() as u16 } else { 0 };
         self.state.incomplete_units += u64::from(came);
         let buffer = self.program_buffer(region, plane, stream);
         let (group, page) = (buffer.group, buffer.group_pages);
@@ -414,7 +400,7 @@ impl Ftl {
             let first = self.state.pool_of(RegionId(index as u8)).first_plane;
             for (local, plane) in region.planes.iter().enumerate() {
                 let buffer = &plane.program_buffers[WriteStream::Host as usize];
-                let packed = if region.region.pad_after.is_none() { buffer.page_slots } else { 0 };
+                let packed = if region.waits_on(WriteStream::Host) { buffer.page_slots } else { 0 };
                 let units = buffer.group_units + u16::from(packed);
                 if units > most {
                     most = units;
