@@ -4,7 +4,7 @@ use crate::swarm::swarm;
 use std::fs;
 use std::path::{Path, PathBuf};
 use wordline_device::{
-    Ack, Allocation, ArbitrationOrder, HostQueue, Multiplane, MultiplanePages, ServiceOrder,
+    Ack, Allocation, ArbitrationOrder, HostQueue, Multiplane, MultiplanePages, Packing, ServiceOrder,
 };
 use wordline_schemes::Registry;
 use wordline_swarm::{Case, stress};
