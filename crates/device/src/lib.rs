@@ -13,7 +13,7 @@ mod make;
 mod spec;
 mod tables;
 
-pub use builtin::{Builtin, builtin, find, names_like};
+pub use builtin::{Builtin, builtin, find, measured, names_like};
 pub use config::ConfigErrors;
 pub use describe::{describe, drawing, unloaded_program, unloaded_read};
 pub use file::write::to_toml;

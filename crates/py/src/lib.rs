@@ -305,9 +305,12 @@ fn workloads() -> Vec<(String, String)> {
     SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string())).chain(twins).collect()
 }
 
-/// The text of a device file or twin that comes with Wordline, by its path: devices/NAME.toml, twins/NAME.toml.
+/// The text of a file that comes with Wordline, by its path: devices/NAME.toml, devices/measured/NAME.csv, twins/NAME.toml.
 #[pyfunction]
 fn builtin_file(path: &str) -> Option<&'static str> {
+    if let Some(table) = path.strip_prefix("devices/measured/") {
+        return wordline_device::measured(table.strip_suffix(".csv")?);
+    }
     let (folder, file) = path.split_once('/')?;
     let name = file.strip_suffix(".toml")?;
     match folder {
@@ -348,7 +351,7 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     let code = py.detach(|| command(args, registry, executor));
     // The traceback of a hook, below the line that the command has said of it.
     if let Some(e) = failed.take() {
-        py.import("wordline.apart")?.call_method1("show", (e.into_value(py),))?;
+        py.import("wordline.subprocess_runner")?.call_method1("show", (e.into_value(py),))?;
     }
     Ok(code)
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import Fault, Refused, Report, Run, UserError, _frame, _wordline
-from wordline.apart import traceback_of
+from wordline.subprocess_runner import traceback_of
 from wordline.sweeps.grid import Grid
 
 #: The figures of a table for which none are named.
