@@ -28,10 +28,14 @@ impl Given {
         if disturbed > 0 && self.0["time_scale"].as_f64() != Some(0.0) {
             let ms = quiet["longest_wait_us"].as_f64().unwrap_or(0.0) / 1e3;
             let of = seconds + disturbed;
+            let rest = if seconds > 0 {
+                format!("in the other {seconds}:")
+            } else {
+                "no second was free of them".into()
+            };
             let _ = writeln!(
                 text,
-                "scheduling delays of 1 ms or more in {disturbed} of {of} seconds, at most {ms:.1} ms; in \
-                 the other {seconds}:"
+                "scheduling delays of 1 ms or more in {disturbed} of {of} seconds, at most {ms:.1} ms; {rest}"
             );
             text += &table(&quiet["served"]);
         }

@@ -154,7 +154,7 @@ fn fork(of: Option<&str>, rest: &[&str]) -> Result<Order, String> {
     let control: Option<PathBuf> = values.take("control", FORK)?;
     let scale: Option<String> = values.take("time-scale", FORK)?;
     values.none_left(FORK)?;
-    let at = at.ok_or_else(|| format!("a fork needs an address\n  allowed: {FORK}"))?;
+    let at = at.ok_or_else(|| format!("a fork needs an NBD address\n  allowed: {FORK}"))?;
     let time_scale = scale.map(|text| text.parse()).transpose()?;
     Ok(Order::Fork(Fork { of: of.map(str::to_string), at: at.parse()?, control, time_scale }))
 }

@@ -42,7 +42,7 @@ fn certainty(comparison: &Comparison, cast: &Cast) -> String {
     let settled = Settled::of(reports).words();
     let intervals = match replicas(reports) {
         Some(text) => text,
-        None => "One seed: no interval says what chance makes; --replicas 5 gives one.".to_string(),
+        None => "One seed, so no confidence intervals; --replicas 5 gives them.".to_string(),
     };
     let against = match cast.labels.len() {
         0 | 1 => String::new(),

@@ -65,7 +65,7 @@ pub(crate) fn tradeoff(cast: &Cast, leading: &Leading) -> Option<Figure> {
     let title = format!("{} against {cost_name}", capital(gain_name));
     Some(Figure {
         name: "tradeoff".into(),
-        caption: "Ringed and joined: no other scheme is better in both.".to_string(),
+        caption: "Ringed and joined: the Pareto front (no other scheme is better in both).".to_string(),
         svg: c.finish(&title, &data("bars", &[])),
         title,
         csv: csv.0,
