@@ -6,9 +6,9 @@ use std::fmt::Write;
 
 /// What clients were given, and the hash of the result.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Given(pub(crate) Value);
+pub struct StatsReport(pub(crate) Value);
 
-impl Given {
+impl StatsReport {
     /// All of it, as `wordline ctl PATH stats` has it, with `result_hash`.
     pub fn to_json(&self) -> &Value {
         &self.0
