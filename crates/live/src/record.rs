@@ -187,7 +187,7 @@ fn kind(verb: Verb) -> Option<Kind> {
         Verb::Write => Some(Kind::Write),
         Verb::Flush => Some(Kind::Flush),
         Verb::Trim | Verb::WriteZeroes => Some(Kind::Zero),
-        Verb::BlockStatus | Verb::Disconnect => None,
+        Verb::BlockStatus | Verb::Cache | Verb::Disconnect => None,
     }
 }
 
@@ -358,7 +358,7 @@ impl Drive {
                 let reply = Reply::extents(asked.cookie, &[extent]);
                 return Pending { due: now, events: vec![], reply };
             }
-            Verb::Disconnect => (Duration::ZERO, vec![]),
+            Verb::Disconnect | Verb::Cache => (Duration::ZERO, vec![]),
         };
         let takes = if fault == Some(SessionFault::Slow) { SLOW } else { takes };
         let mut events = vec![];

@@ -90,6 +90,11 @@ impl Volatile {
         self.left.range(range).map(|(at, content)| (*at, content.clone())).collect()
     }
 
+    /// Whether a cut left anything.
+    pub(crate) fn has_left(&self) -> bool {
+        !self.left.is_empty()
+    }
+
     /// Whether a cut left data in a sector.
     pub(crate) fn has_left_data(&self, at: u64, sector: u64) -> bool {
         !self.left.is_empty() && self.left.get(&at).is_some_and(|left| left.bytes(sector as usize).is_some())
