@@ -9,34 +9,14 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 
 from wordline import _wordline
+from wordline._measures import measure, shown
 from wordline.sweeps.grid import Grid
-from wordline.sweeps.table import Row, Table, shown
-
-#: By path, the name on a page and which end is the good one.
-_NAMED = {
-    "waf.total": ("WAF", "lower"),
-    "throughput.iops": ("IOPS", "higher"),
-    "throughput.write_mb_per_s": ("write throughput, MB/s", "higher"),
-    "throughput.read_mb_per_s": ("read throughput, MB/s", "higher"),
-    "lifetime.total_bytes_written": ("writes until wear-out, bytes", "higher"),
-    "host.failed": ("failed requests", "lower"),
-}
-_POINTS = {"p50": "p50", "p99": "p99", "p999": "p99.9", "mean": "mean", "max": "max"}
-
-
-def _named(path: str) -> tuple[str, str | None]:
-    """Return the name of a figure and which end is the good one, as far as that is known."""
-    match path.split("."):
-        case ["latency_us", kind, point] if point in _POINTS:
-            return f"{kind} latency {_POINTS[point]}, µs", "lower"
-        case ["flash", "erases", mode]:
-            return f"{mode.upper()} erases", "lower"
-    return _NAMED.get(path, (path, None))
+from wordline.sweeps.table import Row, Table
 
 
 def names(paths: Sequence[str]) -> dict[str, str]:
     """Return the name of each figure; of one that has none, its path."""
-    return {path: _named(path)[0] for path in paths}
+    return {path: measure(path).said() for path in paths}
 
 
 def _axes(table: Table) -> tuple[str, list[str]]:
@@ -47,7 +27,7 @@ def _axes(table: Table) -> tuple[str, list[str]]:
 
 def _best(found: Sequence[tuple[Row, float]], path: str) -> list[Row]:
     """Return the rows with the best mean of a figure; none where no end is the good one."""
-    better = _named(path)[1]
+    better = measure(path).better
     if better is None or len(found) < 2:
         return []
     values = [value for _, value in found]
@@ -68,12 +48,12 @@ def verdict(table: Table) -> str:
         found = _means(table, path)
         if best := _best(found, path):
             what = " · ".join(best[0].at[axis] for axis in table.axes)
-            name, better = _named(path)
-            end = "lowest" if better == "lower" else "highest"
+            what_is = measure(path)
+            end = "lowest" if what_is.better == "lower" else "highest"
             figure = shown(best[0].figures[path])
             further = f" and {len(best) - 1} more" if len(best) > 1 else ""
             of = f"Of {len(table.rows)} different combinations, {what}{further}"
-            return f"{of} has the {end} {name}: {figure}."
+            return f"{of} has the {end} {what_is.said()}: {figure}."
     return ""
 
 
@@ -136,7 +116,7 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
     }
     found = _means(table, path)
     best = _best(found, path)
-    worse = _shade([value for _, value in found], _named(path)[1])
+    worse = _shade([value for _, value in found], measure(path).better)
     name = html.escape(names([path])[path])
     head = "".join(
         f'<th scope="col" class="number">{html.escape(" · ".join(column)) or "all"}</th>'
