@@ -30,6 +30,13 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d")
 #: Text on a light ground that stays light on a dark page.
 ON_LIGHT = "#1b212a"
 
+#: One hue for each cell mode, and for each cause of programs, as on the pages.
+MODES = {"slc": "#0072B2", "mlc": "#009E73", "tlc": "#E69F00", "qlc": "#D55E00"}
+CAUSES = {
+    cause: _wordline.cause_colour(cause)
+    for cause in ("host", "gc", "migration", "reprogram", "pad", "metadata")
+}
+
 _STYLE = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
