@@ -336,7 +336,7 @@ def _modes_title(found: dict[str, Any]) -> str:
     most = int(share.argmax())
     return (
         f"The SLC cache takes up to {share[most]:.0f} % of the blocks, "
-        f"{found['seconds'][most]:.0f} s into the run, and gives back to {share[-1]:.0f} % as QLC fills"
+        f"{found['seconds'][most]:.0f} s into the run, and is at {share[-1]:.0f} % at the end"
     )
 
 
