@@ -8,7 +8,7 @@ import pytest
 
 import wordline as wl
 from schemes import made
-from wordline import checked
+from wordline import random_drives
 from wordline.examples.slc_cache import SlcCachePy
 
 
@@ -119,7 +119,7 @@ def test_a_drive_that_runs_full_is_told_with_the_answers_that_came_to_nothing(ca
     told = r"OutOfSpace; .*; ignored scheme actions: .*collect_no_victim \d+"
     with pytest.raises(wl.Fault, match=told):
         wl.check(full, cases=5, power_cuts=0, states=0)
-    monkeypatch.setattr(checked, "_EVERY", 0.01)
+    monkeypatch.setattr(random_drives, "_EVERY", 0.01)
     wl.check(made(), cases=20, power_cuts=0, states=0)
     assert "of 20 random drives" in capsys.readouterr().err
     seen = []

@@ -11,19 +11,19 @@ Examples
 
 from typing import TYPE_CHECKING, Any
 
-from wordline._again import load, rerun, why
 from wordline._api import compare, identity, lifetime, run, sweep
 from wordline._figures import Estimate, Estimates, Figures, Replicas
 from wordline._listing import Entry, devices, formats, inspect, schemes, workloads
+from wordline._reports import load, rerun, why
 from wordline._result import Comparison, Figure, Lifetimes, Report
 from wordline._run import Run
 from wordline._table import Table
 from wordline._wordline import Fault, Geometry, Parcel, Place, Refused, UserError, View, __version__
-from wordline.checked import check
-from wordline.declared import GiB, KiB, MiB, Param, State
 from wordline.drive import Completion, Drive, Feed
 from wordline.layout import DriveInfo, Layout, Overlay, Pool, Region
+from wordline.parameters import GiB, KiB, MiB, Param, State
 from wordline.parts import Span, into_buffer, sectors
+from wordline.random_drives import check
 from wordline.routes import ByPage, BySize, Compiled
 from wordline.scheme import Collect, Move, ReadSeen, Request, Scheme, SetQuota, to
 from wordline.spelling import over

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wordline import _bar, _wordline, spelling
 from wordline._result import Comparison, Lifetimes, Report
 from wordline._run import Progress, Run, asked, parallel_runs
-from wordline.declared import spelled
+from wordline.parameters import spelled
 from wordline.scheme import Scheme
 
 if TYPE_CHECKING:
@@ -353,10 +353,10 @@ def lifetime(
         As for `run`.
     """
     _no_text(schemes)
-    from wordline import lives
+    from wordline import lifetimes
     from wordline.runs import Runner
 
-    life = lives.asked_life(acceleration, shelf, end, checks_acceleration=True)
+    life = lifetimes.asked_life(acceleration, shelf, end, checks_acceleration=True)
     files = (from_state, traces)
     first = next(iter(schemes), "")  # the engine refuses an empty list
     run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
@@ -366,7 +366,7 @@ def lifetime(
             folder = out or stack.enter_context(TemporaryDirectory(prefix="wordline-"))
             kept = Path(folder) / "runs"
             runner = Runner(kept, jobs=threads, executor=executor, refusals=())
-            return lives.live(run, replicas, spelled, life, runner)
+            return lifetimes.live(run, replicas, spelled, life, runner)
     named, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
     return Lifetimes(_wordline.lifetime(wanted, named, life, parallel_runs(threads), progress))

@@ -21,9 +21,9 @@ from pathlib import Path
 from threading import main_thread
 from typing import Any
 
-from wordline import Fault, Refused, Run, UserError, siblings, spelling
-from wordline.apart import sendable
+from wordline import Fault, Refused, Run, UserError, scheme_files, spelling
 from wordline.commands import need
+from wordline.processes import sendable
 from wordline.runs import build, write_whole
 
 #: How an address begins that is a cluster's.
@@ -264,10 +264,10 @@ def _files_of_classes(run: Run) -> dict[str, dict[Path, str]]:
     for file in spelling.files(run.scheme):
         path = Path(file).resolve()
         if path.is_file():
-            root = siblings.root_of(path.parent)
+            root = scheme_files.root_of(path.parent)
             top = root.parent if (root / "__init__.py").is_file() else root
             inits = [p / "__init__.py" for p in path.parents if p.is_relative_to(root)]
-            whole = [path, *siblings.read_with(path), *(p for p in inits if p.is_file())]
+            whole = [path, *scheme_files.read_with(path), *(p for p in inits if p.is_file())]
             found[file] = {p: p.relative_to(top).as_posix() for p in whole}
     return found
 

@@ -30,10 +30,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from warnings import warn
 
-from wordline import _wordline, siblings
+from wordline import _wordline, scheme_files
 from wordline._wordline import Parcel, Place, UserError, View
-from wordline.declared import PLAIN, Param, State, lost, read_back, written
 from wordline.layout import DriveInfo, Layout
+from wordline.parameters import PLAIN, Param, State, lost, read_back, written
 
 if TYPE_CHECKING:
     from wordline.parts import Span
@@ -441,7 +441,7 @@ def source(cls: type) -> tuple[str, str]:
         file = inspect.getsourcefile(cls)
         there = bool(file) and Path(file or "").exists()
         text = Path(file or "").read_text(encoding="utf-8") if there else inspect.getsource(cls)
-        for beside in siblings.read_with(Path(file or "")) if there else ():
+        for beside in scheme_files.read_with(Path(file or "")) if there else ():
             text += f"\n# {beside.name}\n{beside.read_text(encoding='utf-8')}"
     except (OSError, TypeError):
         # Typed into an interpreter: what its methods do is what there is to know it by.

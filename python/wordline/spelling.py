@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wordline import scheme, siblings
+from wordline import scheme, scheme_files
 from wordline._wordline import UserError
 from wordline.scheme import Scheme
 
@@ -27,7 +27,7 @@ def _loaded(file: str) -> Any:
         raise UserError(f"{PREFIX}{file}: not a Python file; its name must end in .py")
     _loading.append(file)
     try:
-        return siblings.load(path)
+        return scheme_files.load(path)
     except ImportError as e:
         raise UserError(
             f"{PREFIX}{file} cannot be loaded: {type(e).__name__}: {e}\n"

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from wordline import Report, Run, UserError, _bar, _frame, _wordline, declared
+from wordline import Report, Run, UserError, _bar, _frame, _wordline, parameters
 from wordline._api import AnyScheme
 from wordline.commands import need
 from wordline.search import score
@@ -173,7 +173,7 @@ class Tuned:
         rows = [
             [
                 str(t.number),
-                *(declared.spelled(t.parameters[name]) for name in names),
+                *(parameters.spelled(t.parameters[name]) for name in names),
                 *(f"{cost:.3f}" for cost in _costs(t)),
             ]
             for t in shown
@@ -277,7 +277,7 @@ def tune(
             raise UserError(f"{name}={number} is not at least 1")
     wanted = score.objectives(objectives)
     searched = dimensions(space)
-    changes = {key: declared.spelled(v) for key, v in (set or {}).items()}
+    changes = {key: parameters.spelled(v) for key, v in (set or {}).items()}
     how = {
         "device": os.fspath(device),
         "initial": initial,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wordline import UserError, declared, spelling
+from wordline import UserError, parameters, spelling
 from wordline._api import AnyScheme
-from wordline.declared import Size
+from wordline.parameters import Size
 
 if TYPE_CHECKING:
     from optuna.trial import Trial
@@ -91,4 +91,4 @@ def settings(values: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else declared.spelled(value)
+    return f"{value:.6g}" if isinstance(value, float) else parameters.spelled(value)

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wordline import Fault, Refused, UserError, _wordline, declared, spelling
+from wordline import Fault, Refused, UserError, _wordline, parameters, spelling
 from wordline._api import AnyScheme
-from wordline.apart import environment
 from wordline.commands import need
+from wordline.processes import environment
 
 #: Seeds that a search which begins with 1 does not come to.
 FIRST_SEED = 1_000_003
@@ -97,7 +97,7 @@ def judge(
         "how": {
             "device": os.fspath(device),
             "initial": initial,
-            "set": [[key, declared.spelled(v)] for key, v in (set or {}).items()],
+            "set": [[key, parameters.spelled(v)] for key, v in (set or {}).items()],
             "requests": requests,
             "fit": fit,
             "traces": None if traces is None else os.fspath(traces),
@@ -141,7 +141,7 @@ def _verdict(asked: Mapping[str, Any], verdict: str, why: str | None = None) -> 
 
 def _judged(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Judge a candidate, in this process."""
-    from wordline.checked import check
+    from wordline.random_drives import check
 
     try:
         _, classes = spelling.resolved(asked["scheme"])

@@ -47,7 +47,7 @@ def _main(
     for text in set:
         key, found = grid.values(text)
         if key in settings:
-            raise UserError(f"--set {text}: {key} is already set; give all values in one --set")
+            raise UserError(f"--set {text}: {key} is already set; list all its values there")
         settings[key] = found
     axes = tuple(frontier.split(",")) if frontier else ()
     wanted = [axis.path for axis in pareto.axes(axes)] if axes else []

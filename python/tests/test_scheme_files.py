@@ -5,7 +5,7 @@ import json
 import pytest
 
 import wordline as wl
-from wordline import scheme, siblings, spelling
+from wordline import scheme, scheme_files, spelling
 
 SMALL = {"device": "fair-tlc", "workload": "uniform", "requests": 500}
 CLASS = """
@@ -64,7 +64,7 @@ def test_the_hash_of_a_class_is_that_of_the_files_it_imports_too(tmp_path):
     assert scheme.source(cls)[1] == before
     (tmp_path / "c" / "helper.py").write_text("SIZE = 1  # as before\n")
     assert scheme.source(cls)[1] != before
-    assert siblings.read_with(tmp_path / "c" / "mine.py") == [tmp_path / "c" / "helper.py"]
+    assert scheme_files.read_with(tmp_path / "c" / "mine.py") == [tmp_path / "c" / "helper.py"]
 
 
 def test_an_import_that_leads_nowhere_is_told_with_what_is_allowed(tmp_path):
