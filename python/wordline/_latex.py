@@ -90,7 +90,8 @@ def _heads(heads: Sequence[str], measures: Sequence[Measure]) -> list[str]:
             above.append("")
             below += [text] * len(points)
         at += len(points)
-    first = [] if not any(above) else [re.sub(" +", " ", " & ".join(above)) + r" \\", *rules]
+    line = re.sub(" +", " ", " & ".join(above)).strip()
+    first = [line + r" \\", *rules] if any(above) else []
     return [*first, " & ".join(below) + r" \\"]
 
 

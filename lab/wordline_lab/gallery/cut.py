@@ -60,7 +60,7 @@ def _client() -> ModuleType:
 def _data(small: bool) -> Cut:
     client = _client()
     with tempfile.TemporaryDirectory() as folder:
-        return _cut_in(client, Path(folder), 100 if small else 430)
+        return _cut_in(client, Path(folder), 100 if small else 240)
 
 
 def _cut_in(client: ModuleType, folder: Path, writes: int) -> Cut:
@@ -164,7 +164,7 @@ def _draw(cut: Cut, figure: Any, inks: Inks) -> None:
     rows = -(-len(cut.back) // _COLUMNS)
     for flush in range(_EVERY, cut.flushed + 1, _EVERY):
         y, x = divmod(flush - 1, _COLUMNS)
-        at.plot([x + 1, x + 1], [y + 0.02, y + 0.98], color=inks.ink, linewidth=2.6)
+        at.plot([x + 1, x + 1], [y + 0.02, y + 0.98], color=inks.ink, linewidth=2.6, clip_on=False)
     y, x = divmod(len(cut.back), _COLUMNS)
     at.annotate(
         "power cut", (x + 0.1, y + 0.5), xytext=(14, 0), textcoords="offset points", va="center",

@@ -203,10 +203,10 @@ def _atlas_title(found: dict[str, Any]) -> str:
     first = found["schemes"][0]
     ratios = [known[first, load].ratio for load in found["loads"] if (first, load) in known]
     best = {_best_of(found, load) for load in found["loads"]}
-    end = "no scheme is the best under all of them" if len(best) > 1 else "it is always the best"
+    end = "another is best under some loads" if len(best) > 1 else "it is always the best"
     return (
         f"Load decides: {first} writes in {number(min(ratios), 2)} to {number(max(ratios), 2)} "
-        f"times the plain drive's time over {len(found['loads'])} loads, and {end}"
+        f"times the plain drive's time, and {end}"
     )
 
 
@@ -215,8 +215,9 @@ def _atlas_below(found: dict[str, Any]) -> str:
     steady, runs = sum(rest.steady for rest in rests), sum(rest.runs for rest in rests)
     return (
         f"Mean write latency over the plain drive's on {found['title']}, means over "
-        f"{found['conditions']} conditions with {found['seeds']} seeds; {steady / runs:.0%} of the runs "
-        "steady. Framed: best; grey: within chance. Data: lab/results/atlas/index.html"
+        f"{found['conditions']} conditions and {found['seeds']} seeds, for runs of this length: "
+        f"{steady / runs * 100:.0f} % are steady. Framed: best; grey: within chance. "
+        "Data: lab/results/atlas/index.html"
     )
 
 
@@ -365,9 +366,9 @@ def _twin_title(found: dict[str, Any]) -> str:
     best, chosen = (_ranked(found, of)[0] for of in (0, 1))
     lost = points[chosen][0] / points[best][0]
     end = (
-        f"both find {best} the fastest"
+        "both find the same one the fastest"
         if best == chosen
-        else f"its choice, {chosen}, has {number(lost, 2)} times the latency of the trace's, {best}"
+        else f"the one it picks writes in {number(lost, 2)} times the best's time"
     )
     return f"A twin ranks {len(points)} schemes as its trace does (correlation {order:.2f}); {end}"
 
@@ -375,7 +376,7 @@ def _twin_title(found: dict[str, Any]) -> str:
 def _twin_below(found: dict[str, Any]) -> str:
     return (
         f"Mean write latency over the plain drive's on {found['drive']} under a piece of the trace "
-        f"{found['trace']} and under its twin, fastest first. Data: lab/results/atlas/pieces/index.html"
+        f"{found['trace']} and under its twin. Data: lab/results/atlas/pieces/index.html"
     )
 
 

@@ -86,7 +86,7 @@ def _kept(table: Table, where: Mapping[str, str | Sequence[str]]) -> list[Row]:
             raise UserError(f"where: {axis} has no {wrong!r}\n  allowed: {', '.join(known)}")
         rows = [row for row in rows if row.at[axis] in wanted]
     if not rows:
-        raise UserError("where: no combination is left\n  hint: name at least one value of an axis")
+        raise UserError("where: no combination is left; give at least one value of each axis")
     return rows
 
 
@@ -94,11 +94,10 @@ def _figure(table: Table, rows: Sequence[Row], asked: str | None) -> str:
     """Return the figure that is asked for, or the first of the table that any row has."""
     if asked is not None and asked not in table.paths:
         near = difflib.get_close_matches(asked, table.paths, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        hint = f" (did you mean {near[0]}?)" if near else ""
         raise UserError(
-            f"figure={asked!r} is not in the table of this sweep{hint}\n"
-            f"  allowed: {', '.join(table.paths)}\n"
-            "  hint: wordline.sweep(figures=[...]) has others"
+            f"figure={asked!r} is not in the table of this sweep{hint}; it has "
+            f"{', '.join(table.paths)}; choose other figures with figures="
         )
     paths = table.paths if asked is None else [asked]
     found = next((path for path in paths if any(row.figures[path] for row in rows)), None)

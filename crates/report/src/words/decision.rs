@@ -93,7 +93,7 @@ const LIFETIME: &str = "lifetime.total_bytes_written";
 fn lifetime(reports: &[Report]) -> Option<Row> {
     let of = |r: &Report| r.lifetime.as_ref()?.total_bytes_written;
     let row = Row::new("writes until wear-out", Quantity::Bytes, Better::Higher, reports, of);
-    row.values.iter().all(Option::is_some).then_some(Row { path: LIFETIME, ..row })
+    row.values.iter().all(Option::is_some).then_some(row.at_path(LIFETIME))
 }
 
 /// Winner, measures and trade-off of a comparison: chosen here, for JSON and page alike.

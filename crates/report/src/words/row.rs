@@ -80,6 +80,11 @@ impl Row {
         }
     }
 
+    /// The same row, of what stands at a path.
+    pub(crate) fn at_path(self, path: &'static str) -> Row {
+        Row { path, ..self }
+    }
+
     /// The row of a figure, under a name where it has several.
     pub(crate) fn of(
         figure: &'static Figure,
