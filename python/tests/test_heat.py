@@ -28,7 +28,7 @@ def test_table_marks_the_best_and_shades_the_worse():
     assert shades[-1] == 1
     assert text.count('class="best"') == 1
     assert '<a href="runs/x.json">▸ 10' in text
-    assert "write latency mean, µs" in text
+    assert "mean write latency, µs" in text
     assert MEAN not in re.sub(r'data-measure="[^"]*"', "", text)
     assert "The same of all: WAF 2" in text
     assert heat.verdict(swept).startswith("Of 4 different combinations, a · 1 has the lowest")

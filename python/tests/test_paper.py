@@ -61,7 +61,7 @@ def test_a_sweep_is_drawn_over_its_axis_of_numbers_with_intervals_and_gaps():
     assert math.isnan(found["b"][1][1])
     assert at.get_xscale() == "log"
     assert [text.get_text() for text in at.get_xticklabels()] == ["2%", "10%", "40%"]
-    assert at.get_ylabel() == "write latency mean, µs"
+    assert at.get_ylabel() == "mean write latency, µs"
     assert at.get_ylim()[0] == 0
     shown = [c.lines[0] for c in at.containers]
     for look in ("get_color", "get_linestyle", "get_marker"):
@@ -134,7 +134,7 @@ LATEX = r"""% needs \usepackage{booktabs}
 \cmidrule(lr){3-4}
 gc.victim & scheme & mean & p99.9 & WAF \\
 \midrule
-a\_b & x & 12 $\pm$ 1.5 & 40 & 2 \\
+a\_b & x & 12.0 $\pm$ 1.5 & 40 & 2 \\
 a\_b & y\{1\} & -- & -- & -- \\
 \bottomrule
 \end{tabular}
@@ -185,7 +185,7 @@ def test_comparisons_and_sweeps_are_tables_of_the_same_figures():
 
 
 def test_measures_scale_to_what_can_be_read():
-    assert _measures.scaled(MEAN, [5.0])[0].said() == "write latency mean, µs"
+    assert _measures.scaled(MEAN, [5.0])[0].said() == "mean write latency, µs"
     assert _measures.scaled(MEAN, [20_000.0]) == (_measures.measure(MEAN)._replace(unit="ms"), 1e3)
     assert _measures.measure(IOPS).better == "higher"
     assert _measures.measure("a.b").said() == "a.b"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -98,5 +99,10 @@ def _heads(heads: Sequence[str], measures: Sequence[Measure]) -> list[str]:
 def _cell(figure: Figure | None, by: float) -> str:
     if figure is None:
         return "--"
-    mean, half = figure
-    return escape(shown((mean / by, None if half is None else half / by)))
+    mean, half = (None if part is None else part / by for part in figure)
+    if mean is None or not half or not 1e-4 <= half < 1e7:
+        return escape(shown((mean or 0.0, half)))
+    # The mean has no more decimals than its interval, whose second digit is the last.
+    digits = 1 - math.floor(math.log10(half))
+    places = max(digits, 0)
+    return rf"{round(mean, digits):,.{places}f} $\pm$ {round(half, digits):,.{places}f}"

@@ -21,7 +21,7 @@ FIGURES = (
 
 
 class Measure(NamedTuple):
-    """How a figure is called: ``write latency``, ``p99.9``, in ``µs``; lower is better."""
+    """How a figure is called: ``p99.9`` ``write latency``, in ``µs``; lower is better."""
 
     name: str
     point: str = ""
@@ -30,7 +30,7 @@ class Measure(NamedTuple):
 
     def said(self) -> str:
         """Return the whole name, with the unit behind it."""
-        words = f"{self.name} {self.point}".rstrip()
+        words = f"{self.point} {self.name}".lstrip()
         return f"{words}, {self.unit}" if self.unit else words
 
 
