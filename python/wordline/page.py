@@ -25,6 +25,7 @@ _BREAKS = re.compile(r"(?<=[-+:,=/_])(?=[^\s<&;])|(?<=\.)(?=[a-z])")
 _INKS = {
     # The baseline of pictures that were drawn when it was grey.
     "#646c79": "--s0",
+    "#6b7480": "--other",
     "#000000": "--ink",
     "#111111": "--ink",
     "#333333": "--ink",

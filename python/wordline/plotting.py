@@ -22,6 +22,8 @@ if "MPLBACKEND" not in os.environ:
 _baseline, _schemes = _wordline.colours()
 #: What others are compared with is grey.
 BASELINE = _baseline
+#: What is neither the baseline nor the winner.
+OTHER = "#6b7480"
 #: Colours of schemes in the order in which they are compared, as on the pages of the command line,
 #: and some more.
 SCHEMES = (*_schemes, "#b0621a", "#46536b", "#2f8a82", "#8059c0")

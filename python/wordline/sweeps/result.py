@@ -304,19 +304,23 @@ class Sweep(Sequence[Combination]):
         from wordline.commands import SWEEP, need
 
         need("sweep", SWEEP)
-        from wordline.sweeps import show
+        from wordline.sweeps import decision, show
         from wordline.sweeps.table import write
 
         to = Path(folder)
         to.mkdir(parents=True, exist_ok=True)
         written = write(self._table, to)
         best: list[Row] = []
+        axes: tuple[pareto.Axis, pareto.Axis] | None = None
         if frontier:
             axes = pareto.axes(frontier)
             self._need([axis.path for axis in axes])
             best = pareto.frontier(self._table.rows, *axes)
-            written.append(to / "frontier.svg")
-            pareto.draw(self._table, *axes, written[-1], stand_ins(self._reports.values()))
+        scatter = axes or decision.tradeoff(self._table)
+        if scatter:
+            written.append(to / ("frontier.svg" if frontier else "tradeoff.svg"))
+            winner, note = decision.winner(self._table), stand_ins(self._reports.values())
+            pareto.draw(self._table, scatter, written[-1], note, winner)
         changes = self.changes()
         return written + show.page(self._table, self._grid, self._reports, to, best, changes)
 
