@@ -60,7 +60,7 @@ def _client() -> ModuleType:
 def _data(small: bool) -> Cut:
     client = _client()
     with tempfile.TemporaryDirectory() as folder:
-        return _cut_in(client, Path(folder), 100 if small else 240)
+        return _cut_in(client, Path(folder), 100 if small else 234)
 
 
 def _cut_in(client: ModuleType, folder: Path, writes: int) -> Cut:
@@ -149,7 +149,7 @@ def _draw(cut: Cut, figure: Any, inks: Inks) -> None:
         kind = "lost" if not back else "durable" if i < cut.flushed else "survived"
         ink, hatch = kinds[kind]
         y, x = divmod(i, _COLUMNS)
-        edge = inks.loss if kind == "lost" else inks.ground
+        edge = inks.lost if kind == "lost" else inks.ground
         at.add_patch(
             Rectangle(
                 (x + 0.07, y + 0.08),
@@ -179,7 +179,7 @@ def _draw(cut: Cut, figure: Any, inks: Inks) -> None:
     }
     handles: list[Any] = [
         Rectangle(
-            (0, 0), 1, 1, facecolor=ink, hatch=hatch, edgecolor=inks.loss if hatch else inks.ground
+            (0, 0), 1, 1, facecolor=ink, hatch=hatch, edgecolor=inks.lost if hatch else inks.ground
         )
         for ink, hatch in kinds.values()
     ]

@@ -22,6 +22,8 @@ class Inks:
         One hue for each cell mode, and for each cause of writes.
     gain, loss
         Better and worse than the baseline.
+    lost
+        What is gone.
     """
 
     name: str
@@ -36,17 +38,18 @@ class Inks:
     causes: Mapping[str, str]
     gain: str
     loss: str
+    lost: str
 
 
 LIGHT = Inks(
     "light", "#ffffff", "#1b212a", "#59626d", "#e4e7eb",
     plotting.BASELINE, plotting.SCHEMES[0], "#6b7480",
-    dict(plotting.MODES), dict(plotting.CAUSES), plotting.GAIN, plotting.LOSS,
+    dict(plotting.MODES), dict(plotting.CAUSES), plotting.GAIN, plotting.LOSS, plotting.LOSS,
 )  # fmt: skip
 #: The pages' colours on a dark ground; hues of modes stay, blue and grey get lighter.
 DARK = Inks(
     "dark", "#1a1e23", "#e8eaed", "#a3abb5", "#2d333b",
     "#e2e6eb", "#a69dff", "#98a2ae",
     {**plotting.MODES, "slc": "#3f9fdc"}, {**plotting.CAUSES, "host": "#7d8dab"},
-    "#1d7a6e", "#96561f",
+    "#1d7a6e", "#96561f", "#e0ac73",
 )  # fmt: skip

@@ -14,6 +14,7 @@ from wordline_lab.gallery.inks import Inks
 
 # --- The SLC cliff.
 
+_STEPS = 64
 _CLIFF = {"device": "consumer-qlc", "initial": "fresh"}
 
 
@@ -33,10 +34,13 @@ def _cliff(small: bool) -> dict[str, np.ndarray]:
         report = wl.run(
             **_CLIFF, scheme=scheme, workload="sequential:bs=1MiB", requests=requests, set=sized
         )
-        rate = report.timeline["write_mb_per_s"]
-        # The last bin is not full.
-        gb = np.cumsum(rate * report.timeline.bin_s / 1e3)[:-1]
-        found[scheme] = np.column_stack([gb, rate[:-1]])
+        bin_s = report.timeline.bin_s
+        gb = np.cumsum(report.timeline["write_mb_per_s"]) * bin_s / 1e3
+        seconds = bin_s * np.arange(1, len(gb) + 1)
+        # By what is written, in even steps; the last bin is not full.
+        steps = np.linspace(0, gb[-2], _STEPS + 1)
+        took = np.diff(np.interp(steps, np.r_[0, gb[:-1]], np.r_[0, seconds[:-1]]))
+        found[scheme] = np.column_stack([steps[1:], np.diff(steps) * 1e3 / took])
     return found
 
 
@@ -69,33 +73,21 @@ def _draw_cliff(found: dict[str, np.ndarray], figure: Any, inks: Inks) -> None:
     points, base = found["slc-cache"], found["conventional"]
     edge = _edge(points)
     at.axvspan(0, points[edge - 1, 0], color=inks.modes["slc"], alpha=0.09, linewidth=0)
-    at.plot(*_smooth(base, 15).T, color=inks.baseline, linestyle=(0, (4, 1.5)))
-    gb, rate = points.T
-    at.plot(gb[:edge], rate[:edge], color=inks.winner, linewidth=2.6)
-    at.plot(gb[edge - 1 : edge + 1], [rate[edge - 1], rate[edge]], color=inks.winner, linewidth=2.6)
-    at.plot(gb[edge:], rate[edge:], color=inks.winner, linewidth=0.6, alpha=0.45)
-    at.plot(*_smooth(points[edge:], 25).T, color=inks.winner, linewidth=2.6)
+    dashes = (0, (4, 1.5))
+    for of, ink, style in ((base, inks.baseline, dashes), (points, inks.winner, "-")):
+        gb, rate = of.T
+        at.step(np.r_[0, gb], np.r_[rate[0], rate], where="pre", color=ink, linestyle=style)
     at.text(
-        gb[edge - 1] / 2, rate[:edge].mean() * 0.93, "written to SLC", ha="center",
+        points[edge - 1, 0] / 2, points[:edge, 1].mean() * 0.93, "written to SLC", ha="center",
         va="top", weight="bold", color=inks.modes["slc"],
     )  # fmt: skip
     ends = [
-        (float(_smooth(points[edge:], 25)[-1, 1]), "slc-cache", inks.winner),
-        (float(_smooth(base, 15)[-1, 1]), "conventional\n(baseline)", inks.baseline),
+        (float(points[edge:, 1].mean()), "slc-cache", inks.winner),
+        (float(base[-1, 1]), "conventional\n(baseline)", inks.baseline),
     ]
     at.set(xlabel="written, GB", ylabel="write throughput, MB/s")
-    at.set(xlim=(0, gb[-1]), ylim=(0, None))
-    named(at, ends, float(gb[-1]), 0.09)
-
-
-def _smooth(points: np.ndarray, bins: int) -> np.ndarray:
-    """Return running means of what is written, from the first point to the last."""
-    bins = min(bins, len(points))
-    kernel = np.ones(bins)
-    rate = np.convolve(points[:, 1], kernel, "same") / np.convolve(
-        np.ones(len(points)), kernel, "same"
-    )
-    return np.column_stack([points[:, 0], rate])
+    at.set(xlim=(0, points[-1, 0]), ylim=(0, None))
+    named(at, ends, float(points[-1, 0]), 0.09)
 
 
 # --- Read retries with age.

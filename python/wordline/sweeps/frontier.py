@@ -11,6 +11,9 @@ from wordline import UserError
 from wordline._measures import scaled
 from wordline.sweeps.table import Row, Table
 
+#: A column of a paper in inches, and the width of a telephone.
+_SIZE = (3.3, 3.3)
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -102,7 +105,7 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
     The baseline is every row with the first scheme, or the first value of the first axis.
     """
     import matplotlib.pyplot as plt
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
     from wordline import plotting
 
@@ -124,7 +127,7 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
          plotting.SCHEMES[0], "D"),
     ]  # fmt: skip
     with plotting.style():
-        figure, at = plt.subplots(figsize=(5.6, 4.3), layout="constrained")
+        figure, at = plt.subplots(figsize=_SIZE, layout="constrained")
         for name, here, ink, mark in roles:
             if not here:
                 continue
@@ -153,17 +156,19 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
             found = [_figure(r, axis)[0] for r in rows]
             if min(found) > 0 and max(found) / min(found) > 20:
                 scale("log")
+            else:
+                (at.xaxis if axis is x else at.yaxis).set_major_locator(MaxNLocator(5))
         short = FuncFormatter(lambda value, _: f"{value:,.10g}")
         for of in (at.xaxis, at.yaxis):
             of.set_major_formatter(short)
             of.set_minor_formatter(NullFormatter())
         for (left, up), number in _numbers(best, x, y).items():
             where = (left / x_by, up / y_by)
-            at.annotate(number, where, xytext=(6, 6), textcoords="offset points", fontsize=8.5)
+            at.annotate(number, where, xytext=(6, 6), textcoords="offset points", fontsize=9)
         at.margins(0.14)
         at.set_xlabel(f"{scales[0][0].said()} ({x.way})")
         at.set_ylabel(f"{scales[1][0].said()} ({y.way})")
-        at.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, columnspacing=1.2)
+        at.legend(loc="lower left", bbox_to_anchor=(0, 1.0), borderpad=0.2, labelspacing=0.3)
         plotting.footnote(figure, note)
         plotting.save(figure, path)
 

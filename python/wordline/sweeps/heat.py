@@ -21,6 +21,8 @@ def names(paths: Sequence[str]) -> dict[str, str]:
 
 #: More columns than this go down where fewer rows can go across.
 _WIDE = 4
+#: A table of so many columns takes the whole width.
+_SPREAD = 3
 
 
 def _axes(table: Table) -> tuple[list[str], list[str]]:
@@ -134,7 +136,9 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
     found = _means(table, path)
     top = _best(found, path)
     worse = _shade([value for _, value in found], measure(path).better)
-    name = html.escape(names([path])[path])
+    what, by = scaled(path, [value for _, value in found])
+    name = html.escape(what.said())
+    wide = ' style="grid-column: 1 / -1"' if len(columns) >= _SPREAD else ""
     head = "".join(
         f'<th scope="col" class="number">{html.escape(" · ".join(column)) or "all"}</th>'
         for column in columns
@@ -149,7 +153,9 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
             lines.append('<td class="none">–</td>')  # noqa: RUF001
         else:
             mark = "▸ " if row in top else ""
-            mean, _, half = shown(figure).partition(" ± ")
+            value, spread = figure
+            text = shown((value / by, None if spread is None else spread / by))
+            mean, _, half = text.partition(" ± ")
             text = mark + mean + (f' <span class="half">± {half}</span>' if half else "")
             if number in runs:
                 text = f'<a href="{html.escape(runs[number])}">{text}</a>'
@@ -159,7 +165,7 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
             lines.append("</tr>\n")
     over = html.escape(" · ".join([*down, *across]))
     return (
-        f'<div data-measure="{html.escape(path)}"><h2>{name}</h2>\n'
+        f'<div data-measure="{html.escape(path)}"{wide}><h2>{name}</h2>\n'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">\n'
         f'<table class="heat"><thead><tr><th scope="col">{over}</th>{head}</tr></thead>\n'
         f"<tbody>\n{''.join(lines)}</tbody></table></div></div>\n"

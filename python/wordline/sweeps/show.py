@@ -112,9 +112,11 @@ def page(
     text += pages.table(head, table.printed(), right)
     text += "\n</details>\n"
     if changes is not None:
-        text += f"\n## Change from {changes.over} {changes.baseline}\n\n"
+        since = f"Change from {changes.over} {changes.baseline}"
+        text += f"\n<details><summary>{since}</summary>\n\n"
         text += "Per cent, paired by seed, with 95 % intervals.\n\n"
         text += pages.table(head, changes.printed(), right)
+        text += "\n</details>\n"
     if refused := _refused(table):
         text += "\n## Refused\n\n"
         text += "".join(f"- {', '.join(names)}: {reason}\n" for reason, names in refused.items())
