@@ -68,7 +68,7 @@ def test_the_edge_of_a_cliff_is_where_the_rate_halves():
     assert runs._edge(np.column_stack([np.arange(11.0), rate])) == 8
     found = {"slc-cache": np.column_stack([np.arange(1.0, 12.0), rate])}
     assert "After 8.00 GB" in runs._cliff_title(found)
-    assert "from 100 to 40.0 MB/s" in runs._cliff_title(found)
+    assert "from 100 to 36.0 MB/s" in runs._cliff_title(found)
 
 
 def test_a_lost_flushed_write_is_said_first():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from wordline import _frame, _latex, _measures, _wordline
 from wordline._figures import (
+    Estimate,
     Estimates,
     Figures,
     LatencyCdf,
@@ -372,14 +373,19 @@ class Comparison(_Shown, Sequence[Report]):
             A path is that of no number of any report.
         """
         data = [report.to_dict() for report in self.reports]
-        estimates = [r.replicas.figures if r.replicas else {} for r in self.reports]
-        rows = []
+        estimates: list[Mapping[str, Estimate]] = [
+            report.replicas.figures if report.replicas else {} for report in self.reports
+        ]
+        rows: list[tuple[list[str], dict[str, _latex.Figure | None]]] = []
         paths = list(_measures.FIGURES if figures is None else figures)
         for report, own, means in zip(self.reports, data, estimates, strict=True):
             found = {path: _measures.value(own, path) for path in paths}
-            known = {path: None if v is None else (v, None) for path, v in found.items()}
-            known |= {p: (means[p].mean, means[p].half_width_95) for p in paths if p in means}
-            rows.append(([report.config.scheme.spelling], known))
+            row: dict[str, _latex.Figure | None] = {}
+            for path, value in found.items():
+                row[path] = None if value is None else (value, None)
+                if path in means:
+                    row[path] = (means[path].mean, means[path].half_width_95)
+            rows.append(([report.config.scheme.spelling], row))
         has = [path for path in paths if any(figures[path] for _, figures in rows)]
         if figures is None:
             paths = has

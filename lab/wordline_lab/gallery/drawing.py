@@ -93,7 +93,8 @@ def framed(picture: Picture, data: Any, inks: Inks) -> Any:
     for text in run:
         figure.text(0.17 / wide, at, text, size=9.3, va="top", color=inks.soft)
         at -= 0.165 / high
-    figure.get_layout_engine().set(rect=(0.012, 0.015, 0.976, at - 0.035), w_pad=0.06, h_pad=0.03)
+    layout: Any = figure.get_layout_engine()
+    layout.set(rect=(0.012, 0.015, 0.976, at - 0.035), w_pad=0.06, h_pad=0.03)
     picture.draw(data, figure, inks)
     return figure
 

@@ -252,7 +252,7 @@ def _draw_atlas(found: dict[str, Any], figure: Any, inks: Inks) -> None:
             ground = inks.grid if open_ else scale(0.5 + max(-1.0, min(1.0, over.log / 3)) / 2)
             at.add_patch(Rectangle((x - 0.47, y - 0.46), 0.94, 0.92, color=ground, linewidth=0))
             if scheme == _best_of(found, load):
-                frame = {"fill": False, "edgecolor": inks.ink, "linewidth": 1.8}
+                frame: dict[str, Any] = {"fill": False, "edgecolor": inks.ink, "linewidth": 1.8}
                 at.add_patch(Rectangle((x - 0.45, y - 0.43), 0.9, 0.86, **frame))
             light = np.dot(to_rgb(ground), (0.299, 0.587, 0.114)) > 0.5
             ink = inks.soft if open_ else ("#1b212a" if light else "#f4f6f8")

@@ -14,8 +14,7 @@ from wordline_lab.gallery.inks import Inks
 
 # --- The SLC cliff.
 
-_STEPS = 64
-_CLIFF = {"device": "consumer-qlc", "initial": "fresh"}
+_STEPS = 100
 
 
 def _cliff(small: bool) -> dict[str, np.ndarray]:
@@ -32,7 +31,12 @@ def _cliff(small: bool) -> dict[str, np.ndarray]:
     found = {}
     for scheme in ("conventional", "slc-cache"):
         report = wl.run(
-            **_CLIFF, scheme=scheme, workload="sequential:bs=1MiB", requests=requests, set=sized
+            device="consumer-qlc",
+            initial="fresh",
+            scheme=scheme,
+            workload="sequential:bs=1MiB",
+            requests=requests,
+            set=sized,
         )
         bin_s = report.timeline.bin_s
         gb = np.cumsum(report.timeline["write_mb_per_s"]) * bin_s / 1e3
@@ -54,7 +58,8 @@ def _edge(points: np.ndarray) -> int:
 def _cliff_title(found: dict[str, np.ndarray]) -> str:
     points = found["slc-cache"]
     edge = _edge(points)
-    fast, slow = (statistics.mean(part[:, 1]) for part in (points[:edge], points[edge:]))
+    # Of even steps the time that all take is what counts.
+    fast, slow = (statistics.harmonic_mean(part[:, 1]) for part in (points[:edge], points[edge:]))
     return (
         f"After {number(points[edge - 1, 0])} GB the SLC cache is full, and writes fall from "
         f"{number(fast)} to {number(slow)} MB/s"
@@ -74,7 +79,11 @@ def _draw_cliff(found: dict[str, np.ndarray], figure: Any, inks: Inks) -> None:
     edge = _edge(points)
     at.axvspan(0, points[edge - 1, 0], color=inks.modes["slc"], alpha=0.09, linewidth=0)
     dashes = (0, (4, 1.5))
-    for of, ink, style in ((base, inks.baseline, dashes), (points, inks.winner, "-")):
+    # A full cache is emptied and filled in turns: behind the edge a step is of several.
+    for of, ink, style in (
+        (base, inks.baseline, dashes),
+        (np.vstack([points[:edge], _means(points[edge:], 8)]), inks.winner, "-"),
+    ):
         gb, rate = of.T
         at.step(np.r_[0, gb], np.r_[rate[0], rate], where="pre", color=ink, linestyle=style)
     at.text(
@@ -82,12 +91,18 @@ def _draw_cliff(found: dict[str, np.ndarray], figure: Any, inks: Inks) -> None:
         va="top", weight="bold", color=inks.modes["slc"],
     )  # fmt: skip
     ends = [
-        (float(points[edge:, 1].mean()), "slc-cache", inks.winner),
+        (float(_means(points[edge:], 8)[-1, 1]), "slc-cache", inks.winner),
         (float(base[-1, 1]), "conventional\n(baseline)", inks.baseline),
     ]
     at.set(xlabel="written, GB", ylabel="write throughput, MB/s")
     at.set(xlim=(0, points[-1, 0]), ylim=(0, None))
     named(at, ends, float(points[-1, 0]), 0.09)
+
+
+def _means(points: np.ndarray, count: int) -> np.ndarray:
+    """Return steps of so many, the last of what is left."""
+    parts = [points[at : at + count] for at in range(0, len(points), count)]
+    return np.array([(p[-1, 0], statistics.harmonic_mean(p[:, 1])) for p in parts])
 
 
 # --- Read retries with age.
@@ -269,7 +284,7 @@ def _types(small: bool) -> np.ndarray:
         device="pa-ssd-288gb",
         scheme="conventional-tlc",
         workload="uniform:bs=8KiB,qd=1",
-        requests=600 if small else 6_000,
+        requests=4_000 if small else 6_000,
         initial="fresh",
     )
     table = report.requests_with("arrival_ns", "completion_ns")

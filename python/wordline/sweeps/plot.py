@@ -7,7 +7,7 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wordline import UserError, _style
 from wordline._measures import Measure, scaled
@@ -148,7 +148,9 @@ def _places(at: Axes, values: Sequence[str], axis: str) -> tuple[dict[str, float
     wide = at.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
     # A character of a tick is about a twelfth of an inch wide.
     is_crowded = sum(len(value) + 2 for value in values) / 12 > wide
-    turned = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if is_crowded else {}
+    turned: dict[str, Any] = (
+        {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if is_crowded else {}
+    )
     at.set_xticks(range(len(values)), values, **turned)
     at.set_xlim(-0.5, len(values) - 0.5)
     even = {value: float(number) for number, value in enumerate(values)}
