@@ -69,7 +69,7 @@ def table(
         above += [] if caption is None else [rf"\caption{{{escape(caption)}}}"]
         above += [] if label is None else [rf"\label{{{label}}}"]
         lines = [*above, *lines, r"\end{table}"]
-    return "% needs \\usepackage{booktabs}\n" + "\n".join(lines) + "\n"
+    return "% needs \\usepackage{booktabs}\n" + "\n".join(lines)
 
 
 def _heads(heads: Sequence[str], measures: Sequence[Measure]) -> list[str]:
