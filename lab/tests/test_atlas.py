@@ -17,7 +17,7 @@ from wordline.atlas import design as designs
 from wordline.atlas import findings, judge
 from wordline.atlas import page as pages
 from wordline.atlas.cells import KEYS, LEAST_LATENCY_US, MEASURES, Atlas, Cell, DriveCells, Place
-from wordline_lab.atlas import brings, kept, published, tuned, tuning
+from wordline_lab.atlas import kept, published, tuned, tuning, tuning_gains
 
 
 @pytest.fixture(scope="module")
@@ -365,32 +365,32 @@ def test_sentences_name_schemes_that_ran_and_hold_no_holes(atlas):
 def test_tuned_schemes_run_beside_the_others_and_no_choice_counts_them(folder, atlas):
     design = small_atlas.design()
     without = small_atlas.perform(folder, design.with_tuned({}))
-    told = brings.sentences(atlas)
+    told = tuning_gains.sentences(atlas)
     assert told
     assert [s for s in findings.sentences(atlas, told) if s not in told] == findings.sentences(
         without
     )
     assert findings.papers(atlas) == findings.papers(without)
-    assert brings.sentences(without) == []
-    assert brings.section(without) == ""
+    assert tuning_gains.sentences(without) == []
+    assert tuning_gains.section(without) == ""
 
 
 def test_what_tuning_brings_is_a_figure_over_that_of_the_same_scheme(atlas):
-    assert brings.gains(atlas, atlas.drives[0])[0].verdict == "not known"
+    assert tuning_gains.gains(atlas, atlas.drives[0])[0].verdict == "not known"
     atlas = settled(atlas)
     drive = atlas.drives[0]
-    gain, nothing = brings.gains(atlas, drive)
+    gain, nothing = tuning_gains.gains(atlas, drive)
     logs = [
         place.cells["sector (tuned)"].logs - place.cells["sector"].logs for place in drive.places
     ]
     row = np.mean(logs, axis=0)[KEYS["write_mean"]]
     assert gain.own.log == pytest.approx(np.mean(row))
     assert set(gain.by_load) == {place.at[0] for place in drive.places}
-    assert gain.verdict in brings.VERDICTS[:3]
+    assert gain.verdict in tuning_gains.VERDICTS[:3]
     assert nothing.verdict == "nothing found"
-    said = brings.section(atlas)
+    said = tuning_gains.section(atlas)
     assert f"| `sector` | writes | `static_blocks=14` | 0.900 | {gain.own.ratio:.3f} (" in said
-    assert "of 2 schemes" in brings.sentences(atlas)[0]
+    assert "of 2 schemes" in tuning_gains.sentences(atlas)[0]
 
 
 def test_what_was_found_is_read_as_it_was_written(tmp_path):

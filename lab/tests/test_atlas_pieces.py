@@ -13,7 +13,7 @@ from wordline import atlas as own
 from wordline.atlas import report
 from wordline.atlas.cells import KEYS, MEASURES, Cell, DriveCells, Place
 from wordline_lab import atlas as made
-from wordline_lab.atlas import beside, kept, pieces, words
+from wordline_lab.atlas import kept, pieces, trace_vs_twin, words
 from wordline_lab.atlas.published import PublishedAtlas
 
 TRACES = Path(__file__).parents[3] / "shared" / "traces"
@@ -160,7 +160,7 @@ def test_what_is_lost_by_the_twins_word_is_measured_on_the_trace():
         "u": {"plain": plain, "a": low, "b": mid},
     })  # fmt: skip
     atlas = atlas_of(drive, {"real:x": ("t", "its kin"), "real:y": ("u", "its own")})
-    x, y = beside.pairs(atlas, drive)
+    x, y = trace_vs_twin.pairs(atlas, drive)
     assert (x.own.scheme, x.of_twin.scheme, x.agrees) == ("a", "b", False)
     assert x.lost.ratio == pytest.approx(2.0)
     assert x.came.ratio == pytest.approx(0.5)
@@ -168,7 +168,7 @@ def test_what_is_lost_by_the_twins_word_is_measured_on_the_trace():
     assert x.alike == pytest.approx(0.5)
     assert (y.own.scheme, y.of_twin.scheme, y.agrees) == ("a", "a", True)
     assert y.alike == pytest.approx(1.0)
-    said = beside.sentences(atlas)
+    said = trace_vs_twin.sentences(atlas)
     assert said[0].startswith("Of 2 pairs of a real trace and the twin beside it")
     assert "1 agree on which scheme writes fastest" in said[0]
     # Paired by seed, so that nothing is left to chance.
@@ -179,12 +179,12 @@ def test_what_is_lost_by_the_twins_word_is_measured_on_the_trace():
     assert "correlates with 0.50 to 1.00" in said[2]
     # What the twins came to is not counted among the traces.
     assert "of 2 it is that of `a` in 2" in said[3]
-    row = next(r for r in beside.table(atlas).splitlines() if r.startswith("| `real:x`"))
+    row = next(r for r in trace_vs_twin.table(atlas).splitlines() if r.startswith("| `real:x`"))
     assert row == (
         "| `real:x` | `t`, its kin | `a` 0.25 (0.246 to 0.254) | `b` 0.25 (0.246 to 0.254) | "
         "0.5 (0.491 to 0.509) | 2 (2 to 2) | 0.50 |"
     )
-    assert "| the same |" in beside.table(atlas)
+    assert "| the same |" in trace_vs_twin.table(atlas)
 
 
 def test_a_twin_stands_beside_a_trace_under_the_same_conditions_only():
@@ -192,7 +192,7 @@ def test_a_twin_stands_beside_a_trace_under_the_same_conditions_only():
     other = drive_of({"t": {"plain": [0.0, 0.0], "a": [-1.0, -1.0]}}).places[0]
     other.at = ("think", *other.at[1:])
     drive.places.append(other)
-    assert beside.pairs(atlas_of(drive, {"real:x": ("t", "")}), drive) == []
+    assert trace_vs_twin.pairs(atlas_of(drive, {"real:x": ("t", "")}), drive) == []
 
 
 def test_two_choices_that_are_not_apart_on_the_trace_agree():
@@ -202,7 +202,7 @@ def test_two_choices_that_are_not_apart_on_the_trace_agree():
         "real:x": {"plain": plain, "a": near, "b": nearer},
         "t": {"plain": plain, "a": [-2.0, -2.0, -2.0], "b": nearer},
     })  # fmt: skip
-    [pair] = beside.pairs(atlas_of(drive, {"real:x": ("t", "")}), drive)
+    [pair] = trace_vs_twin.pairs(atlas_of(drive, {"real:x": ("t", "")}), drive)
     assert (pair.own.scheme, pair.of_twin.scheme) == ("b", "a")
     assert pair.agrees
 
@@ -248,7 +248,7 @@ def test_the_atlas_of_the_twins_has_the_table_where_the_traces_were_run(atlas, t
     (tmp_path / "pieces" / "atlas.json").unlink()
     found = pieces.section(tmp_path / "pieces")
     assert "[their text](pieces/README.md) and on [their page](pieces/index.html)" in found
-    assert found.endswith(beside.table(atlas))
+    assert found.endswith(trace_vs_twin.table(atlas))
 
 
 def test_traces_that_are_run_later_come_onto_the_page_that_is_there(

@@ -55,11 +55,11 @@ def test_every_public_name_is_there():
     ("code", "wrong"),
     [
         ("from wordline import _wordline\n_wordline.page()", ["wordline._wordline.page"]),
-        ("import wordline as wl\nwl.lifetimes.of()", ["wordline.lifetimes.of"]),
+        ("import wordline as wl\nwl.lifetime_runs.of()", ["wordline.lifetime_runs.of"]),
         ("import wordline as wl\nwl._api.run", ["wordline._api.run"]),
         ("from wordline.runs import write_whole", ["wordline.runs.write_whole"]),
         ("from wordline import runs as r\nr.located", ["wordline.runs.located"]),
-        ("import wordline.lifetimes\nwordline.lifetimes.of", ["wordline.lifetimes.of"]),
+        ("import wordline.lifetime_runs\nwordline.lifetime_runs.of", ["wordline.lifetime_runs.of"]),
         ("from wordline.runs import Runner\nimport wordline\nwordline.run", []),
         ("from wordline.examples.dac import Dac", []),
     ],

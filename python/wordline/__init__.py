@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from wordline._api import compare, identity, lifetime, run, sweep
 from wordline._figures import Estimate, Estimates, Figures, Replicas
 from wordline._listing import Entry, devices, formats, inspect, schemes, workloads
-from wordline._reports import load, rerun, why
+from wordline._rerun import load, rerun, why
 from wordline._result import Comparison, Figure, Lifetimes, Report
 from wordline._run import Run
 from wordline._table import Table

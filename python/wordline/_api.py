@@ -353,10 +353,10 @@ def lifetime(
         As for `run`.
     """
     _no_text(schemes)
-    from wordline import lifetimes
+    from wordline import lifetime_runs
     from wordline.runs import Runner
 
-    life = lifetimes.asked_life(acceleration, shelf, end, checks_acceleration=True)
+    life = lifetime_runs.asked_life(acceleration, shelf, end, checks_acceleration=True)
     files = (from_state, traces)
     first = next(iter(schemes), "")  # the engine refuses an empty list
     run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
@@ -366,7 +366,7 @@ def lifetime(
             folder = out or stack.enter_context(TemporaryDirectory(prefix="wordline-"))
             kept = Path(folder) / "runs"
             runner = Runner(kept, jobs=threads, executor=executor, refusals=())
-            return lifetimes.live(run, replicas, spelled, life, runner)
+            return lifetime_runs.live(run, replicas, spelled, life, runner)
     named, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
     return Lifetimes(_wordline.lifetime(wanted, named, life, parallel_runs(threads), progress))

@@ -23,8 +23,8 @@ from typing import Any
 
 from wordline import Fault, Refused, Run, UserError, scheme_files, spelling
 from wordline.commands import need
-from wordline.processes import sendable
 from wordline.runs import build, write_whole
+from wordline.subprocess_runner import sendable
 
 #: How an address begins that is a cluster's.
 SCHEME = "dask://"

@@ -149,7 +149,7 @@ class Layout:
     home
         The region where data lie at rest.
     tick_every_writes
-        After how many host writes `Scheme.tick` is asked; 0 for never.
+        After how many host write requests `Scheme.tick` is asked; 0 for never.
     idle_after_ns
         How long the drive must have had no request before `Scheme.idle` is asked.
     map

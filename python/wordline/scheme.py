@@ -256,7 +256,7 @@ class Scheme(ABC):
             raise NotImplementedError
 
         def tick(self, view: View, /) -> Sequence[SetQuota | Move]:
-            """Return quotas and moves, every ``Layout.tick_every_writes`` pages."""
+            """Return quotas and moves, every ``Layout.tick_every_writes`` host write requests."""
             raise NotImplementedError
 
         def on_trim(self, lpn: int, /) -> None:

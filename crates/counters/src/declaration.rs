@@ -22,7 +22,8 @@ macro_rules! counters {
         }
 
         $(#[$about])*
-        #[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[non_exhaustive]
         pub struct $figures {
             $(

@@ -1,5 +1,6 @@
 //! Counters of what the host asks and is given.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_units::HostOp;
@@ -38,7 +39,8 @@ impl RequestCounts {
 }
 
 /// Requests by kind.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Requests {
     /// Reads that went in.
     pub read_requests: u64,
@@ -58,7 +60,8 @@ impl Requests {
 }
 
 /// Bytes by kind.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Bytes {
     /// Bytes of completed reads.
     pub read_bytes: u64,

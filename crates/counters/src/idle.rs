@@ -3,6 +3,7 @@
 use crate::amounts::Nanoseconds;
 use crate::by::{by_cause, seconds_by_cause};
 use crate::cause::Cause;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,7 +40,8 @@ pub struct DelayCounts {
 }
 
 /// What a report says of them.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[non_exhaustive]
 pub struct Delays {
     /// Requests that found such work in their way.

@@ -315,7 +315,7 @@ impl World {
         // Long after it was set, for those that look at the time; then time stands still again.
         self.ftl.at(SimTime(1 << 50)).timer(timer);
         self.ftl.at(SimTime(0));
-        drive::let_go_at_rest(self);
+        drive::release_idle_dies(self);
     }
 
     /// The state as bytes, without what only tells of its past.

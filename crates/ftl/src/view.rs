@@ -117,7 +117,7 @@ impl<'a> View<'a> {
         state.geometry.blocks_of(plane).map(BlockId).filter(is_full)
     }
 
-    /// The logical pages that live in a block of a region that has no base image.
+    /// The logical pages with data in a block, for regions without a base image.
     pub fn pages_in(&self, block: BlockId) -> impl Iterator<Item = Lpn> + use<'a> {
         let state = self.state;
         let slots = state.regions[state.region_of(block).index()].slots_per_block;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use wordline_run::{Blame, Executor, Job, JobProgress, OnProgress, RunError};
 use wordline_units::{SimTime, is_interrupted};
 
-/// What `wordline.processes.Process.hear` says.
+/// What `wordline.subprocess_runner.Process.hear` says.
 #[derive(FromPyObject)]
 enum Heard {
     Done(String),
@@ -24,7 +24,7 @@ pub(crate) fn executor(
     failed: &Arc<Failed>,
 ) -> PyResult<Option<Executor>> {
     let importable =
-        || py.import("wordline.processes")?.call_method1("importable", (classes,))?.extract::<bool>();
+        || py.import("wordline.subprocess_runner")?.call_method1("importable", (classes,))?.extract::<bool>();
     if classes.is_empty() || !importable()? {
         return Ok(None);
     }
@@ -81,7 +81,8 @@ fn does(
 ) -> PyResult<String> {
     let asked = asked(py, job)?;
     let scheme = &job.spec().scheme;
-    let process = py.import("wordline.processes")?.call_method1("Process", (asked, scheme, classes))?;
+    let process =
+        py.import("wordline.subprocess_runner")?.call_method1("Process", (asked, scheme, classes))?;
     let done = (|| {
         loop {
             let far = match process.call_method0("hear")?.extract()? {

@@ -348,7 +348,7 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     let code = py.detach(|| command(args, registry, executor));
     // The traceback of a hook, below the line that the command has said of it.
     if let Some(e) = failed.take() {
-        py.import("wordline.processes")?.call_method1("show", (e.into_value(py),))?;
+        py.import("wordline.subprocess_runner")?.call_method1("show", (e.into_value(py),))?;
     }
     Ok(code)
 }

@@ -59,6 +59,8 @@ pub use wordline_counters::{EnergyOf, IdleTime};
 pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
 pub use words::decision::decided;
-pub use words::figures::explained::{Explained, explainable, explained, glossary, report_schema};
+#[cfg(feature = "schema")]
+pub use words::figures::explained::report_schema;
+pub use words::figures::explained::{Explained, explainable, explained, glossary};
 pub use words::number::significant;
 pub use words::settled::{End, JobEnd, needed, two_digits};

@@ -30,7 +30,7 @@
 //! dense mode like all others, so that the flash is the same under every scheme.
 //!
 //! ## Not modelled
-//! Separate frontiers for host and collection; the cost of the map (all of it is in RAM).
+//! Separate frontiers for host and collection; the cost of the map, unless `dram.map_cache` is set.
 //!
 //! ## Checked by
 //! `write amplification against theory`, `unloaded latencies`, golden rows.

@@ -342,9 +342,9 @@ impl<P: Probe> Device<P> {
         } else if what == link {
             self.link_done();
         } else {
-            self.ring(what - link - 1);
+            self.fire_timer(what - link - 1);
             if self.ftl.holds_a_die() {
-                drive::let_go_at_rest(self);
+                drive::release_idle_dies(self);
             }
         }
         drive::settle(self);

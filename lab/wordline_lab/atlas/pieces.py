@@ -15,8 +15,8 @@ from typing import Any
 from wordline import UserError
 from wordline.atlas import design as d
 from wordline_lab import traces
-from wordline_lab.atlas import beside, published
 from wordline_lab.atlas import kept as pages
+from wordline_lab.atlas import published, trace_vs_twin
 
 
 def design(
@@ -90,7 +90,7 @@ def section(folder: Path) -> str:
         return how
     name = folder.name
     where = f"[their text]({name}/README.md) and on [their page]({name}/index.html)"
-    return f"{how} All of what they came to is in {where}.\n\n{beside.table(kept)}"
+    return f"{how} All of what they came to is in {where}.\n\n{trace_vs_twin.table(kept)}"
 
 
 def _table() -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wordline.atlas import findings
 from wordline.atlas.report import Words
-from wordline_lab.atlas import beside, brings
+from wordline_lab.atlas import trace_vs_twin, tuning_gains
 from wordline_lab.atlas.published import PublishedAtlas
 
 _OF_TRACES = """\
@@ -35,14 +35,16 @@ def of(atlas: PublishedAtlas, section: str = "") -> Words:
     section
         What is said of real traces beside twins, in Markdown, if it is not one of those itself.
     """
-    tuning = brings.section(atlas)
+    tuning = tuning_gains.section(atlas)
     if atlas.beside:
-        section = beside.table(atlas)
-    titled = [(brings.TITLE, tuning), (beside.TITLE, section)]
+        section = trace_vs_twin.table(atlas)
+    titled = [(tuning_gains.TITLE, tuning), (trace_vs_twin.TITLE, section)]
     sections = [(title, text) for title, text in titled if text]
     if not atlas.beside:
-        return Words(findings.sentences(atlas, brings.sentences(atlas)), sections)
-    return Words(beside.sentences(atlas), sections, _of_traces(atlas), beside.only_real(atlas))
+        return Words(findings.sentences(atlas, tuning_gains.sentences(atlas)), sections)
+    return Words(
+        trace_vs_twin.sentences(atlas), sections, _of_traces(atlas), trace_vs_twin.only_real(atlas)
+    )
 
 
 def _of_traces(atlas: PublishedAtlas) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from wordline import Fault, Refused, UserError, _wordline, parameters, spelling
 from wordline._api import AnyScheme
 from wordline.commands import need
-from wordline.processes import environment
+from wordline.subprocess_runner import environment
 
 #: Seeds that a search which begins with 1 does not come to.
 FIRST_SEED = 1_000_003

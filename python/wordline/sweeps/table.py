@@ -10,7 +10,7 @@ from typing import Any
 
 from wordline import Fault, Refused, Report, Run, UserError, _frame, _wordline
 from wordline._measures import FIGURES, shown, unknown, value
-from wordline.processes import traceback_of
+from wordline.subprocess_runner import traceback_of
 from wordline.sweeps.grid import Grid
 
 

@@ -26,9 +26,11 @@ pub(crate) struct ListArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ExplainArgs {
-    /// Name of a device, scheme, workload, format, figure or term; a table or key of a device file (gc,
-    /// gc.victim, device-files for all); or the path of a device file
-    pub(crate) name: String,
+    /// Name of a device, scheme, workload, format, command, option, figure or term (several words are one
+    /// name); a table or key of a device file (gc, gc.victim, device-files for all); or the path of a device
+    /// file
+    #[arg(required = true)]
+    pub(crate) name: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -31,15 +31,15 @@ pub(crate) struct What {
     /// environment variable WORDLINE_TRACES]
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<String>,
-    /// Run twice more with the locality of the twin shifted by 3 points of LRU write hits, down and up, and
-    /// show how the result changes
+    /// Run twice more with the locality of the twin shifted by 3 percentage points of LRU write hit rate,
+    /// down and up, and show how the result changes
     #[arg(long)]
     pub(crate) twin_sensitivity: bool,
     /// Seed of every random stream
     #[arg(long, default_value_t = wordline_run::DEFAULT_SEED, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// Run N times with consecutive seeds from --seed and show means with 95 % confidence intervals; the
-    /// first repeat equals the run without this option
+    /// first replica equals the run without this option
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=wordline_run::REPLICAS_MAX as i64))]
     pub(crate) replicas: u32,
     /// Number of runs in parallel; results do not depend on it [default: number of cores]
@@ -49,7 +49,8 @@ pub(crate) struct What {
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
     /// State of the drive before the first request: fresh, preload, fill:90%[,order=seq|random][,valid=80%],
-    /// steady, aged_invalid:70%, aged_blocks:70%[,data=apart], aged_windows, pe:tlc=500; join several with +
+    /// steady, aged_invalid:70%, aged_blocks:70%[,data=apart], aged_windows, pe:tlc=500, retention:30d; join
+    /// several with +
     #[arg(long, default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
     pub(crate) initial: String,
     /// Start with the steady state of the workload: --initial steady

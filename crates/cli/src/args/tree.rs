@@ -122,7 +122,8 @@ pub(crate) enum Command {
     },
     /// List devices, schemes, workloads or trace formats
     List(ListArgs),
-    /// Explain a device, scheme, workload, trace format, key of a device file, figure or term
+    /// Explain a device, scheme, workload, trace format, key of a device file, command, option, figure or
+    /// term
     Explain(ExplainArgs),
     /// Validate the engine against theory and recorded figures of another simulator
     ///

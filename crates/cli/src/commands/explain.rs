@@ -1,7 +1,7 @@
 //! `explain`: everything that is known of a name.
 
 use crate::args::about::ExplainArgs;
-use crate::commands::keys;
+use crate::commands::{keys, options};
 use crate::console::Console;
 use crate::error::Failure;
 use std::path::Path;
@@ -15,7 +15,8 @@ use wordline_workload::{JOB_OPTIONS, Standing, job_keys};
 const EXPLAINED: u64 = 500_000;
 
 pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failure> {
-    let name = args.name.as_str();
+    let name = args.name.join(" ");
+    let name = name.as_str();
     let mut pages: Vec<String> = vec![];
     if wordline_device::find(name).is_some() || (name.ends_with(".toml") && Path::new(name).exists()) {
         pages.push(device(name, console)?);
@@ -50,6 +51,7 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
         pages.extend(keys::page(name, console));
     }
     pages.extend(wordline_report::explained(name).iter().map(|found| figure(found, console)));
+    pages.extend(options::pages(name, console));
     if pages.is_empty() {
         return Err(Failure::Input(unknown(name, console.registry())));
     }
@@ -65,7 +67,7 @@ pub(crate) fn names(schemes: &Registry) -> Vec<String> {
         .chain(wordline_trace::FORMATS.iter().map(|f| f.name))
         .chain([JOB_FILES, NOT_MODELLED, keys::DEVICE_FILES])
         .chain(wordline_report::explainable());
-    fixed.map(str::to_string).chain(keys::names()).collect()
+    fixed.map(str::to_string).chain(keys::names()).chain(options::names()).collect()
 }
 
 fn unknown(name: &str, schemes: &Registry) -> String {
@@ -74,7 +76,7 @@ fn unknown(name: &str, schemes: &Registry) -> String {
     let known = names.iter().chain(&keys).map(String::as_str);
     let near = wordline_device::config::closest(name, known);
     let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
-    let what = "device, scheme, workload, format, key of a device file, figure or term";
+    let what = "device, scheme, workload, format, key of a device file, command, option, figure or term";
     let lists = "`wordline list devices`, `wordline list schemes`, `wordline list workloads` and `wordline list formats`";
     format!(
         "unknown {what} {name:?}{hint}\n  hint: {lists} list the names; `wordline explain device-files` \

@@ -76,7 +76,7 @@ pub(crate) fn lifetime(args: LifetimeArgs, console: &Console) -> Result<Call, Fa
         "fit": run.fit,
         "traces": run.traces,
     });
-    call(Callee::Module { name: "wordline.lifetimes", extra: "cluster" }, arguments(&life)?)
+    call(Callee::Module { name: "wordline.lifetime_runs", extra: "cluster" }, arguments(&life)?)
 }
 
 pub(crate) fn model(mut args: ModelArgs, console: &Console) -> Result<Call, Failure> {

@@ -34,7 +34,7 @@ pub(crate) fn trace(command: &TraceCommand, console: &Console) -> Result<(), Fai
                 (Some(share), _) => Step::SampleRequests { share, seed: a.seed },
                 (None, Some(share)) => Step::SamplePages { share, seed: a.seed },
                 // The tree of commands asks for one of them.
-                (None, None) => return Err(Failure::Input("a sample is of --requests or of --pages".into())),
+                (None, None) => return Err(Failure::Input("give --requests or --pages".into())),
             };
             write(&a.from, Some(step), &a.to, console)
         }

@@ -114,6 +114,20 @@ fn tables_of_schemes_are_explained() {
 }
 
 #[test]
+fn commands_and_options_are_explained() {
+    for (words, said) in [
+        (&["initial"][..], "--initial: an option of compare, run"),
+        (&["rerun"][..], "rerun: a command"),
+        (&["trace", "inspect"][..], "trace inspect: a command"),
+        (&["dynamic", "SLC", "cache"][..], "slc_cache.dynamic_blocks"),
+    ] {
+        let done = wordline(&[&["explain"], words].concat());
+        let text = text(&done.stdout);
+        assert!(done.status.success() && text.contains(said), "{words:?}: {text}");
+    }
+}
+
+#[test]
 fn numbers_that_are_none_are_refused_in_plain_words() {
     let run = ["run", "--device", "fair-tlc", "--scheme", "conventional", "--workload", "uniform"];
     let told = |more: &[&str]| text(&wordline(&[&run, more].concat()).stderr);

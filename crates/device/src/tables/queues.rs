@@ -46,7 +46,7 @@ impl ArbitrationOrder {
 pub struct HostQueue {
     /// The source: a volume of a trace, or a job.
     pub name: String,
-    /// Its priority, where it is not the workload's.
+    /// Its priority class, if it overrides the workload's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<QueueClass>,
     /// How many of its requests the drive works on at once.

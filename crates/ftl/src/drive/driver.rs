@@ -88,7 +88,7 @@ pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data
 
 #[cold]
 fn hold_up<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: &[u8]) {
-    driver.layer_mut().make_way(&request);
+    driver.layer_mut().make_space(&request);
     driver.waiting_mut().hold_up(HeldUp { request, number, data: data.to_vec() });
 }
 
@@ -156,7 +156,7 @@ fn let_in<D: Driver>(driver: &mut D) {
         driver.admit(request, number, &data);
     }
     if let Some(request) = driver.waiting().first_request().copied() {
-        driver.layer_mut().make_way(&request);
+        driver.layer_mut().make_space(&request);
     }
 }
 

@@ -16,5 +16,5 @@ mod waiting;
 
 pub use driver::{Driver, ask_all_idle, ask_idle, bind, drain, end, settle, submit};
 pub use last_resorts::LastResorts;
-pub use resorts::{last_resort, let_go_at_rest};
+pub use resorts::{last_resort, release_idle_dies};
 pub use waiting::{HeldUp, Waiting};

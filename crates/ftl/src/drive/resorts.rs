@@ -21,7 +21,7 @@ pub fn last_resort<D: Driver>(driver: &mut D, is_awaited: bool) -> bool {
 
 /// Timers alone bring no space to a collection that holds its die and waits for some: it lets go where no operation is under
 /// way.
-pub fn let_go_at_rest<D: Driver>(driver: &mut D) {
+pub fn release_idle_dies<D: Driver>(driver: &mut D) {
     settle(driver);
     if driver.is_at_rest() && driver.layer_mut().let_go_of_dies() {
         settle(driver);

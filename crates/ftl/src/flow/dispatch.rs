@@ -62,7 +62,7 @@ impl Ftl {
 
     fn trim(&mut self, request: &HostRequest) {
         for (lpn, mask) in self.submit_trim(request) {
-            let next = self.let_page_go(lpn);
+            let next = self.evict_page(lpn);
             self.follow_up(next);
             let is_staged = self.trim_staged(lpn, mask);
             self.send_ready();
@@ -77,11 +77,11 @@ impl Ftl {
     }
 
     /// What waits for company in a full buffer must not hold a write up.
-    pub(crate) fn make_way(&mut self, request: &HostRequest) {
-        let next = self.make_way_in_buffer(request);
+    pub(crate) fn make_space(&mut self, request: &HostRequest) {
+        let next = self.make_space_in_buffer(request);
         self.follow_up(next);
-        self.make_way_in_groups();
-        self.make_way_in_merged(request);
+        self.make_space_in_groups();
+        self.make_space_in_merged(request);
     }
 
     /// The run is over: pad what waits for company, and let [`Self::idle`] empty what it likes.
@@ -216,7 +216,7 @@ impl Ftl {
             Owner::Job(region) => self.collected_read_over(id, region, ppn),
             Owner::Gather => {
                 self.state.ops.remove(id);
-                self.brought(ppn);
+                self.on_page_read(ppn);
             }
             Owner::Move(waits) => {
                 let next = self.finish_move_read(id, waits);
@@ -229,7 +229,7 @@ impl Ftl {
             Owner::Map => {
                 self.state.ops.remove(id);
                 for waiting in self.map_page_read(lpn) {
-                    self.entry_came(waiting);
+                    self.on_map_entry_loaded(waiting);
                     self.send_ready();
                 }
                 self.keep_read_map_page(lpn);
@@ -243,7 +243,7 @@ impl Ftl {
 
     fn collected_read_over(&mut self, id: OpId, region: RegionId, ppn: Ppn) {
         let plane = self.state.ops[id].plane;
-        self.brought(ppn);
+        self.on_page_read(ppn);
         let mut relocated = Relocated::new();
         if !self.relocate(id, region, &mut relocated) {
             return;

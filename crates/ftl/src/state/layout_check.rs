@@ -1,4 +1,4 @@
-//! Whether a layout can be built on a drive: all that is refused before anything of it is.
+//! Checks whether a layout can be built on a drive, before any part of it is.
 
 use crate::plan::layout::{DriveInfo, Layout};
 use crate::plan::region::{PoolId, Region};

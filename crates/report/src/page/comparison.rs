@@ -169,7 +169,7 @@ impl Page {
         // A page alone is enough to repeat its runs. JSON of finite numbers cannot fail.
         if let Ok(json) = comparison.carried() {
             self.push(format_args!("{DATA}{}</script>\n", json.replace('<', "\\u003c")));
-            self.command("The same runs from this page alone, anywhere:", "wordline rerun report.html");
+            self.command("Repeat these runs from this page:", "wordline rerun report.html");
         }
         self.end_section();
     }

@@ -158,7 +158,7 @@ fn frame(c: &mut Canvas, panel: &Panel, (x, y): (&Scale, &Scale)) {
     }
 }
 
-const AXIS: &str = "pages that the host wrote";
+const AXIS: &str = "host page writes";
 
 /// All series in one plot.
 fn together(cast: &Cast, name: &str, tracks: &[Track]) -> (Canvas, String) {

@@ -84,7 +84,7 @@ pub(crate) const WAF: Slow = Slow {
     title: "Write amplification over time",
     axis: "bytes programmed / bytes written",
     column: "waf",
-    caption: "All that was programmed so far over all that the host wrote so far.",
+    caption: "Cumulative: media writes over host writes.",
     series: waf_so_far,
 };
 

@@ -2,6 +2,7 @@
 //! and modes are keys of text, so that a scheme's own cause needs no change here; the ones that the
 //! engine knows are in [`CAUSES`].
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,7 +19,8 @@ pub const CAUSES: [&str; 5] = ["host", "gc", "migration", "pad", "metadata"];
 pub type ProgramBytes = BTreeMap<String, BTreeMap<String, BTreeMap<String, u64>>>;
 
 /// What the flash did, counted where each operation completed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Flash {
     /// Page reads by cause: `host`, `rmw`, `gc`, `migration`, `reprogram`, `retry`, and `metadata` where the map is on
     /// flash.
@@ -68,7 +70,8 @@ pub struct Flash {
 
 /// A map on flash, of which a part is in RAM. Its reads and programs are those of cause `metadata`; those of the trim log
 /// are among the programs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MapOnFlash {
     /// Pages of the map, each as large as a mapping unit.
     pub pages: u64,
@@ -93,7 +96,8 @@ pub struct MapOnFlash {
 }
 
 /// Multi-plane commands, by kind of operation: `read`, `program`, `erase`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Multiplane {
     /// Commands, and the operations that they did.
     #[serde(flatten)]
@@ -103,7 +107,8 @@ pub struct Multiplane {
 }
 
 /// Energy of the flash and its buses.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Energy {
     /// In all, in joules.
     pub total_j: f64,
@@ -114,7 +119,8 @@ pub struct Energy {
 }
 
 /// What errors cost the reads.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ReadErrors {
     /// Retries and failures.
     #[serde(flatten)]
@@ -130,7 +136,8 @@ pub struct ReadErrors {
 
 /// Blocks that were written anew, so that reads of their data take fewer retries. Their programs are of cause
 /// `gc`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Refreshed {
     /// Blocks.
     #[serde(flatten)]
@@ -140,7 +147,8 @@ pub struct Refreshed {
 }
 
 /// What became of wordlines that served as SLC and got further bits later.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Windows {
     /// Bytes programmed into them as SLC, by cause.
     pub slc_bytes: BTreeMap<String, u64>,
@@ -157,7 +165,8 @@ pub struct Windows {
 }
 
 /// The types of pages that host data got: `lsb`, `csb`, `msb`, `tsb`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PageTypes {
     /// Host programs, by the type of page.
     pub programs: BTreeMap<String, u64>,
@@ -180,7 +189,8 @@ impl PageTypes {
 }
 
 /// Page programs of one cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Programs {
     /// Pages programmed into erased cells.
     pub program: u64,
@@ -189,7 +199,8 @@ pub struct Programs {
 }
 
 /// What happened in one region.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RegionActivity {
     /// Its name in the scheme's layout.
     pub name: String,
@@ -214,7 +225,8 @@ pub struct RegionActivity {
 
 /// Write amplification: bytes programmed for any reason over the bytes of the mapping pages that
 /// the host's writes touched (`host.write_page_bytes`).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Waf {
     /// All causes and kinds: what the literature on idle collection calls WA_full.
     pub total: f64,
@@ -263,7 +275,8 @@ impl Waf {
 }
 
 /// What the drive holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Capacity {
     /// Bytes that the host can address.
     pub logical_bytes: u64,
@@ -283,7 +296,8 @@ pub struct Capacity {
 }
 
 /// A threshold of a region that its free space cannot reach beside the data, so that it is collected without end.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OutOfReach {
     /// The region.
     pub region: String,
@@ -302,7 +316,8 @@ pub struct OutOfReach {
 
 /// The capacity of a drive whose blocks change between modes: each counts in the mode that it is in, and an
 /// erased one in the densest that it can take.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ChangingCapacity {
     /// Bytes at the end of the run.
     pub usable_bytes: u64,
@@ -314,7 +329,8 @@ pub struct ChangingCapacity {
 }
 
 /// The share of their life that blocks have used up: each erase counts by the cycles that its mode endures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LifeUsed {
     /// Mean over the blocks, a fraction.
     pub mean: f64,
@@ -323,7 +339,8 @@ pub struct LifeUsed {
 }
 
 /// Blocks that are lost, where the device file lets them be.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LostBlocks {
     /// Blocks of the drive.
     pub blocks: u64,
@@ -337,7 +354,8 @@ pub struct LostBlocks {
 }
 
 /// The end of a drive. Bytes and years are those of the host: as simulated, times the acceleration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct WornOut {
     /// Simulated time, in seconds.
     pub at_s: f64,
@@ -350,7 +368,8 @@ pub struct WornOut {
 }
 
 /// The size of one region at the end of the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RegionCapacity {
     /// Its name in the scheme's layout.
     pub name: String,
@@ -363,7 +382,8 @@ pub struct RegionCapacity {
 }
 
 /// Program/erase cycles of a set of blocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Wear {
     /// Blocks counted.
     pub blocks: u64,
@@ -378,7 +398,8 @@ pub struct Wear {
 }
 
 /// How much longer the drive lasts, if the host goes on as in the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Lifetime {
     /// By the mode of blocks: `slc`, `mlc`, `tlc`, `qlc`; those whose endurance the device file gives.
     pub by_mode: BTreeMap<String, ModeLifetime>,
@@ -394,7 +415,8 @@ pub struct Lifetime {
 }
 
 /// The lifetime of blocks of one mode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ModeLifetime {
     /// Cycles that a block endures.
     pub endurance: u64,

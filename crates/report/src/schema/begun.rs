@@ -1,11 +1,13 @@
 //! How a drive was put into a steady state before the first request, beside what the run then measured.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A drive that began in the steady state of its workload, as untimed writes found it, beside what the
 /// run then measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BegunSteady {
     /// What the drive was written with: `law`, independent writes at the rates of the workload, or
     /// `stream`, the workload's own writes in their order.

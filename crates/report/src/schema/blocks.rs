@@ -1,13 +1,15 @@
 //! What became of the blocks: a map of them over time, their wear at the end, and how busy dies and buses
 //! were. All of it is of bounded size.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A map of the drive's blocks over time. On a large drive one block in every so many stands for its
 /// neighbours, so that shares of the map are those of a sample.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BlockMap {
     /// The rows of the map.
     pub rows: Vec<BlockRow>,
@@ -31,7 +33,8 @@ impl BlockMap {
 }
 
 /// A row of the map: blocks of one plane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BlockRow {
     /// The plane.
     pub plane: u32,
@@ -44,7 +47,8 @@ pub struct BlockRow {
 }
 
 /// What blocks of the map may be.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BlockKind {
     /// The region that owns the block; empty where none does.
     pub region: String,
@@ -56,7 +60,8 @@ pub struct BlockKind {
 }
 
 /// The map at one time.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BlockFrame {
     /// When, in nanoseconds of simulated time.
     pub at_ns: u64,
@@ -67,7 +72,8 @@ pub struct BlockFrame {
 }
 
 /// How often blocks of one mode have been erased, counted in classes of one width.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct WearHistogram {
     /// Cycles at which the first class begins.
     pub from: u64,
@@ -78,7 +84,8 @@ pub struct WearHistogram {
 }
 
 /// The share of its time for which each resource was busy, from time 0 until the last request had ended.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Utilisation {
     /// The mean over the dies, or over the planes where each works by itself; a fraction.
     pub dies_mean: f64,
@@ -91,7 +98,8 @@ pub struct Utilisation {
 }
 
 /// What schemes must have alike for a comparison of them to be fair.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Conditions {
     /// Bytes that the host can address.
     pub capacity_bytes: u64,

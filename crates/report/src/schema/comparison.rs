@@ -5,6 +5,7 @@ use crate::schema::decision::Decision;
 use crate::schema::estimate::Estimate;
 use crate::schema::replicas::differences_percent;
 use crate::schema::report::{Replicas, Report};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,8 +14,9 @@ use std::collections::BTreeMap;
 pub const COMPARISON_SCHEMA: &str = "wordline.comparison/1";
 
 /// Reports of several schemes on one device and workload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "Wordline comparison")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Wordline comparison"))]
 pub struct Comparison {
     /// Always `wordline.comparison/1`.
     pub schema: String,
@@ -37,7 +39,8 @@ pub struct Comparison {
 }
 
 /// A scheme that a device does not admit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RefusedScheme {
     /// Its name.
     pub scheme: String,

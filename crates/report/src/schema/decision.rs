@@ -1,10 +1,12 @@
 //! What decides a comparison.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What decides a comparison: the verdict, and the measures that it rests on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Decision {
     /// Sentences that say which scheme is best at what, against the baseline, and how many runs are steady.
     pub verdict: String,
@@ -22,7 +24,8 @@ pub struct Decision {
 }
 
 /// Two measures of which one is bought with the other.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Tradeoff {
     /// What is gained.
     pub gain: Measure,
@@ -33,7 +36,8 @@ pub struct Tradeoff {
 }
 
 /// One measure of every run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Measure {
     /// Where the figure stands in the JSON of a report.
     pub path: String,

@@ -1,12 +1,14 @@
 //! What the jobs of a job file asked and were given, each without its `ramp_time`; and the same in
 //! the JSON form of fio, so that what reads fio's output reads Wordline's.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One job of a job file; of `numjobs` copies, each.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JobActivity {
     /// Its section's name.
     pub name: String,
@@ -40,7 +42,8 @@ impl JobActivity {
 }
 
 /// One queue of the host, where it has several: of a volume of a trace, or of a job.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct QueueActivity {
     /// Its volume or job; of further copies of a job with their number behind.
     pub name: String,
@@ -77,7 +80,8 @@ impl QueueActivity {
 }
 
 /// Requests of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JobRequests {
     /// Requests that came out with success.
     pub requests: u64,

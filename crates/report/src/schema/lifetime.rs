@@ -3,6 +3,7 @@
 //! simulated, times the acceleration.
 
 use crate::schema::report::{DeviceInfo, SchemeInfo, WorkloadInfo};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,8 +15,9 @@ pub const LIFETIME_SCHEMA: &str = "wordline.lifetime/1";
 pub const ACCELERATION_TOLERANCE: f64 = 0.05;
 
 /// The lives of a drive under several schemes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "Wordline lifetimes")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Wordline lifetimes"))]
 pub struct Lifetimes {
     /// Always `wordline.lifetime/1`.
     pub schema: String,
@@ -49,7 +51,8 @@ fn out_of_space() -> String {
 }
 
 /// A drive under one scheme, once for each seed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SchemeLife {
     /// The scheme.
     pub scheme: SchemeInfo,
@@ -60,7 +63,8 @@ pub struct SchemeLife {
 }
 
 /// One drive from its first write to the one that found no place any more.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Life {
     /// The seed of workload, initial state and lives of blocks.
     pub seed: u64,
@@ -111,7 +115,8 @@ pub struct Life {
 }
 
 /// A latency, in microseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AgedLatency {
     /// Mean, in microseconds.
     pub mean: f64,
@@ -120,7 +125,8 @@ pub struct AgedLatency {
 }
 
 /// A pass of the workload, and the drive after it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LifePhase {
     /// What the host had written after it, in logical capacities.
     pub drive_writes: f64,

@@ -13,6 +13,7 @@ use crate::schema::jobs::{JobActivity, QueueActivity};
 use crate::schema::run_end::{AfterLastRequest, Balance};
 use crate::schema::series::{LatencyCdf, Timeline};
 use crate::schema::steady::{AfterWarmUp, SteadyState};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,8 +25,9 @@ pub const REPORT_SCHEMA: &str = "wordline.report/1";
 
 /// The result of one run. Two reports are equal when the runs had the same outcome: how fast the
 /// engine was ([`Report::speed`]) and how the run was asked for ([`Report::command`]) do not count.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "Wordline report")]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Wordline report"))]
 pub struct Report {
     /// Always `wordline.report/1`.
     pub schema: String,
@@ -202,7 +204,8 @@ impl PartialEq for Report {
 }
 
 /// A run on a twin whose LRU write-hit rate, at an eighth of what it writes, was moved.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ShiftedRun {
     /// By how many points of hit rate the twin was to be moved.
     pub asked_points: f64,
@@ -223,7 +226,8 @@ pub struct ShiftedRun {
 }
 
 /// The scheme of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SchemeInfo {
     /// Its name in the registry, as the command line spells it.
     pub name: String,
@@ -236,7 +240,8 @@ pub struct SchemeInfo {
 }
 
 /// The drive of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DeviceInfo {
     /// Its name, as in `wordline list devices`.
     pub name: String,
@@ -252,7 +257,8 @@ pub struct DeviceInfo {
 }
 
 /// The workload of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct WorkloadInfo {
     /// A name, or the file's name without its folder.
     pub name: String,
@@ -262,7 +268,8 @@ pub struct WorkloadInfo {
 }
 
 /// Requests and bytes of the host.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Host {
     /// Requests that went in.
     pub requests: u64,
@@ -309,7 +316,8 @@ impl Host {
 }
 
 /// Latencies by the kind of request; null where no such request completed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Latencies {
     /// Of reads.
     pub read: Option<Latency>,
@@ -324,7 +332,8 @@ pub struct Latencies {
 }
 
 /// A distribution of latencies in microseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Latency {
     /// Requests counted.
     pub count: u64,
@@ -351,7 +360,8 @@ pub struct Latency {
 /// company of a one-shot group, or for the missing part of a page), `behind_host`, `behind_gc` and
 /// `behind_migration` (the plane works for whom), `space` (no page is free), `die` (the array, and the
 /// wait for it), `retry` (the page is read again), `bus` and `link` (likewise). A request's parts are those of its last page to end.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LatencyParts {
     /// Of reads.
     pub read: BTreeMap<String, f64>,
@@ -360,7 +370,8 @@ pub struct LatencyParts {
 }
 
 /// Completed work over simulated time. A megabyte is 10^6 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Throughput {
     /// Requests per second.
     pub iops: f64,
@@ -373,7 +384,8 @@ pub struct Throughput {
 }
 
 /// Memory that the engine holds at the end of the run, counted by its own structures.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Memory {
     /// All of the engine's state, in bytes.
     pub engine_bytes: u64,
@@ -388,7 +400,8 @@ pub struct Memory {
 }
 
 /// A table of a drive's, by the literature's count.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MapTable {
     /// Its name.
     pub name: String,
@@ -401,7 +414,8 @@ pub struct MapTable {
 }
 
 /// How fast the engine was on this machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Speed {
     /// Wall-clock time of the run, in seconds.
     pub wall_s: f64,
@@ -414,7 +428,8 @@ pub struct Speed {
 }
 
 /// A run repeated with the seeds that follow its own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Replicas {
     /// The replicas in the order of their seeds, without configuration and series. The first is the
     /// run whose report holds this; each is what a run of its own with that seed gives.

@@ -2,13 +2,15 @@
 //! there against the start. No other figure of a report contains it.
 
 use crate::schema::activity::Flash;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Work between the last completion and the moment at which the drive had nothing left to do: it lets collections end,
 /// pads partly filled wordlines, and runs the idle work of the scheme until that has none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AfterLastRequest {
     /// How long it took, in simulated seconds.
     pub simulated_s: f64,
@@ -24,7 +26,8 @@ pub struct AfterLastRequest {
 }
 
 /// What a drive holds that a run can use up or leave behind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Holdings {
     /// Erased blocks, over all planes.
     pub free_blocks: u64,
@@ -35,7 +38,8 @@ pub struct Holdings {
 }
 
 /// What a drive held before the first request and at the last completion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Balance {
     /// Before the first request.
     pub start: Holdings,

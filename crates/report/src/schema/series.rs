@@ -2,6 +2,7 @@
 //! time. They are bounded (about 400 points, 512 bins), so that a report stays small however long
 //! the run was.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,7 +15,8 @@ pub const CDF_POINTS_MAX: usize = 400;
 /// Cumulative distributions of latency. A point is `[latency in microseconds, fraction of requests
 /// at or below it]`, both increasing, spaced evenly in the logarithm; the last fraction is 1. Empty
 /// where no such request completed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LatencyCdf {
     /// Of reads.
     #[serde(default)]
@@ -27,7 +29,8 @@ pub struct LatencyCdf {
 /// The run in bins of simulated time; bin `i` covers `i · bin_s` to `(i + 1) · bin_s`. Requests
 /// are counted in the bin of their completion. All series are as long as the run, or empty where
 /// they were not recorded.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Timeline {
     /// Width of a bin, in seconds.
     pub bin_s: f64,

@@ -2,6 +2,7 @@
 //! the report's own; these stand beside them.
 
 use crate::schema::estimate::Estimate;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub const STEADY_CRITERION: &str = "mser5+mann-kendall";
 
 /// Whether a run has reached a steady state, from where on, and why that is said.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SteadyState {
     /// What came out.
     pub reached: Reached,
@@ -24,7 +26,8 @@ pub struct SteadyState {
 }
 
 /// Whether a run has reached a steady state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reached {
     /// From some point on nothing moves any more.
@@ -37,7 +40,8 @@ pub enum Reached {
 }
 
 /// Where a warm-up ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SteadyFrom {
     /// Simulated time since the first arrival, in seconds.
     pub time_s: f64,
@@ -49,7 +53,8 @@ pub struct SteadyFrom {
 
 /// What was measured after the warm-up. Means are exact. Their intervals hold the mean of the same run if it went on, with
 /// the same hot addresses; they are null where there are too few requests. Repeats show what another seed makes of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AfterWarmUp {
     /// Requests that ended.
     pub requests: u64,

@@ -118,7 +118,7 @@ fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool]) 
             format!("Of {count} schemes, {} has the lowest {what}: {against}.", labels[*only])
         }
         (_, tied) => format!(
-            "Of {count} schemes, {} share the lowest {what}, without a significant difference; {}: {against}.",
+            "Of {count} schemes, {} have the lowest {what}, without a significant difference; {}: {against}.",
             named(tied),
             labels[rival]
         ),

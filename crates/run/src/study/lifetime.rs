@@ -82,7 +82,7 @@ impl Lives {
     pub fn new(spec: &LifetimeSpec) -> Result<Lives, RunError> {
         if let Some(file) = spec.run.from_state.as_ref().or(spec.run.save_state.as_ref()) {
             return Err(RunError::Input(format!(
-                "{file}: a life begins with a new drive; leave saved states out"
+                "{file}: a lifetime run starts from a new drive; omit --from-state and --save-state"
             )));
         }
         let setup = accelerated(spec, spec.acceleration)?;

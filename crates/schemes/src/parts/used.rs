@@ -8,7 +8,7 @@ use wordline_units::SimTime;
 /// What the cycles that a medium has behind it are counted by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Used {
-    /// Erases of its blocks, on the mean.
+    /// Mean number of erases per block.
     Erases,
     /// All that was programmed, in sizes of the medium: collections are in it.
     Programs,

@@ -168,7 +168,7 @@ impl<P: Probe> Device<P> {
         for user in self.command(lead) {
             self.leave_plane(user);
         }
-        self.look_again_beside(lead.plane as usize);
+        self.reschedule_sibling_planes(lead.plane as usize);
         self.serve();
     }
 
@@ -203,12 +203,12 @@ impl<P: Probe> Device<P> {
         if let Some((event, end)) = self.arrays.resume(array, self.clock.now()) {
             self.clock.set(event, end);
         }
-        self.look_again_beside(lead.plane as usize);
+        self.reschedule_sibling_planes(lead.plane as usize);
     }
 
     /// The planes that share a plane's array look again at what they may begin, itself too. All have said what they
     /// want before any of them gets it.
-    fn look_again_beside(&mut self, plane: usize) {
+    fn reschedule_sibling_planes(&mut self, plane: usize) {
         let Place { die, array, channel, .. } = self.planes[plane].place;
         for other in self.geometry.planes_of_die(die).map(|p| p as usize) {
             if self.planes[other].place.array == array && self.planes[other].registers.may_begin() {

@@ -104,8 +104,8 @@ impl<P: Probe> Device<P> {
         self.clock.set(self.buses.events_end() + 1 + slot, at);
     }
 
-    pub(crate) fn ring(&mut self, slot: u32) {
-        match self.timers.ring(slot) {
+    pub(crate) fn fire_timer(&mut self, slot: u32) {
+        match self.timers.fire(slot) {
             Alarm::Layer(timer) => self.ftl.timer(timer),
             Alarm::Idle(submitted) => {
                 if submitted == self.admission.submitted() && self.outstanding() == 0 {

@@ -31,7 +31,7 @@ impl Timers {
     }
 
     /// The timer of a slot rings, which is free from now on.
-    pub fn ring(&mut self, slot: u32) -> Alarm {
+    pub fn fire(&mut self, slot: u32) -> Alarm {
         self.free.push(slot);
         self.alarms[slot as usize]
     }
@@ -45,11 +45,11 @@ mod tests {
     fn slot_belongs_to_one_timer_until_that_rings() {
         let mut timers = Timers::default();
         assert_eq!([7, 8, 9].map(|at| timers.set(Alarm::Idle(at))), [0, 1, 2]);
-        assert!(matches!(timers.ring(1), Alarm::Idle(8)));
-        assert!(matches!(timers.ring(0), Alarm::Idle(7)));
+        assert!(matches!(timers.fire(1), Alarm::Idle(8)));
+        assert!(matches!(timers.fire(0), Alarm::Idle(7)));
         // The slot that came free last is taken first, and no more are made than ever ring at once.
         assert_eq!([10, 11, 12].map(|at| timers.set(Alarm::Idle(at))), [0, 1, 3]);
-        assert!(matches!(timers.ring(2), Alarm::Idle(9)));
-        assert!(matches!(timers.ring(0), Alarm::Idle(10)));
+        assert!(matches!(timers.fire(2), Alarm::Idle(9)));
+        assert!(matches!(timers.fire(0), Alarm::Idle(10)));
     }
 }

@@ -44,7 +44,7 @@ pub(crate) enum Ended {
     Through(Option<User>),
 }
 
-/// All arrays, which planes want them for what, what goes together there, and what is set aside.
+/// All arrays: waiting planes, multi-plane groups, and suspended operations.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrays {
     shared: Resources,

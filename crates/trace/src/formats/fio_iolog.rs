@@ -69,7 +69,7 @@ const UNITS: Units = Units::stated(1_000, 1, 1);
 struct Fio {
     units: Units,
     version: Version,
-    /// Whether a wait counts from the last, not from the start.
+    /// Whether a wait counts from the previous request instead of the start.
     between: bool,
     /// Nanoseconds at which the next request comes by the waits.
     waited: u64,

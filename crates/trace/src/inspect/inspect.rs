@@ -53,7 +53,7 @@ pub struct CacheInfo {
     pub hits: Vec<HitRatio>,
 }
 
-/// All that `trace inspect` tells.
+/// Everything that `trace inspect` reports.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Inspection {
     /// The file as given.

@@ -68,7 +68,7 @@ impl Ftl {
 
     /// A place has been read: those that waited for it have it.
     #[inline]
-    pub(crate) fn brought(&mut self, ppn: Ppn) {
+    pub(crate) fn on_page_read(&mut self, ppn: Ppn) {
         if !self.gathering.is_waiting() {
             return;
         }

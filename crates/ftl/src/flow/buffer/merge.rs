@@ -207,7 +207,7 @@ impl Ftl {
 
     /// What waits for company in a full write buffer must not hold a write up: pages are sealed, those opened
     /// first first, until it will have room when all else is on flash.
-    pub(crate) fn make_way_in_merged(&mut self, request: &HostRequest) {
+    pub(crate) fn make_space_in_merged(&mut self, request: &HostRequest) {
         let Ack::Buffer(pages) = self.ack else { return };
         if self.merge_buffer.is_empty() || request.op != HostOp::Write {
             return;

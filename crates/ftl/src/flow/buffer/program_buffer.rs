@@ -24,7 +24,7 @@ impl Ftl {
             self.launch(rest);
             return;
         }
-        if self.wants_no_company(lead) {
+        if self.is_full_program(lead) {
             self.state.ops[lead].slots = units as u8;
             self.emit(lead);
             return;
@@ -50,14 +50,14 @@ impl Ftl {
     /// A page that a scheme moves leaves its place, if that is its end: it goes to a program buffer that is safe. It is
     /// launched next, behind the host program that waited for it.
     pub(crate) fn enter_if_it_waits(&mut self, lead: OpId) {
-        if !self.wants_no_company(lead) {
+        if !self.is_full_program(lead) {
             self.enter_program_buffer(self.state.ops[lead].route.region(), lead);
         }
     }
 
     /// Whether a program fills what its region programs at once, or is moved to where it shares its page with nothing.
     #[inline]
-    fn wants_no_company(&self, lead: OpId) -> bool {
+    fn is_full_program(&self, lead: OpId) -> bool {
         let op = &self.state.ops[lead];
         let r = &self.state.regions[op.route.region().index()];
         let is_moved_alone = || {
@@ -369,7 +369,7 @@ impl Ftl {
 
     /// Groups that wait for ever may take half of a full write buffer: beyond that the fullest are padded, so that room
     /// is left for what is programmed.
-    pub(crate) fn make_way_in_groups(&mut self) {
+    pub(crate) fn make_space_in_groups(&mut self) {
         let Ack::Buffer(pages) = self.ack else { return };
         while self.state.incomplete_units > u64::from(pages) / 2
             && let Some((region, plane)) = self.fullest_group()

@@ -36,7 +36,7 @@ impl Ftl {
         if !self.may_wait(lead) {
             return self.place_and_send(lead);
         }
-        self.stand(lead);
+        self.enqueue(lead);
         match &self.write_buffer {
             Some(b) if b.waiting >= b.high => Next::EmptyTo(b.low),
             _ => Next::Nothing,
@@ -74,7 +74,7 @@ impl Ftl {
     }
 
     /// A program waits in the buffer, last in turn.
-    fn stand(&mut self, lead: OpId) {
+    fn enqueue(&mut self, lead: OpId) {
         let parts: Vec<OpId> = self.chain_of(lead).collect();
         let Some(b) = &mut self.write_buffer else { return };
         b.turn += 1;
@@ -116,13 +116,13 @@ impl Ftl {
             return self.send_off(turn);
         }
         if let Some(lead) = self.leave(turn) {
-            self.stand(lead);
+            self.enqueue(lead);
         }
         Next::Nothing
     }
 
     /// A page that waits goes to flash, if it does.
-    pub(crate) fn let_page_go(&mut self, lpn: Lpn) -> Next {
+    pub(crate) fn evict_page(&mut self, lpn: Lpn) -> Next {
         let stage = self.state.staging.find(lpn);
         let Some(b) = self.write_buffer.as_ref() else { return Next::Nothing };
         let turn = stage.and_then(|stage| b.pages.get(&stage)).map(|(_, turn)| *turn);
@@ -157,7 +157,7 @@ impl Ftl {
     }
 
     /// A write that the full buffer holds up must not wait for what nobody sends off.
-    pub(crate) fn make_way_in_buffer(&mut self, request: &HostRequest) -> Next {
+    pub(crate) fn make_space_in_buffer(&mut self, request: &HostRequest) -> Next {
         let (Ack::Buffer(size), Some(_), HostOp::Write) = (self.ack, &self.write_buffer, request.op) else {
             return Next::Nothing;
         };

@@ -163,7 +163,7 @@ impl Ftl {
     }
 
     /// The map page is there that someone waited for.
-    pub(crate) fn entry_came(&mut self, waiting: Waiting) {
+    pub(crate) fn on_map_entry_loaded(&mut self, waiting: Waiting) {
         match waiting {
             Waiting::Read(read) => {
                 self.note_entry(read);

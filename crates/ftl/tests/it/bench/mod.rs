@@ -328,7 +328,7 @@ impl Bench {
         let (at, timer) = self.timers.remove(first);
         self.let_pass(at.0.saturating_sub(self.now.0));
         self.ftl.timer(timer);
-        drive::let_go_at_rest(self);
+        drive::release_idle_dies(self);
         true
     }
 

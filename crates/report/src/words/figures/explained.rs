@@ -1,12 +1,10 @@
 //! What `explain` says of a figure or a term, and the schema of reports of every figure.
 
+#[cfg(feature = "schema")]
 use crate::schema::report::Report;
 use crate::words::figures::figure::Section;
 use crate::words::figures::table::SECTIONS;
 use crate::words::figures::terms::{Term, terms};
-use schemars::Schema;
-use serde_json::json;
-use std::collections::BTreeMap;
 
 /// A figure or a term, explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,8 +69,9 @@ pub fn explainable() -> Vec<&'static str> {
 
 /// The JSON schema of a report: that of its types, and under `figures`, by the path of each, what tables and pages call it,
 /// how it is measured, and the sentence that explains it.
-pub fn report_schema() -> Schema {
-    let mut figures = BTreeMap::<&str, String>::new();
+#[cfg(feature = "schema")]
+pub fn report_schema() -> schemars::Schema {
+    let mut figures = std::collections::BTreeMap::<&str, String>::new();
     for section in &*SECTIONS {
         for figure in &section.figures {
             let (name, measured, about) = (figure.under(section.title), figure.measured(), figure.about);
@@ -81,7 +80,7 @@ pub fn report_schema() -> Schema {
         }
     }
     let mut schema = schemars::schema_for!(Report);
-    schema.insert("figures".to_string(), json!(figures));
+    schema.insert("figures".to_string(), serde_json::json!(figures));
     schema
 }
 

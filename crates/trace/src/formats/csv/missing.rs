@@ -78,7 +78,7 @@ impl Table<'_> {
             let Some(n) = titled(role) else {
                 match found.is_empty() {
                     true => {
-                        return format!("no column looks like the {what} of requests by its title or values");
+                        return format!("no column has a title or values that look like request {what}");
                     }
                     false => continue,
                 }

@@ -225,7 +225,8 @@ impl Reading<'_> {
         let seconds = |text: &str, _: KiloBase| time(text, SECOND);
         let duration = self.get("steadystate_duration", 0, "a time, in seconds", seconds);
         let ramp = self.get("steadystate_ramp_time", 0, "a time, in seconds", seconds);
-        const ALLOWED: &str = "iops:LIMIT, iops_slope:LIMIT, bw:LIMIT or bw_slope:LIMIT, in % or not";
+        const ALLOWED: &str =
+            "iops:LIMIT, iops_slope:LIMIT, bw:LIMIT or bw_slope:LIMIT; a LIMIT may end in %";
         let rule = self.get("steadystate", None, ALLOWED, |text, kilo| {
             let (word, limit) = text.split_once(':').unwrap_or((text, ""));
             let (bytes_count, slope) = match word {
