@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 #: What programs are for, in words, as they are stacked; any other comes behind.
 _CAUSES = {
     "host": "host",
-    "gc": "collection",
+    "gc": "GC",
     "migration": "migration",
-    "reprogram": "reprogramming",
-    "metadata": "drive's tables",
+    "reprogram": "reprogram",
+    "metadata": "mapping table",
     "pad": "padding",
 }
 #: What takes less stands here on a logarithmic scale.
@@ -144,7 +144,7 @@ class Plot:
         return self.metrics(name, ax=ax, width=width)
 
     def waf(self, *, ax: Axes | None = None, width: str = "page") -> Axes:
-        """Draw what was programmed for each byte of the host, by what it was for."""
+        """Draw write amplification by cause, with the 95 % interval of the total over replicas."""
         at = _style.axes(ax, width)
         names, left = [], [0.0] * len(self._reports)
         parts: list[Mapping[str, Any]] = []
@@ -158,10 +158,25 @@ class Plot:
                 ink, label = _wordline.cause_colour(cause), _CAUSES.get(cause, cause)
                 at.barh(names, widths, left=left, color=ink, label=label, height=0.62)
                 left = [a + b for a, b in zip(left, widths, strict=True)]
-        at.set(xlabel="bytes programmed a byte of the host")
+        for place, report in enumerate(self._reports):
+            found = report.replicas.figures.get("waf.total") if report.replicas else None
+            if found is not None and found.half_width_95:
+                ink = at.xaxis.label.get_color()
+                at.errorbar(
+                    left[place],
+                    place,
+                    xerr=found.half_width_95,
+                    color=ink,
+                    capsize=2.5,
+                    elinewidth=0.9,
+                )
+        at.set(xlabel="bytes programmed per host byte")
         at.invert_yaxis()
         at.grid(axis="y", visible=False)
-        at.legend(loc="upper center", bbox_to_anchor=(0.5, 1.14), ncols=6, frameon=False)
+        # Above the axes it covers nothing, in as many columns as the width has room for.
+        inches = at.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
+        ncols = 3 if inches < 5 else 6
+        at.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=ncols, frameon=False, fontsize=8)
         return at
 
     def _named(self) -> list[tuple[str, Any]]:
