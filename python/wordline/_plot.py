@@ -161,12 +161,12 @@ class Plot:
         for place, report in enumerate(self._reports):
             found = report.replicas.figures.get("waf.total") if report.replicas else None
             if found is not None and found.half_width_95:
-                ink = at.xaxis.label.get_color()
+                grey = at.xaxis.label.get_color()
                 at.errorbar(
                     left[place],
                     place,
                     xerr=found.half_width_95,
-                    color=ink,
+                    color=grey,
                     capsize=2.5,
                     elinewidth=0.9,
                 )
