@@ -16,6 +16,7 @@ mod interrupt;
 mod output;
 
 use advice::{Record, Source};
+use args::device::DeviceCommand;
 use args::run::LifetimeArgs;
 use args::scheme::SchemeCommand;
 use args::tree::{Cli, Command};
@@ -94,6 +95,9 @@ pub fn main_with_schemes(
         Command::Twin { command: TwinCommand::Fit(a) } => twin::fit(&a, &console),
         Command::Twin { command: TwinCommand::Class(a) } => twin::class(&a, &console),
         Command::Trace { command } => trace::trace(&command, &console),
+        Command::Device { command: DeviceCommand::Fit(a) } => in_python(python::device_fit(a)),
+        Command::Device { command: DeviceCommand::Probe(a) } => in_python(python::device_probe(a)),
+        Command::Pick(a) => in_python(python::pick(a, &console)),
         Command::Device { command } => device::device(&command, &console),
         Command::Scheme { command: SchemeCommand::New(a) } => scheme::new(&a, &console),
         Command::List(a) => list::list(&a, &console),

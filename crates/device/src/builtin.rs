@@ -21,6 +21,20 @@ macro_rules! devices {
     };
 }
 
+/// What the head of a fitted file says.
+const FITTED: &str = "fitted to public measurements";
+
+/// Tables of `devices/measured`, by name: what the devices are fitted to, and what their makers rate them at.
+const MEASURED: &[(&str, &str)] = &[
+    ("cliffs", include_str!("../../../devices/measured/cliffs.csv")),
+    ("rated", include_str!("../../../devices/measured/rated.csv")),
+];
+
+/// The table `devices/measured/NAME.csv`.
+pub fn measured(name: &str) -> Option<&'static str> {
+    MEASURED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
 const BUILTIN: &[Builtin] = devices![
     "demo-8gb",
     "hierarchy-44gb",
@@ -36,6 +50,18 @@ const BUILTIN: &[Builtin] = devices![
     "fair-tlc",
     "fair-qlc",
     "fair-pair",
+    "kingston-fury-rgb-480gb",
+    "samsung-840-evo-1tb",
+    "samsung-870-qvo-4tb",
+    "intel-660p-1tb",
+    "crucial-p1-1tb",
+    "kingston-a2000-1tb",
+    "samsung-980-pro-1tb",
+    "adata-atom-50-1tb",
+    "wd-sn580-1tb",
+    "crucial-t500-2tb",
+    "team-mp44s-1tb",
+    "hp-fx700-2tb",
 ];
 
 /// All of them: the demonstration first, then the papers in the order of the specification.
@@ -65,6 +91,11 @@ impl Builtin {
     /// When an override does not fit.
     pub fn spec(&self, overrides: &[(String, String)]) -> Result<DeviceSpec, ConfigErrors> {
         DeviceSpec::from_toml(self.text, &self.origin(), overrides)
+    }
+
+    /// Whether it is fitted to measurements of a drive that one can buy, as its head says.
+    pub fn is_measured(&self) -> bool {
+        self.text.lines().take_while(|line| line.starts_with('#')).any(|line| line.contains(FITTED))
     }
 
     /// One line for a list of devices.

@@ -305,9 +305,12 @@ fn workloads() -> Vec<(String, String)> {
     SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string())).chain(twins).collect()
 }
 
-/// The text of a device file or twin that comes with Wordline, by its path: devices/NAME.toml, twins/NAME.toml.
+/// The text of a file that comes with Wordline, by its path: devices/NAME.toml, devices/measured/NAME.csv, twins/NAME.toml.
 #[pyfunction]
 fn builtin_file(path: &str) -> Option<&'static str> {
+    if let Some(table) = path.strip_prefix("devices/measured/") {
+        return wordline_device::measured(table.strip_suffix(".csv")?);
+    }
     let (folder, file) = path.split_once('/')?;
     let name = file.strip_suffix(".toml")?;
     match folder {

@@ -1,5 +1,6 @@
 //! `device` and what it takes: the comments are the help texts.
 
+use crate::args::python::{DeviceFitArgs, DeviceProbeArgs};
 use crate::args::values::pair;
 use clap::{Args, Subcommand};
 use wordline_device::Interface;
@@ -16,6 +17,17 @@ pub(crate) enum DeviceCommand {
     /// Convert ssdconfig.xml (MQSim) or page.parameters (SSDSim) to a device file and list what has no
     /// counterpart
     Import(DeviceImportArgs),
+    /// Fit a device file to measurements of a drive: tables, and output of fio
+    ///
+    /// Reads off what the measurements state, such as the size of the SLC cache and the rates in it and past it, and
+    /// searches for the values that reproduce them on a small drive of the same proportions. The file says of each
+    /// value where it comes from. Needs Python: pip install '.[fit]' in a clone.
+    Fit(DeviceFitArgs),
+    /// Write fio job files that identify a drive, and run them on a simulated one
+    ///
+    /// Each file says what it is for, how long it takes and how much it writes. The jobs overwrite the drive. `device
+    /// fit` reads the results. Needs Python: pip install '.[fit]' in a clone.
+    Probe(DeviceProbeArgs),
     /// Show the geometry of a device and what follows from its file: capacities, rates, latencies, table
     /// sizes
     Show(DeviceShowArgs),

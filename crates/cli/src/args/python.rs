@@ -266,3 +266,86 @@ pub(crate) struct PtsArgs {
     #[serde(serialize_with = "values::maybe_path")]
     pub(crate) out: Option<PathBuf>,
 }
+
+#[derive(Args, Serialize, Debug)]
+pub(crate) struct DeviceFitArgs {
+    /// Folder of measurements: tables in CSV, JSON output and bandwidth logs of fio, probe.json; or one CSV file
+    #[arg(value_name = "DIR")]
+    #[serde(serialize_with = "values::path")]
+    pub(crate) measurements: PathBuf,
+    /// Device file to write; its name becomes the name of the device
+    #[arg(short = 'o', long, value_name = "DEVICE.toml")]
+    #[serde(serialize_with = "values::path")]
+    pub(crate) output: PathBuf,
+    /// Drive to fit, as its rows name it, where the tables have several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) drive: Option<String>,
+    /// Also write index.html and its plot, measurement and model over each other, to DIR
+    #[arg(long, value_name = "DIR")]
+    #[serde(serialize_with = "values::maybe_path")]
+    pub(crate) out: Option<PathBuf>,
+    /// Seed of the search
+    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
+    pub(crate) seed: u64,
+    /// Overwrite an existing file
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Args, Serialize, Debug)]
+pub(crate) struct DeviceProbeArgs {
+    /// Folder for the job files, and for the results of --device
+    #[arg(long, value_name = "DIR")]
+    #[serde(serialize_with = "values::path")]
+    pub(crate) jobs: PathBuf,
+    /// Capacity of the drive that the jobs are for, such as 1TB
+    #[arg(long, value_name = "SIZE", required_unless_present = "device", conflicts_with = "device")]
+    pub(crate) capacity: Option<String>,
+    /// Also run the jobs on this built-in device or device file, in simulated time
+    #[arg(long, value_name = "DEV")]
+    pub(crate) device: Option<String>,
+    /// Scheme of --device, with optional parameters [default: slc-cache if the device has an SLC cache, else conventional]
+    #[arg(long, value_name = "SCHEME", requires = "device")]
+    pub(crate) scheme: Option<String>,
+    /// Key of the device or scheme.KEY with its value; repeatable
+    #[arg(long, value_name = "KEY=VALUE", requires = "device")]
+    pub(crate) set: Vec<String>,
+    /// Seed of every random stream
+    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
+    pub(crate) seed: u64,
+    /// Overwrite existing files
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Args, Serialize, Debug)]
+pub(crate) struct PickArgs {
+    /// Workload, as for `run`
+    #[arg(long, value_name = "FILE|NAME")]
+    pub(crate) workload: String,
+    /// Drives separated by commas: built-in devices or device files; `all` selects every measured one
+    #[arg(long, value_name = "DEV,...", default_value = "all", value_delimiter = ',')]
+    pub(crate) drives: Vec<String>,
+    /// Maximum number of requests to read, such as 100000 or 1M [default: 100k]
+    #[arg(long, value_name = "N")]
+    #[serde(serialize_with = "values::number")]
+    pub(crate) requests: Option<Count>,
+    /// How to handle requests beyond the capacity: error, wrap or compact
+    #[arg(long, value_name = "HOW")]
+    pub(crate) fit: Option<Fit>,
+    /// Share of each drive that holds data before the first request
+    #[arg(long, value_name = "SHARE", default_value = "50%")]
+    pub(crate) fill: String,
+    /// Seed of every random stream
+    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
+    pub(crate) seed: u64,
+    /// Folder of original traces, as for `run`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) traces: Option<String>,
+    /// Number of drives in parallel [default: number of cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -4,7 +4,7 @@ use crate::args::about::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
 use crate::args::crash::CrashArgs;
 use crate::args::device::DeviceCommand;
 use crate::args::live::{CtlArgs, ServeArgs};
-use crate::args::python::{AtlasArgs, ModelArgs, PtsArgs, ReproduceArgs, SweepArgs, ValidateArgs};
+use crate::args::python::{AtlasArgs, ModelArgs, PickArgs, PtsArgs, ReproduceArgs, SweepArgs, ValidateArgs};
 use crate::args::run::{CheckLogArgs, CompareArgs, DemoArgs, LifetimeArgs, RerunArgs, RunArgs, WhyArgs};
 use crate::args::scheme::SchemeCommand;
 use crate::args::trace::TraceCommand;
@@ -64,6 +64,11 @@ pub(crate) enum Command {
     /// and plots. Measurements are shorter than there unless --cell 60s is given. Needs Python: pip install '.[sweep]'
     /// in a clone.
     Pts(PtsArgs),
+    /// Rank drives for a workload: p99 latency, time past the SLC cache, write amplification, years of rated TBW
+    ///
+    /// Each drive runs the workload in proportion: drive, cache and data are divided by the same number until the drive is
+    /// at most 128 times what the workload writes. Needs Python: pip install '.[fit]' in a clone.
+    Pick(PickArgs),
     /// Repeat a workload on a drive until the drive wears out, under one or several schemes
     ///
     /// Blocks retire at the end of their endurance; the run ends at the condition of --end. The terminal

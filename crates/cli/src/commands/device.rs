@@ -17,6 +17,8 @@ pub(crate) fn device(command: &DeviceCommand, console: &Console) -> Result<(), F
         DeviceCommand::New(args) => new(args, console),
         DeviceCommand::Import(args) => import(args, console),
         DeviceCommand::Show(args) => show(args, console),
+        // Python does these.
+        DeviceCommand::Fit(_) | DeviceCommand::Probe(_) => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::args::about::{Kind, ListArgs};
 use crate::console::Console;
 use crate::error::Failure;
 use serde_json::{Value, json};
+use wordline_device::{Builtin, builtin};
 use wordline_workload::SYNTHETICS;
 use wordline_workload::twin::TWINS;
 
@@ -26,10 +27,44 @@ fn formats(console: &Console) -> String {
     out
 }
 
+/// The devices, those of real drives apart from all others.
+fn devices(console: &Console) -> Result<(), Failure> {
+    let width = builtin().iter().map(|d| d.name.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (is_measured, title) in [(true, MEASURED), (false, "\nfrom papers, or invented:\n")] {
+        out += title;
+        for d in builtin().iter().filter(|d| d.is_measured() == is_measured) {
+            out += &format!(
+                "  {}{}  {}\n",
+                console.bold(d.name),
+                " ".repeat(width - d.name.len()),
+                d.description()
+            );
+        }
+    }
+    console.say(&out)
+}
+
+const MEASURED: &str = "fitted to public measurements of drives, no statements by their makers:\n";
+
+fn devices_as_json(console: &Console) -> Result<(), Failure> {
+    let entry =
+        |d: &Builtin| json!({ "name": d.name, "description": d.description(), "measured": d.is_measured() });
+    let all: Vec<Value> = builtin().iter().map(entry).collect();
+    say_json(&all, console)
+}
+
+fn say_json(all: &[Value], console: &Console) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(all)
+        .map_err(|e| Failure::Output(format!("the list cannot be written as JSON: {e}")))?;
+    console.say(&text)
+}
+
 pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
     let named = |name: &str, title: String| (name.to_string(), title);
     let entries: Vec<(String, String)> = match args.kind {
-        Kind::Devices => wordline_device::builtin().iter().map(|d| named(d.name, d.description())).collect(),
+        Kind::Devices if args.json => return devices_as_json(console),
+        Kind::Devices => return devices(console),
         Kind::Schemes => {
             console.registry().all().iter().map(|s| named(&s.name, s.title.to_string())).collect()
         }
@@ -44,9 +79,7 @@ pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
     };
     if args.json {
         let all: Vec<Value> = entries.iter().map(|(n, d)| json!({ "name": n, "description": d })).collect();
-        let text = serde_json::to_string_pretty(&all)
-            .map_err(|e| Failure::Output(format!("the list cannot be written as JSON: {e}")))?;
-        return console.say(&text);
+        return say_json(&all, console);
     }
     let width = entries.iter().map(|(n, _)| n.len()).max().unwrap_or(0);
     let lines: Vec<String> = entries

@@ -1,7 +1,10 @@
 //! Commands that are done in Python. The tree here knows their arguments and help; the script that
 //! pip installs brings the interpreter, and the native binary says how to get it.
 
-use crate::args::python::{AtlasArgs, ModelArgs, PtsArgs, ReproduceArgs, SweepArgs, ValidateArgs};
+use crate::args::python::{
+    AtlasArgs, DeviceFitArgs, DeviceProbeArgs, ModelArgs, PickArgs, PtsArgs, ReproduceArgs, SweepArgs,
+    ValidateArgs,
+};
 use crate::args::run::LifetimeArgs;
 use crate::args::values::{Schemes, text_of};
 use crate::commands::experiment::{replaced, spec, traces};
@@ -87,6 +90,20 @@ pub(crate) fn model(mut args: ModelArgs, console: &Console) -> Result<Call, Fail
 
 pub(crate) fn pts(args: PtsArgs) -> Result<Call, Failure> {
     call(Callee::Module { name: "wordline.pts", extra: "sweep" }, arguments(&args)?)
+}
+
+pub(crate) fn device_fit(args: DeviceFitArgs) -> Result<Call, Failure> {
+    call(Callee::Module { name: "wordline.real.fit", extra: "fit" }, arguments(&args)?)
+}
+
+pub(crate) fn device_probe(args: DeviceProbeArgs) -> Result<Call, Failure> {
+    call(Callee::Module { name: "wordline.real.probe", extra: "fit" }, arguments(&args)?)
+}
+
+pub(crate) fn pick(mut args: PickArgs, console: &Console) -> Result<Call, Failure> {
+    replaced(std::slice::from_ref(&args.workload), args.requests.map(|n| n.0), args.fit, console);
+    args.traces = traces(args.traces);
+    call(Callee::Module { name: "wordline.real.pick", extra: "fit" }, arguments(&args)?)
 }
 
 pub(crate) fn reproduce(mut args: ReproduceArgs) -> Result<Call, Failure> {

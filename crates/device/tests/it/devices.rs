@@ -269,6 +269,24 @@ fn every_value_of_every_device_has_its_source_or_its_reason() {
 }
 
 #[test]
+fn measured_devices_say_so_at_their_head_and_have_their_rows() {
+    let rows = ["cliffs"].map(|name| measured(name).unwrap());
+    let listed = rows.iter().flat_map(|table| table.lines().skip(1)).map(|l| l.split(',').next().unwrap());
+    let listed: std::collections::BTreeSet<&str> = listed.collect();
+    for device in builtin() {
+        let says = device.text.contains("not a statement by its maker");
+        assert_eq!(device.is_measured(), says, "{}", device.name);
+        assert_eq!(device.is_measured(), listed.contains(device.name), "{}", device.name);
+    }
+    let known = builtin().iter().filter(|d| d.is_measured());
+    assert!(known.count() >= 8);
+    assert_eq!(measured("cliff"), None);
+    for line in measured("rated").unwrap().lines().skip(1) {
+        assert!(find(line.split(',').next().unwrap()).is_some(), "{line}");
+    }
+}
+
+#[test]
 fn a_value_without_source_is_found() {
     let head = "# Paper = Someone\n[medium.flash]\n";
     assert!(without_source(&format!("{head}page = \"4KiB\" # Paper, Table I\n")).is_empty());

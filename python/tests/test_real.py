@@ -1,0 +1,244 @@
+"""Real drives: what is read from measurements, what a fit recovers, and which drive is picked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wordline as wl
+from wordline import toml
+from wordline.quantity import in_bytes
+from wordline.real import fit, measurements, pick, probe, sheet
+from wordline.real.__main__ import rows
+from wordline.real.curve import plateaus
+
+HEAD = "model,capacity_GB,nand,interface,slc_cache_GB,speed_in_cache_MBps,speed_after_cache_MBps"
+
+
+def table(text: str) -> dict[str, measurements.Drive]:
+    return measurements.drives([measurements.Table("cliffs.csv", text)])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("140", 140),
+        ("12 static + dynamic, up to about 140 (series: 76-280 dynamic)", 140),
+        ("78 (6 static + 72 dynamic)", 78),
+        ("460 (54 GB at about 5000, then 3500)", 460),
+        ("large", None),
+    ],
+)
+def test_the_size_of_a_cache_is_read_from_its_cell(text: str, value: float | None) -> None:
+    assert measurements.size_in(text) == value
+
+
+def test_a_measured_rate_goes_before_a_specified_one() -> None:
+    for text, rate in {
+        "530 spec, 487 measured": 487,
+        "5000 then 3500": 5000,
+        "1800 (spec)": 1800,
+    }.items():
+        assert measurements.rate_in(text) == rate
+
+
+def test_words_around_figures_are_understood() -> None:
+    row = 'Drive,1000,QLC 64L,NVMe PCIe3,"78 (6 static + 72 dynamic)","530 spec, 487 measured",160'
+    more = ",second_stage\n" + row + ",100 after 600 GB\n"
+    found = table(HEAD + more)["Drive"]
+    figures = {key: value.value for key, value in found.values.items()}
+    assert figures == {
+        "cache_gb": 78,
+        "static_gb": 6,
+        "cache_mbps": 487,
+        "after_mbps": 160,
+        "second_mbps": 100,
+        "second_gb": 600,
+    }
+    assert found.cell == "qlc"
+    assert found.values["cache_mbps"].source == "cliffs.csv line 2, speed_in_cache_MBps"
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("D,1000,TLC,SATA,fast,500,100", "cliffs.csv:2: column slc_cache_GB: 'fast'"),
+        ("D,1000,TLC,SATA,10,0,100", "cliffs.csv:2: column speed_in_cache_MBps: '0'"),
+        ("D,,TLC,SATA,10,500,100", "cliffs.csv:2: column capacity_GB: ''"),
+        ("D,1000,MLC,SATA,10,500,100", "cliffs.csv:2: column nand: 'MLC'"),
+        (",1000,TLC,SATA,10,500,100", "cliffs.csv:2: column model: ''"),
+    ],
+)
+def test_a_wrong_cell_is_refused_with_row_and_column(row: str, says: str) -> None:
+    with pytest.raises(wl.UserError, match="allowed: ") as told:
+        table(f"{HEAD}\n{row}\n")
+    assert str(told.value).startswith(says)
+
+
+def test_what_cannot_be_fitted_is_refused(tmp_path: Path) -> None:
+    def refused(row: str) -> str:
+        with pytest.raises(wl.UserError) as told:
+            fit.fit(next(iter(table(f"{HEAD}\n{row}\n").values())), "x")
+        return str(told.value)
+
+    assert "past the cache is not among" in refused("D,1000,TLC,SATA,10,500,")
+    assert "not below the capacity of 1000 GB" in refused("D,1000,TLC,SATA,1000,500,100")
+    assert "allowed: a text with pcie5" in refused("D,1000,TLC,USB,10,500,100")
+    assert "nothing that a drive can be fitted to" in refused("D,1000,TLC,SATA,,500,100")
+    with pytest.raises(wl.UserError, match="no such file or folder"):
+        fit.load(tmp_path / "none")
+    with pytest.raises(wl.UserError, match="no measurements"):
+        fit.load(tmp_path)
+    (tmp_path / "a.csv").write_text(f"{HEAD}\nA,1,TLC,SATA,1,1,1\nB,1,TLC,SATA,1,1,1\n")
+    with pytest.raises(wl.UserError, match='allowed: "A", "B"'):
+        fit.load(tmp_path)
+    assert fit.load(tmp_path, "b").name == "B"
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(wl.UserError, match="its columns are x, y"):
+        fit.load(tmp_path)
+
+
+def test_a_line_that_is_none_of_a_log_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "fill_bw.1.log"
+    log.write_text("1000, 2000, 1, 4096, 0\n2000, 2000, one, 4096\n")
+    with pytest.raises(wl.UserError, match=r"fill_bw.1.log:2: "):
+        measurements.fio_log(log)
+    log.write_text("1000, 1000000, 1, 0\n2000, 5, 0, 0\n3000, 500000, 1, 0\n")
+    gb, seconds = measurements.fio_log(log)
+    assert gb == pytest.approx([0, 1.024, 2.048])
+    assert seconds == pytest.approx([0, 1, 3])
+
+
+@pytest.mark.parametrize("cache", [6, 12, 150, 400])
+def test_plateaus_are_found_at_any_size_of_the_cache(cache: float) -> None:
+    edges, rates = [0, cache, 700, 1000], [2000, 500, 250]
+    gb, seconds = [0.0], [0.0]
+    noise = np.random.default_rng(1)
+    for a, b, rate in zip(edges[:-1], edges[1:], rates, strict=True):
+        for step in np.diff(np.linspace(a, b, 600)):
+            gb.append(gb[-1] + step)
+            seconds.append(seconds[-1] + step * 1e3 / rate * noise.uniform(0.9, 1.1))
+    found = plateaus(gb, seconds)
+    assert [p.mb_per_s for p in found] == pytest.approx(rates, rel=0.02)
+    assert [p.end_gb for p in found] == pytest.approx(edges[1:], rel=0.02)
+
+
+def test_a_fill_without_a_cache_has_one_plateau() -> None:
+    gb = np.linspace(0, 100, 500)
+    assert [p.mb_per_s for p in plateaus(gb, gb / 0.4)] == pytest.approx([400])
+
+
+def test_a_logged_fill_is_fitted_within_five_per_cent(tmp_path: Path) -> None:
+    probe.write(tmp_path, 10**12)
+    about = {"capacity_bytes": 10**12, "model": "Mine", "nand": "TLC", "interface": "PCIe4"}
+    (tmp_path / "probe.json").write_text(json.dumps(about))
+    # 200 GB at 3,000 MB/s and the rest at 300 MB/s, a line each second.
+    rates = [3000.0] * 67 + [300.0] * 2663
+    lines = [f"{(i + 1) * 1000}, {r * 1e6 / 1024:.0f}, 1, 0, 0" for i, r in enumerate(rates)]
+    (tmp_path / "01-fill_bw.1.log").write_text("\n".join(lines) + "\n")
+    drive = fit.load(tmp_path)
+    read = {key: value.value for key, value in drive.values.items()}
+    assert read == pytest.approx({"cache_gb": 201, "cache_mbps": 3000, "after_mbps": 300}, rel=0.01)
+    found = fit.fit(drive, "mine", tell=lambda _: None)
+    for row in found.rows:
+        assert abs(row.error) < 0.05, row
+    text = found.sheet.toml()
+    assert text.startswith("# Mine: fitted to measurements.")
+    (tmp_path / "mine.toml").write_text(text)
+    wl.Drive(device=tmp_path / "mine.toml", scheme="slc-cache", set={"capacity.logical": "900GB"})
+
+
+def test_probe_of_a_simulated_drive_writes_what_fit_reads(tmp_path: Path) -> None:
+    small = {"medium.flash.wordlines_per_block": 32, "capacity.logical": "2GiB"}
+    probe.run(tmp_path, "demo-8gb", set=small)
+    values = {key: value.value for key, value in fit.load(tmp_path).values.items()}
+    assert values["cache_mbps"] > 2 * values["after_mbps"]
+    # 128 MiB, which migration empties meanwhile.
+    assert 0.05 < values["cache_gb"] < 0.2
+    assert 75 < values["read_us"] < 90
+    found = measurements.fio_json(tmp_path / "01-fill.json")["jobs"][0]["write"]
+    assert found["io_bytes"] == 2 * wl.GiB
+
+
+def test_probe_writes_jobs_that_say_what_they_cost(wordline: Any, tmp_path: Path) -> None:
+    done = wordline("device", "probe", "--jobs", str(tmp_path), "--capacity", "1TB")
+    assert done.code == 0, done.err
+    text = (tmp_path / "01-fill.fio").read_text()
+    assert "# Writes 1,000 GB (1 drive writes)" in text
+    assert "All data are lost" in text
+    assert "write_bw_log=01-fill" in text
+    assert json.loads((tmp_path / "probe.json").read_text())["capacity_bytes"] == 10**12
+    again = wordline("device", "probe", "--jobs", str(tmp_path), "--capacity", "1TB")
+    assert again.code == 2
+    assert "file exists; --force overwrites it" in again.err
+    with pytest.raises(wl.UserError, match="log of 01-fill"):
+        fit.load(tmp_path)
+
+
+def test_a_scaled_drive_keeps_blocks_and_shares() -> None:
+    file = toml.parse(toml.builtin("devices/samsung-980-pro-1tb.toml") or "")
+    changes, by = sheet.scaled(file, 0.01)
+    wordlines = file["medium"]["flash"]["wordlines_per_block"]
+    assert changes["medium.flash.wordlines_per_block"] == pytest.approx(wordlines / by)
+    logical = in_bytes(str(changes["capacity.logical"]))
+    assert logical == pytest.approx(in_bytes(file["capacity"]["logical"]) / by, rel=1e-4)
+    assert sheet.scaled(file, 2.0) == ({}, 1.0)
+
+
+def test_a_named_drive_has_the_cliff_of_its_review() -> None:
+    (found,) = rows(["kingston-a2000-1tb"])
+    for cell in found[1:4]:
+        error = float(cell.partition("(")[2].partition(" %")[0])
+        assert abs(error) < 5, found
+
+
+def test_every_fitted_device_says_what_it_is_and_names_its_rows() -> None:
+    names = pick.measured_drives()
+    assert len(names) >= 8
+    for name in names:
+        text = toml.builtin(f"devices/{name}.toml") or ""
+        assert "not a statement by its maker" in text.splitlines()[0]
+        assert "# Rows = http" in text
+
+
+def test_pick_ranks_drives_and_says_what_is_not_known(wordline: Any, tmp_path: Path) -> None:
+    drives = ["samsung-980-pro-1tb", "kingston-fury-rgb-480gb"]
+    words = ["--workload", "uniform:read=50%,bs=64KiB,qd=4", "--requests", "2000", "--json"]
+    done = wordline("pick", *words, "--drives", ",".join(drives))
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert [c["drive"] for c in found] == drives
+    assert found[0]["p99_us"] < found[1]["p99_us"]
+    assert found[0]["years"] > 0
+    assert found[1]["years"] is None
+    assert all(c["waf"] is None and c["share"] < 1 for c in found)
+
+
+def test_a_trace_beyond_a_drive_gets_a_word_and_the_others_are_ranked(tmp_path: Path) -> None:
+    trace = tmp_path / "far.csv"
+    places = [0, 700_000_000_000, *range(8192, 8192 * 7, 8192)]
+    rows = [
+        f"{128166372 * 10**9 + i * 10**7},srv,0,Write,{p},4096,100\n" for i, p in enumerate(places)
+    ]
+    trace.write_text("".join(rows))
+    found = pick.pick(str(trace), drives=["kingston-fury-rgb-480gb", "samsung-980-pro-1tb"])
+    assert [c.p99_us is None for c in found] == [False, True]
+    assert found[1].drive == "kingston-fury-rgb-480gb"
+    assert "beyond" in found[1].note
+    with pytest.raises(wl.UserError, match="no drive can take the workload"):
+        pick.pick(str(trace), drives=["kingston-fury-rgb-480gb"])
+    with pytest.raises(wl.UserError, match="no built-in device or file"):
+        pick.pick(str(trace), drives=["sony"])
+
+
+def test_the_list_tells_measured_devices_from_others(wordline: Any) -> None:
+    text = wordline("list", "devices").out
+    measured, _, others = text.partition("from papers, or invented:")
+    assert "samsung-980-pro-1tb" in measured
+    assert "demo-8gb" in others
+    entries = json.loads(wordline("list", "devices", "--json").out)
+    assert {e["name"] for e in entries if e["measured"]} == set(pick.measured_drives())

@@ -1,0 +1,303 @@
+"""``wordline device fit``: a device file that does what was measured, with what is not known."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from wordline import UserError, _wordline
+from wordline.commands import SWEEP, perform
+from wordline.real import measurements, probe, sheet, show
+from wordline.real.bench import Bench
+from wordline.real.measurements import Drive
+from wordline.real.result import FitResult, Row, Tell, head
+from wordline.real.sheet import Sheet
+
+#: Logical bytes of the drive that a search simulates, and the least that its cache holds.
+SIZE, CACHE = 16e9, 2e9
+#: How near the model must come to a figure, and how often its values are corrected.
+NEAR, ROUNDS = 0.01, 6
+#: What a drive has besides its capacity where nothing tells: 1 GiB of flash for each GB.
+SPARE = 1.0737
+
+
+def main(**arguments: Any) -> int:
+    """Do ``wordline device fit``; return its exit code: 0, or 2 where the input is wrong, or 1."""
+    return perform("device fit", SWEEP, lambda: _main(**arguments), extra="fit")
+
+
+def _main(
+    *,
+    measurements: str,
+    output: str,
+    seed: int,
+    force: bool,
+    drive: str | None = None,
+    out: str | None = None,
+) -> None:
+    target = Path(output)
+    if target.is_file() and not force:
+        raise UserError(f"{target}: file exists; --force overwrites it")
+    found = load(Path(measurements), drive)
+    fitted = fit(found, target.stem, seed=seed, tell=lambda text: print(text, file=sys.stderr))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(fitted.sheet.toml(), encoding="utf-8")
+    print(show.terminal(fitted))
+    print(f"{target}: written", file=sys.stderr)
+    if out is not None:
+        words = ["wordline", "device", "fit", measurements, "-o", output, "--seed", str(seed)]
+        words += ["--drive", drive] if drive else []
+        print(f"page: {show.write(fitted, Path(out), shlex.join(words))}", file=sys.stderr)
+
+
+def load(at: Path, name: str | None = None) -> Drive:
+    """Read what was measured of a drive.
+
+    Parameters
+    ----------
+    at
+        A folder with tables, probe.json, and fio's output and logs; or a table.
+    name
+        Which drive, where there are several.
+
+    Raises
+    ------
+    UserError
+        There is nothing to read, or it is wrong; the message says where, and what is allowed.
+    """
+    if not at.exists():
+        raise UserError(f"{at}: no such file or folder")
+    if at.is_dir() and (at / "probe.json").is_file():
+        return probe.results(at)
+    given = list(measurements.tables(at))
+    if not given:
+        raise UserError(
+            f"{at}: no measurements\n  allowed: tables in CSV, or probe.json with results of jobs"
+        )
+    return measurements.chosen(measurements.drives(given), name, at)
+
+
+def fit(
+    drive: Drive, name: str, *, seed: int = _wordline.DEFAULT_SEED, tell: Tell = print
+) -> FitResult:
+    """Fit a device file to what was measured of a drive.
+
+    Parameters
+    ----------
+    drive
+        What was measured.
+    name
+        Of the device.
+    seed
+        Of the search.
+    tell
+        Called with a line of text after each round.
+
+    Returns
+    -------
+    FitResult
+        The file, and measurement beside model.
+
+    Raises
+    ------
+    UserError
+        The measurements do not suffice.
+    """
+    if "cache_gb" in drive.values:
+        return _Cliff(drive, name, seed, tell).fitted()
+    raise UserError(
+        f"{drive.name}: nothing that a drive can be fitted to\n  allowed: the size of an SLC cache "
+        "with the rates in it and past it, or a logged fill that shows them"
+    )
+
+
+def cliff_of(text: str, drive: Drive, seed: int, size: float | None = None) -> list[float]:
+    """Fill a drive of a device file in order; return its cache in GB, and MB/s in it and past it.
+
+    It is filled as far as the second plateau of what was measured, but not over 2.5 times the
+    cache. `size` is that of the simulated drive in bytes; its cache holds 2 GB if not given.
+    """
+    cache, capacity = drive.values["cache_gb"].value, drive.capacity / 1e9
+    share = min(1.0, 2.5 * cache / capacity)
+    if "second_gb" in drive.values:
+        share = min(share, drive.values["second_gb"].value / capacity)
+    bench = Bench.of(text, size or max(SIZE, CACHE * capacity / cache), seed)
+    gb, _, found = bench.fill(share, most=2)
+    if len(found) < 2:
+        return [float(gb[-1]), found[0].mb_per_s, found[0].mb_per_s]
+    return [found[0].end_gb, found[0].mb_per_s, found[1].mb_per_s]
+
+
+class _Cliff:
+    """A drive with an SLC cache, fitted to its size and the rates in it and past it."""
+
+    def __init__(self, drive: Drive, name: str, seed: int, tell: Tell) -> None:
+        for key, column in (("cache_mbps", "in the cache"), ("after_mbps", "past the cache")):
+            if key not in drive.values:
+                raise UserError(f"{drive.name}: the rate {column} is not among the measurements")
+        self.drive, self.seed, self.tell = drive, seed, tell
+        values = drive.values
+        self.capacity_gb = drive.capacity / 1e9
+        self.cache = values["cache_gb"].value
+        if self.cache >= self.capacity_gb:
+            raise UserError(
+                f"{drive.name}: an SLC cache of {self.cache:g} GB is not below the capacity of "
+                f"{self.capacity_gb:g} GB"
+            )
+        self.static = min(values["static_gb"].value, self.cache) if "static_gb" in values else 0.0
+        rate, after = values["cache_mbps"].value, values["after_mbps"].value
+        link = sheet.link_of(drive.interface)
+        self.by_link = rate > 0.8 * link
+        self.link = rate if self.by_link else link
+        if "read_mbps" in values:
+            self.link = max(self.link if self.by_link else 0.0, values["read_mbps"].value)
+        bits = sheet.BITS[drive.cell]
+        # Planes that programs of usual times need for the greater of the two rates.
+        planes = max(
+            0 if self.by_link else rate * sheet.USUAL["slc"][1] / sheet.PAGE,
+            after * sheet.USUAL[drive.cell][1] / bits / sheet.PAGE,
+        )
+        usable = drive.capacity * SPARE
+        self.shape = sheet.shape(drive.cell, link, usable, planes, self.cache / 40)
+        block = self.shape.slc_block_gb
+        self.base = round(self.static / block)
+        #: Blocks of each plane that the cache takes on an empty drive besides the static ones.
+        self.dynamic = (self.cache - self.static) / (1 - self.cache / self.capacity_gb) / block
+        at_once = self.shape.planes * sheet.PAGE
+        self.slc_us = sheet.USUAL["slc"][1] if self.by_link else at_once / rate
+        self.dense_us = bits * at_once / after
+        self.name = name
+        self.size = max(SIZE, CACHE * self.capacity_gb / self.cache)
+
+    def fitted(self) -> FitResult:
+        values = self.drive.values
+        targets = [values["cache_gb"], values["cache_mbps"], values["after_mbps"]]
+        # The nearest round counts: caches of a few blocks have none that is exact.
+        best: tuple[float, list[float], Sheet] | None = None
+        for number in range(ROUNDS):
+            rows = self._measure(self.size)
+            off = [m / t.value for m, t in zip(rows, targets, strict=True)]
+            self.tell(
+                f"round {number + 1}: cache {rows[0]:.4g} GB, {rows[1]:.4g} MB/s in it, "
+                f"{rows[2]:.4g} MB/s past it"
+            )
+            worst = max(abs(x - 1) for x in off)
+            if best is None or worst < best[0]:
+                best = (worst, rows, self._sheet())
+            if worst < NEAR:
+                break
+            self._correct(off)
+        assert best is not None
+        _, rows, text = best
+        unknown = [line for line in UNKNOWN if not (line == NO_READS and "read_us" in values)]
+        fitted = FitResult(self.drive, text, unknown=unknown)
+        names = (("SLC cache", "GB"), ("in the cache", "MB/s"), ("past the cache", "MB/s"))
+        for (what, unit), target, found in zip(names, targets, rows, strict=True):
+            fitted.rows.append(Row(what, unit, target, found))
+        sizes = (self.size / 2, self.size / 4)
+        again = ((s, cliff_of(text.toml(), self.drive, self.seed, s)) for s in sizes)
+        fitted.sizes = [(self.size / 1e9, rows), *((s / 1e9, found) for s, found in again)]
+        gb, seconds, _ = Bench.of(text.toml(), SIZE, self.seed).fill(1.0)
+        fitted.fill = (gb, seconds)
+        if "second_mbps" in values:
+            fitted.unknown.append(f"not modelled: {self._second().lower()}")
+        return fitted
+
+    def _second(self) -> str:
+        values = self.drive.values
+        at = f" from {values['second_gb'].value:g} GB" if "second_gb" in values else ""
+        return f"The second plateau of {values['second_mbps'].value:g} MB/s{at}"
+
+    def _measure(self, size: float) -> list[float]:
+        return cliff_of(self._sheet().toml(), self.drive, self.seed, size)
+
+    def _correct(self, off: list[float]) -> None:
+        off = [min(max(x, 0.5), 2.0) for x in off]
+        if self.dynamic:
+            whole = self.base + self.dynamic
+            self.dynamic = max(1.0, whole / off[0] - self.base)
+        elif self.base:
+            self.base = max(2, round(self.base / off[0]))
+        if self.by_link:
+            self.link /= off[1]
+        else:
+            self.slc_us *= off[1]
+        self.dense_us *= off[2]
+
+    def _sheet(self) -> Sheet:
+        """Return the device file of the present values."""
+        drive, made = self.drive, self.shape
+        values = drive.values
+        dynamic = round(self.dynamic) if self.static < self.cache else 0
+        base = max(self.base, 0 if dynamic > 1 else 2)
+        spare = round(made.blocks * 0.02) + 2
+        wanted = base + made.blocks if not dynamic else max(made.blocks, base + dynamic + spare)
+        sources = {
+            "Rows": drive.address or "the measurements given",
+            "Fit": "fitted: `wordline device fit` searched for what reproduces Rows",
+            "Cap": f"the capacity in Rows, {self.capacity_gb:g} GB",
+            "Link": f"the interface in Rows, {drive.interface}",
+        }
+        head_lines = [*head(drive, sources), "", *NOT_MODELLED]
+        if "second_mbps" in values:
+            head_lines[-1] += f" {self._second()}."
+        about = f"{drive.name}, {self.capacity_gb:g} GB of {drive.cell.upper()}"
+        cache = f"SLC cache of {self.cache:g} GB"
+        named = (self.name, f"{about}: {cache}")
+        text = sheet.base(made, drive.cell, drive.capacity, named, head_lines)
+        flash = "medium.flash."
+        if wanted != made.blocks:
+            why = (
+                "Fit: 7 % more flash than capacity, and the cache"
+                if not dynamic
+                else "Fit: more than the drive has: stands for a cache that takes all free flash"
+            )
+            text.put(flash + "blocks_per_plane", wanted, why)
+        rates = [values[k] for k in ("cache_mbps", "after_mbps")]
+        if self.by_link:
+            text.put(
+                "host.rate",
+                f"{self.link:.0f}MB/s",
+                f"Fit: {rates[0]} MB/s in the cache, near the link's",
+            )
+        else:
+            text.put(
+                flash + "slc.program", sheet.time(self.slc_us), f"Fit: {rates[0]} MB/s in the cache"
+            )
+        dense = f"{flash}{drive.cell}.program"
+        text.put(dense, sheet.time(self.dense_us), f"Fit: {rates[1]} MB/s past the cache")
+        if "read_mbps" in values and not self.by_link:
+            text.put("host.rate", f"{self.link:.0f}MB/s", "Rows, sequential reads")
+        if "read_us" in values:
+            moved = 4096 / (1200 if made.link <= 7000 else 2400) + 4096 / self.link + 0.5
+            read = max(1.0, values["read_us"].value - moved)
+            why = f"Rows, reads of 4 KiB take {values['read_us']} us; less transfers"
+            text.put(f"{flash}{drive.cell}.read", sheet.time(read), why)
+        size = values["cache_gb"]
+        if "static_gb" in values:
+            text.put("slc_cache.static_blocks", base, f"Rows, static part {values['static_gb']} GB")
+        else:
+            text.put("slc_cache.static_blocks", base, "ASSUMED: no static part is named")
+        text.put("slc_cache.dynamic_blocks", dynamic, f"Fit: {size} GB of cache on an empty drive")
+        text.put(
+            "slc_cache.trigger", "free_blocks < 10%", "ASSUMED: not identifiable; migrates early"
+        )
+        text.put("slc_cache.when_full", "direct", "Rows, writes go on at the rate of dense cells")
+        return text
+
+
+NOT_MODELLED = (
+    "Not modelled: a change of rate within a plateau, recovery as this drive does it, temperature,",
+    "power states. Reads, random writes and GC were not measured: their values are assumed.",
+)
+
+NO_READS = "read times: no reads"
+#: What three columns of a table do not tell.
+UNKNOWN = (
+    "channels, dies, planes, page size and program time: only their combined rate shows",
+    "spare blocks, write overhead and WAF: no random writes in steady state",
+    NO_READS,
+    "time and rate of recovery: no rest",
+)

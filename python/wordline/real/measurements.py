@@ -1,0 +1,307 @@
+"""What was measured of a drive: small tables, and fio's JSON output and logs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wordline import UserError
+from wordline.real.curve import Plateau, plateaus
+
+#: Columns without which a table states no SLC cache.
+CLIFF = ("model", "capacity_GB", "slc_cache_GB", "speed_in_cache_MBps", "speed_after_cache_MBps")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A figure with its interval, and the place that it was read from."""
+
+    value: float
+    low: float
+    high: float
+    source: str
+
+    def __str__(self) -> str:
+        """As ``140 (139 to 141)``."""
+        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+
+
+@dataclass
+class Drive:
+    """All that is known of one drive."""
+
+    name: str
+    #: Bytes that the host sees.
+    capacity: int
+    #: ``tlc`` or ``qlc``; `nand` says where that is from.
+    cell: str
+    nand: str
+    interface: str | None = None
+    #: By name: ``cache_gb``, ``cache_mbps``, ``after_mbps``, ``second_gb``, ``second_mbps``,
+    #: ``static_gb``, ``fill_mbps``, ``read_mbps``, ``read_us``.
+    values: dict[str, Value] = field(default_factory=dict)
+    #: A fill as it was logged: gigabytes and seconds from 0.
+    fill: tuple[Any, Any] | None = None
+    #: Where public figures are from; None for a drive of the reader's own.
+    address: str | None = None
+
+
+_NUMBER = r"(\d+(?:\.\d+)?|\.\d+)"
+
+
+def _first(text: str, *patterns: str) -> float | None:
+    for pattern in patterns:
+        if found := re.search(pattern, text, re.IGNORECASE):
+            return float(found[1])
+    return None
+
+
+def size_in(text: str) -> float | None:
+    """Read the size of a cache: what a text begins with, or what it names as its most."""
+    return _first(text, rf"up to (?:about )?{_NUMBER}", rf"^\D*{_NUMBER}")
+
+
+def rate_in(text: str) -> float | None:
+    """Read a rate: what was measured goes before what a data sheet says."""
+    return _first(text, rf"{_NUMBER} measured", rf"measured {_NUMBER}", rf"^\D*{_NUMBER}")
+
+
+def static_in(text: str) -> float | None:
+    """Read the static part of a cache: ``78 (6 static + 72 dynamic)``."""
+    return _first(text, rf"{_NUMBER} (?:GB )?static")
+
+
+class Table:
+    """A table in CSV whose errors name line and column."""
+
+    def __init__(self, name: str, text: str) -> None:
+        """Take its name in messages, and its text."""
+        self.name = name
+        self.rows = list(csv.DictReader(io.StringIO(text)))
+        self.columns = tuple(self.rows[0]) if self.rows else ()
+
+    def has(self, columns: tuple[str, ...]) -> bool:
+        """Return whether it has all of some columns."""
+        return set(columns) <= set(self.columns)
+
+    def read(self, at: int, column: str, of: Callable[[str], float | None]) -> Value | None:
+        """Read a number from a cell; None if the cell is empty or has none of this kind.
+
+        The interval is what the last digit leaves open.
+
+        Raises `UserError`: it is not above zero, or a cell that must have a number has none.
+        """
+        text = (self.rows[at].get(column) or "").strip()
+        if not text:
+            return None
+        value = of(text)
+        if value is None and column in CLIFF:
+            self.refuse(at, column, text, "a number, with words around it if need be, or nothing")
+        if value is not None and value <= 0:
+            self.refuse(at, column, text, "a number above 0")
+        if value is None:
+            return None
+        half = _half_digit(value)
+        source = f"{Path(self.name).name} line {at + 2}, {column}"
+        return Value(value, value - half, value + half, source)
+
+    def refuse(self, at: int, column: str, text: str, allowed: str) -> None:
+        """Raise `UserError` for a cell."""
+        raise UserError(
+            f"{self.name}:{at + 2}: column {column}: {text!r} cannot be used\n  allowed: {allowed}"
+        )
+
+
+def _half_digit(value: float) -> float:
+    """Half of the last digit that a printed number shows; trailing zeros show nothing."""
+    digits = f"{value:.6g}"
+    if "." in digits:
+        return 0.5 * 10.0 ** -len(digits.partition(".")[2])
+    zeros = len(digits) - len(digits.rstrip("0"))
+    # 4000 says 3950 to 4050, not 3500 to 4500.
+    return 0.5 * 10.0 ** min(zeros, max(0, len(digits) - 2))
+
+
+def _plain(text: str) -> float | None:
+    return _first(text, rf"^\s*{_NUMBER}")
+
+
+def tables(at: Path) -> Iterator[Table]:
+    """Read a table, or those of a folder."""
+    files = [at] if at.is_file() else sorted(at.glob("*.csv"))
+    for file in files:
+        try:
+            yield Table(str(file), file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, csv.Error) as e:
+            raise UserError(f"{file}: cannot be read as CSV: {e}") from e
+
+
+def drives(given: list[Table]) -> dict[str, Drive]:
+    """Return the drives of tables by name, with what the rows say of them.
+
+    A drive is named by its model, with its capacity behind it where a model has several. Raises
+    `UserError`: no table states an SLC cache, or a cell is wrong.
+    """
+    found: dict[str, Drive] = {}
+    for table in given:
+        if table.has(CLIFF):
+            _cliffs(table, found)
+    if not found and given:
+        raise UserError(
+            f"{given[0].name}:1: its columns are {', '.join(given[0].columns) or 'none'}\n"
+            f"  allowed: rows with the columns {', '.join(CLIFF)}"
+        )
+    return found
+
+
+def _cliffs(table: Table, found: dict[str, Drive]) -> None:
+    models = [(row["model"] or "").strip() for row in table.rows]
+    for at, row in enumerate(table.rows):
+        if not models[at]:
+            table.refuse(at, "model", "", "the name of the drive")
+        capacity = table.read(at, "capacity_GB", _plain)
+        if capacity is None:
+            table.refuse(at, "capacity_GB", "", "the capacity in GB, such as 1000")
+            raise AssertionError
+        many = models.count(models[at]) > 1
+        name = f"{models[at]} {capacity.value:g}" if many else models[at]
+        cell, nand = _cell(row.get("nand") or "", table, at)
+        drive = Drive(name, round(capacity.value * 1e9), cell, nand)
+        drive.interface = (row.get("interface") or "").strip() or None
+        drive.address = (row.get("address") or row.get("source") or "").strip() or None
+        readings = {
+            "cache_gb": ("slc_cache_GB", size_in),
+            "cache_mbps": ("speed_in_cache_MBps", rate_in),
+            "after_mbps": ("speed_after_cache_MBps", rate_in),
+            "second_mbps": ("second_stage", _second_rate),
+        }
+        for key, (column, of) in readings.items():
+            if value := table.read(at, column, of):
+                drive.values[key] = value
+        for column, of in (("static_GB", _plain), ("slc_cache_GB", static_in)):
+            if value := _optional(table, at, column, of):
+                drive.values.setdefault("static_gb", value)
+        for column, pattern in (
+            ("second_stage", rf"(?:after|from|past) (?:about )?{_NUMBER} GB"),
+            ("speed_after_cache_MBps", rf"until (?:about )?{_NUMBER} GB"),
+        ):
+
+            def past(text: str, pattern: str = pattern) -> float | None:
+                return _first(text, pattern)
+
+            if value := _optional(table, at, column, past):
+                drive.values.setdefault("second_gb", value)
+        if "small static" in (row.get("cache_kind") or "") and "cache_gb" in drive.values:
+            drive.values.setdefault("static_gb", drive.values["cache_gb"])
+        found[name] = drive
+
+
+def _optional(
+    table: Table, at: int, column: str, of: Callable[[str], float | None]
+) -> Value | None:
+    """Read a number that a cell may have beside its own."""
+    text = table.rows[at].get(column) or ""
+    return table.read(at, column, of) if of(text) is not None else None
+
+
+def _second_rate(text: str) -> float | None:
+    """Read the rate of a second plateau; text without one describes something else."""
+    return _first(text, rf"^{_NUMBER}")
+
+
+def _cell(text: str, table: Table, at: int) -> tuple[str, str]:
+    for cell in ("qlc", "tlc"):
+        if cell in text.lower():
+            return cell, text.strip()
+    table.refuse(at, "nand", text, "a text that names TLC or QLC")
+    raise AssertionError
+
+
+def chosen(found: Mapping[str, Drive], asked: str | None, where: Path) -> Drive:
+    """Return the drive that was asked for, or the only one.
+
+    Raises `UserError`: there are several and none was asked for, or none of that name.
+    """
+    if asked is None and len(found) == 1:
+        return next(iter(found.values()))
+    names = ", ".join(f'"{n}"' for n in found)
+    for name, drive in found.items():
+        if asked is not None and name.lower() == asked.lower():
+            return drive
+    which = "several drives, and none is named" if asked is None else f"no drive {asked!r}"
+    raise UserError(f"{where}: {which}\n  allowed: {names}")
+
+
+# --- fio -------------------------------------------------------------------------------------
+
+
+def fio_json(file: Path) -> dict[str, Any]:
+    """Read fio's JSON output, before which fio may have printed lines.
+
+    Raises `UserError`: it is no such output.
+    """
+    text = file.read_text(encoding="utf-8", errors="replace")
+    try:
+        found = json.loads(text[max(text.find("{"), 0) :])
+    except ValueError as e:
+        raise UserError(f"{file}: cannot be read as JSON: {e}") from e
+    if not isinstance(found, dict) or not isinstance(found.get("jobs"), list):
+        raise UserError(f"{file}: no output of fio\n  allowed: output of fio as JSON")
+    return found
+
+
+def fio_log(file: Path) -> tuple[Any, Any]:
+    """Read a bandwidth log of fio (``write_bw_log``); return gigabytes and seconds from 0.
+
+    Its lines are milliseconds, KiB/s, direction (1: writes), size; each value is the mean since the
+    line before. Raises `UserError`: a line is none of these.
+    """
+    times, rates = [0.0], [0.0]
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        parts = [p.strip() for p in line.split(",")]
+        try:
+            time, rate, way = float(parts[0]), float(parts[1]), int(parts[2])
+        except (ValueError, IndexError) as e:
+            raise UserError(
+                f"{file}:{number}: {line[:60]!r} is no line of a bandwidth log\n"
+                "  allowed: milliseconds, KiB/s, direction, block size"
+            ) from e
+        if way == 1 and time / 1e3 > times[-1]:
+            times.append(time / 1e3)
+            rates.append(rate * 1024 / 1e9)
+    if len(times) < 3:
+        raise UserError(f"{file}: has {len(times) - 1} lines of writes; at least 2 are needed")
+    seconds = np.array(times)
+    return np.concatenate([[0], (np.diff(seconds) * np.array(rates[1:])).cumsum()]), seconds
+
+
+def cliff(drive: Drive, found: list[Plateau], source: str) -> None:
+    """Take the cache and the rates of a drive from the plateaus of a fill."""
+
+    def value(at: float, half: float) -> Value:
+        return Value(at, at - half, at + half, source)
+
+    rates = [value(p.mb_per_s, 0.01 * p.mb_per_s) for p in found]
+    if len(found) < 2 or found[1].mb_per_s > found[0].mb_per_s:
+        drive.values["fill_mbps"] = rates[0]
+        return
+    drive.values["cache_mbps"], drive.values["after_mbps"] = rates[0], rates[1]
+    cache = found[0].end_gb
+    drive.values["cache_gb"] = value(cache, 0.01 * cache)
+    if len(found) > 2 and found[2].mb_per_s < found[1].mb_per_s:
+        drive.values["second_mbps"] = rates[2]
+        drive.values["second_gb"] = value(found[1].end_gb, 0.01 * found[1].end_gb)
+
+
+def take_log(drive: Drive, file: Path) -> None:
+    """Take a logged fill."""
+    drive.fill = fio_log(file)
+    cliff(drive, plateaus(*drive.fill), file.name)

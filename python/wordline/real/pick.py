@@ -1,0 +1,300 @@
+"""``wordline pick``: which drive suits a workload."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import wordline as wl
+from wordline import Refused, UserError, _wordline, toml
+from wordline.commands import SWEEP, perform
+from wordline.quantity import in_bytes
+from wordline.real.sheet import scaled
+
+#: Requests where nothing else is asked for.
+REQUESTS = 100_000
+#: Steps in which a run is looked at.
+STEPS = 200
+#: The cache of a smaller drive holds at least so many times what the workload writes.
+ROOM = 2.0
+#: The smallest drive that is simulated, in bytes.
+LEAST = 8e9
+YEAR_S = 365.25 * 86400
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A drive under the workload; None where a figure is not known."""
+
+    drive: str
+    #: Of reads and writes together, in us.
+    p99_us: float | None
+    #: Simulated seconds in which most of what was written bypassed the SLC cache, and of all.
+    past_cache_s: float | None
+    seconds: float | None
+    waf: float | None
+    #: Years until the rated TBW is written at the workload's pace.
+    years: float | None
+    #: Part of the drive that was simulated, and why a figure is missing.
+    share: float | None
+    note: str = ""
+
+
+def main(**arguments: Any) -> int:
+    """Do ``wordline pick``; return its exit code: 0, or 2 where the input is wrong, or 1."""
+    return perform("pick", SWEEP, lambda: _main(**arguments), extra="fit")
+
+
+def _main(*, json: bool, **arguments: Any) -> None:
+    found = pick(**arguments, tell=lambda text: print(text, file=sys.stderr, flush=True))
+    print(as_json(found) if json else terminal(found))
+
+
+def measured_drives() -> list[str]:
+    """Return the built-in devices that are fitted to measurements."""
+    names = (d.name for d in wl.devices())
+    return [
+        n
+        for n in names
+        if "fitted to public measurements" in (toml.builtin(f"devices/{n}.toml") or "")
+    ]
+
+
+def rated_tbw() -> dict[str, float]:
+    """Return the rated TBW in bytes of the drives for which it is known."""
+    text = toml.builtin("devices/measured/rated.csv") or ""
+    return {r["device"]: float(r["rated_TBW"]) * 1e12 for r in csv.DictReader(io.StringIO(text))}
+
+
+def pick(
+    workload: str,
+    *,
+    drives: Sequence[str] = ("all",),
+    requests: int | None = None,
+    fit: str | None = None,
+    fill: str = "50%",
+    seed: int = _wordline.DEFAULT_SEED,
+    traces: str | None = None,
+    jobs: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> list[Choice]:
+    """Run a workload on drives and rank them by p99 latency.
+
+    Parameters
+    ----------
+    workload, requests, fit, seed, traces
+        As for `wordline.run`; 100,000 requests if not given.
+    drives
+        Built-in devices or device files; ``all`` stands for every measured one.
+    fill
+        Share of each drive that holds data before the first request, such as ``50%``.
+    jobs
+        Drives in parallel; as many as there are cores if not given.
+    tell
+        Called with a line of text after each drive.
+
+    Returns
+    -------
+    list of Choice
+        The drives, best first; those that cannot take the workload are last.
+
+    Raises
+    ------
+    UserError
+        The workload or a device is wrong.
+    """
+    names = [n for d in drives for n in (measured_drives() if d == "all" else [d])]
+    if not names:
+        raise UserError("no drive is named; allowed: names of devices, or all")
+    rated = rated_tbw()
+    count = requests or REQUESTS
+
+    def one(name: str) -> Choice:
+        text = toml.builtin(f"devices/{name}.toml")
+        if text is None and not Path(name).is_file():
+            # The engine says which was meant.
+            wl.Drive(device=name, scheme="conventional", seed=seed)
+        file = toml.parse(text) if text is not None else toml.read(Path(name))
+        run = _Run(workload, count, fit, fill, seed, traces)
+        try:
+            head = (text if text is not None else Path(name).read_text(encoding="utf-8")) or ""
+            found = run.on(name, file, rated.get(name))
+            # The rates that a drive is fitted to tell nothing of GC.
+            if ": fitted to " in head.partition("\n")[0]:
+                found = replace(found, waf=None)
+        except (UserError, Refused) as e:
+            found = Choice(name, *[None] * 6, note=str(e).splitlines()[0])
+        tell(f"{name}: {found.note or 'done'}")
+        return found
+
+    with ThreadPoolExecutor(jobs) as pool:
+        found = list(pool.map(one, names))
+    if all(c.p99_us is None for c in found):
+        raise UserError(f"no drive can take the workload; {found[0].drive}: {found[0].note}")
+    return sorted(found, key=lambda c: (c.p99_us is None, c.p99_us or 0.0))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A workload on its way to a drive."""
+
+    workload: str
+    requests: int
+    fit: str | None
+    fill: str
+    seed: int
+    traces: str | None
+
+    def on(self, name: str, file: dict[str, Any], tbw: float | None) -> Choice:
+        """Run it on a small drive, and on a greater one if its cache is too small for that."""
+        size = in_bytes(file["capacity"]["logical"])
+        wanted = min(size, LEAST)
+        while True:
+            changes, by = scaled(file, wanted / size)
+            try:
+                found, written, cache = self._once(name, file, changes, by, tbw)
+            except UserError:
+                # A trace may reach beyond a small drive and not beyond the whole one.
+                if by == 1:
+                    raise
+                wanted = min(size, 8 * wanted)
+                continue
+            # A smaller cache fills sooner: what is written must fit as it would on the whole drive.
+            if by == 1 or written * ROOM <= cache:
+                return found
+            more = max(written * ROOM / max(cache, 1), 2.0)
+            wanted = min(size, size / by * more * 1.05)
+
+    def _once(
+        self,
+        name: str,
+        file: dict[str, Any],
+        changes: dict[str, object],
+        by: float,
+        tbw: float | None,
+    ) -> tuple[Choice, int, float]:
+        scheme = "slc-cache" if "slc_cache" in file else "conventional"
+        drive = wl.Drive(
+            device=name, scheme=scheme, set=changes, seed=self.seed, initial=f"fill:{self.fill}"
+        )
+        before = _programmed(drive)
+        cache = _cache_bytes(file, drive, self.fill) if scheme == "slc-cache" else float("inf")
+        feed = drive.feed(
+            self.workload, seed=self.seed, requests=self.requests, fit=self.fit, traces=self.traces
+        )
+        latency: list[float] = []
+        written, failed, past, into = 0, 0, 0.0, _host(drive)
+        start = then = drive.now_ns
+        step = max(1, self.requests // STEPS)
+        over = False
+        while not over:
+            over = feed.is_over
+            ended = drive.run() if over else feed.step(step)
+            latency += [c.latency_us for c in ended if c.op in ("read", "write")]
+            failed += sum(c.outcome != "done" for c in ended)
+            wrote = sum(c.bytes for c in ended if c.op == "write")
+            now, host = max((c.end_ns for c in ended), default=then), _host(drive)
+            if host[1] - into[1] > host[0] - into[0]:
+                past += (now - then) / 1e9
+            written, then, into = written + wrote, now, host
+        if failed:
+            raise UserError(f"{failed} requests fail: the drive is out of space or worn out")
+        if not latency:
+            raise UserError("the workload has no reads and writes")
+        seconds = (then - start) / 1e9
+        pace = written / seconds if seconds else 0.0
+        programmed = _programmed(drive) - before
+        choice = Choice(
+            drive=name,
+            p99_us=float(np.percentile(latency, 99)),
+            past_cache_s=past if scheme == "slc-cache" else 0.0,
+            seconds=seconds,
+            waf=programmed / written if written else None,
+            years=tbw / pace / YEAR_S if tbw and pace else None,
+            share=1 / by,
+        )
+        return choice, written, cache
+
+
+def _programmed(drive: wl.Drive) -> int:
+    """Return the bytes that were programmed for any cause."""
+    regions = drive.look().to_dict()["regions"]
+    return sum(sum(r["programmed_bytes"].values()) for r in regions)
+
+
+def _host(drive: wl.Drive) -> tuple[int, int]:
+    """Return the bytes of the host that were programmed as SLC, and in denser modes."""
+    regions = drive.look().to_dict()["regions"]
+    slc, dense = (
+        sum(r["programmed_bytes"].get("host", 0) for r in regions if (r["mode"] == "slc") == is_slc)
+        for is_slc in (True, False)
+    )
+    return slc, dense
+
+
+def _cache_bytes(file: dict[str, Any], drive: wl.Drive, fill: str) -> float:
+    """Return what the SLC cache of a drive holds at a fill level."""
+    held = drive.look()
+    medium = next(iter(file["medium"].values()))
+    cells = max(b for mode, b in (("mlc", 2), ("tlc", 3), ("qlc", 4)) if mode in medium)
+    cache = file["slc_cache"]
+    full = held.live_bytes / held.logical_bytes
+    blocks = cache["static_blocks"] + cache.get("dynamic_blocks", 0) * (1 - full)
+    return held.usable_bytes * blocks / medium["blocks_per_plane"] / cells
+
+
+def as_json(found: Sequence[Choice]) -> str:
+    """Return the drives as JSON; null is not known."""
+    return json.dumps([asdict(c) for c in found], indent=2)
+
+
+def terminal(found: Sequence[Choice]) -> str:
+    """Return the table."""
+    from wordline.real.show import lines
+
+    def number(value: float | None, form: str = ",.4g") -> str:
+        return "not known" if value is None else format(value, form)
+
+    heads = [
+        "drive",
+        "p99 latency, us",
+        "past the SLC cache, s",
+        "of, s",
+        "WAF",
+        "years of TBW",
+        "simulated",
+    ]
+    rows = [
+        [
+            c.drive,
+            number(c.p99_us),
+            number(c.past_cache_s, ",.3g"),
+            number(c.seconds, ",.3g"),
+            number(c.waf, ".2f"),
+            number(c.years, ",.3g"),
+            number(c.share, ".3%"),
+        ]
+        for c in found
+        if c.p99_us is not None
+    ]
+    text = lines(heads, rows)
+    refused = [c for c in found if c.p99_us is None]
+    if refused:
+        text += "\n\nnot run:\n" + "".join(f"  {c.drive}: {c.note}\n" for c in refused)
+    return text.rstrip() + ABOUT
+
+
+ABOUT = (
+    "\n\nEach drive is simulated in proportion: its cache holds twice what is written, or it "
+    "is whole."
+    "\nNot known: the measurements do not identify it, or no rating is on record."
+)

@@ -1,0 +1,54 @@
+"""What a fit found: a device file, measurement beside model, and what could not be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from wordline.real.measurements import Drive, Value
+from wordline.real.sheet import Sheet
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure as it was measured and as the fitted drive has it."""
+
+    what: str
+    unit: str
+    measured: Value
+    modelled: float
+
+    @property
+    def error(self) -> float:
+        """By how much the model is above, as a share."""
+        return self.modelled / self.measured.value - 1
+
+
+@dataclass
+class FitResult:
+    """A device file, how it compares with what was measured, and what could not be told."""
+
+    drive: Drive
+    sheet: Sheet
+    rows: list[Row] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    #: Three sizes of the simulated drive, in GB, each with the figures of `rows`.
+    sizes: list[tuple[float, list[float]]] = field(default_factory=list)
+    #: A fill of the model: gigabytes and seconds.
+    fill: tuple[Any, Any] | None = None
+
+
+def head(drive: Drive, sources: dict[str, str]) -> list[str]:
+    """Return the head of a device file: what it is, and where its values are from."""
+    whose = drive.address is not None
+    first = (
+        f"{drive.name}: fitted to public measurements, not a statement by its maker."
+        if whose
+        else f"{drive.name}: fitted to measurements."
+    )
+    lines = [first, ""]
+    lines += [f"{word} = {text}" for word, text in sources.items()]
+    return lines

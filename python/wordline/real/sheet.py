@@ -1,0 +1,215 @@
+"""A device file with a source for each value, and the same drive in proportion."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from wordline import UserError
+from wordline.quantity import in_bytes, in_us
+
+PAGE = 16 << 10
+#: What is left for data of a link, in MB/s (10^6), by words that name it.
+LINKS = {"pcie5": 14000.0, "pcie4": 7000.0, "pcie3": 3500.0, "nvme": 3500.0, "sata": 560.0}
+#: Array times in us (read, program of a wordline, erase), P/E cycles and bytes of a die.
+USUAL: dict[str, tuple[float, float, float, int, int]] = {
+    "slc": (25.0, 200.0, 2000.0, 100_000, 0),
+    "tlc": (60.0, 1900.0, 5000.0, 3000, 64 << 30),
+    "qlc": (85.0, 6550.0, 10_000.0, 1000, 128 << 30),
+}
+BITS = {"slc": 1, "tlc": 3, "qlc": 4}
+#: Wordlines of a block from which a scaled drive divides evenly: fewer for a smaller cache.
+WORDLINES = (768, 192, 48, 12)
+
+
+def time(us: float) -> str:
+    """Spell a time in nanoseconds, above 100 us in whole microseconds."""
+    ns = round(us) * 1000 if us > 100 else round(us * 1e3)
+    return f"{ns}ns" if ns % 1000 else f"{ns // 1000}us"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A device file: values by path, each with the comment that gives its source."""
+
+    name: str
+    description: str
+    head: tuple[str, ...] = ()
+    values: dict[str, tuple[Any, str]] = field(default_factory=dict)
+
+    def put(self, path: str, value: Any, source: str) -> None:
+        """Set a value; text is quoted, what is a `dict` becomes an inline table."""
+        self.values[path] = (value, source)
+
+    def get(self, path: str) -> Any:
+        """Return a value."""
+        return self.values[path][0]
+
+    def toml(self) -> str:
+        """Return the file."""
+        tables: dict[str, list[tuple[str, str, str]]] = {}
+        for path, (value, source) in self.values.items():
+            table, _, key = path.rpartition(".")
+            tables.setdefault(table, []).append((key, _spelled(value), source))
+        lines = [f"# {line}".rstrip() for line in self.head]
+        lines += ["", "[device]", f"name = {json.dumps(self.name, ensure_ascii=False)}"]
+        lines.append(f"description = {json.dumps(self.description, ensure_ascii=False)}")
+        for table, rows in tables.items():
+            lines += ["", f"[{table}]"]
+            wide = max(len(f"{key} = {value}") for key, value, _ in rows)
+            lines += [f"{f'{key} = {value}':<{min(wide, 40)}}  # {why}" for key, value, why in rows]
+        return "\n".join(lines) + "\n"
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{k} = {_spelled(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value) if isinstance(value, str) else str(value)
+
+
+def scaled(file: Mapping[str, Any], share: float) -> tuple[dict[str, object], float]:
+    """Return settings that make a drive smaller in proportion, and by how much it is smaller.
+
+    Blocks of each plane stay as many; they have fewer wordlines, and erasing them takes less time
+    in proportion, so that shares of blocks, rates and the state of each plane stay what they are.
+
+    Parameters
+    ----------
+    file
+        The device file.
+    share
+        The size wanted, as a share of the drive's; it is at most 1 and is met as nearly as whole
+        wordlines allow, but for four, which are the least.
+    """
+    changes: dict[str, object] = {}
+    counts = {name: int(m["wordlines_per_block"]) for name, m in file["medium"].items()}
+    least = min(counts.values())
+    kept = min(least, max(4, round(least * share)))
+    by = least / kept
+    if by == 1:
+        return {}, 1.0
+    for name, medium in file["medium"].items():
+        changes[f"medium.{name}.wordlines_per_block"] = max(1, round(counts[name] / by))
+        for mode in ("slc", "mlc", "tlc", "qlc"):
+            if mode in medium:
+                changes[f"medium.{name}.{mode}.erase"] = time(in_us(medium[mode]["erase"]) / by)
+    capacity = file["capacity"]
+    if "logical" in capacity:
+        unit = in_bytes(file.get("mapping", {}).get("unit", "16KiB"))
+        logical = in_bytes(capacity["logical"]) / by
+        changes["capacity.logical"] = f"{round(logical / unit) * unit}B"
+    return changes, by
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a drive is built of; it cannot be told from rates and is chosen as usual."""
+
+    channels: int
+    dies_per_channel: int
+    blocks: int
+    wordlines: int
+    link: float  #: MB/s.
+
+    @property
+    def planes(self) -> int:
+        """Planes of the drive, two on each die."""
+        return self.channels * self.dies_per_channel * 2
+
+    @property
+    def slc_block_gb(self) -> float:
+        """What a block of each plane holds as SLC, in GB."""
+        return self.planes * self.wordlines * PAGE / 1e9
+
+
+def link_of(interface: str | None) -> float:
+    """Return what a link leaves for data, in MB/s.
+
+    Raises `UserError`: its words name none that is known.
+    """
+    word = (interface or "").lower().replace(" ", "").replace(".0", "")
+    if word == "off":
+        return 1e5
+    if found := re.match(r"([\d.]+)mb/s", word):
+        return float(found[1])
+    rate = next((rate for name, rate in LINKS.items() if name in word), None)
+    if rate is None:
+        raise UserError(
+            f"interface {interface or 'missing'}: not known\n"
+            f"  allowed: a text with {', '.join(LINKS)}, or a rate such as 2000MB/s"
+        )
+    return rate
+
+
+def shape(cell: str, link: float, usable: float, planes: float, grain_gb: float) -> Shape:
+    """Choose channels, dies and blocks for so much usable flash, in bytes.
+
+    About `planes` work in parallel, which is what gives programs of usual times the rates that were
+    measured. A block of each plane holds at most about `grain_gb` as SLC.
+    """
+    channels = 8 if link > 3500 else 4
+    dies = max(1, round(planes / channels / 2))
+    wordline_gb = channels * dies * 2 * PAGE / 1e9
+    wordlines = next((w for w in WORDLINES if w * wordline_gb <= grain_gb), WORDLINES[-1])
+    blocks = round(usable / (channels * dies * 2 * wordlines * BITS[cell] * PAGE))
+    return Shape(channels, dies, blocks, wordlines, link)
+
+
+def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: list[str]) -> Sheet:
+    """Return the sheet of a drive with what is usual, where nothing was measured.
+
+    `about` is its name and its description.
+    """
+    sheet = Sheet(about[0], about[1], tuple(head))
+    unknown = "ASSUMED: not identifiable;"
+    flash = "medium.flash."
+    sheet.put(flash + "channels", made.channels, f"{unknown} usual for this link")
+    sheet.put(flash + "chips_per_channel", 1, f"{unknown} one package per channel")
+    sheet.put(
+        flash + "dies_per_chip",
+        made.dies_per_channel,
+        f"{unknown} programs take about their usual time",
+    )
+    sheet.put(flash + "planes_per_die", 2, f"{unknown} planes are what counts")
+    sheet.put(flash + "blocks_per_plane", made.blocks, f"{unknown} 7 % more flash than capacity")
+    sheet.put(flash + "wordlines_per_block", made.wordlines, f"{unknown} usual for 3D flash")
+    sheet.put(flash + "page", "16KiB", f"{unknown} usual for 3D flash")
+    bus = {"rate": f"{1200 if made.link <= 7000 else 2400}MT/s", "width": 1}
+    sheet.put(flash + "bus", bus, f"{unknown} channels carry more than the link")
+    for mode in ("slc", cell):
+        read, program, erase, cycles, _ = USUAL[mode]
+        at = f"{flash}{mode}."
+        sheet.put(at + "read", time(read), f"{unknown} usual for {mode.upper()}")
+        sheet.put(at + "program", time(program), f"{unknown} usual for {mode.upper()}")
+        if mode != "slc":
+            sheet.put(at + "one_shot", True, f"{unknown} one-shot programs, as on 3D flash")
+        # Blocks of few wordlines stand for parts of one, and so does the time of their erase.
+        erase *= min(1.0, made.wordlines / WORDLINES[1])
+        sheet.put(at + "erase", time(erase), f"{unknown} usual for {mode.upper()}")
+        sheet.put(at + "endurance", cycles, f"{unknown} usual for {mode.upper()}")
+    sheet.put("mapping.unit", "16KiB", f"{unknown} one page")
+    sheet.put("mapping.sector", "4KiB", f"{unknown} usual")
+    logical = capacity // PAGE * PAGE
+    sheet.put("capacity.logical", f"{logical}B", "Cap, in whole mapping units")
+    sheet.put("host.rate", f"{made.link:g}MB/s", "Link, what is left of it for data")
+    sheet.put("host.read_overhead", "500ns", f"{unknown} firmware and link")
+    sheet.put("host.write_overhead", "500ns", f"{unknown} firmware and link")
+    sheet.put("parallel.unit", "plane", f"{unknown} stands for multi-plane programs")
+    sheet.put("allocation.order", "dynamic", f"{unknown} the plane with the least to do")
+    sheet.put("gc.trigger", "free_blocks < 2%", f"{unknown} below the spare blocks")
+    sheet.put("gc.victim", "greedy", f"{unknown} usual")
+    sheet.put("gc.class", "background", f"{unknown} collects when idle, urgent when short")
+    sheet.put("ack.mode", "buffer", f"{unknown} writes are acknowledged from RAM")
+    pages = 2 * made.planes * BITS[cell]
+    sheet.put("ack.pages", pages, f"{unknown} two wordlines of every plane, which avoids padding")
+    return sheet
+
+
+def renamed(sheet: Sheet, head: list[str]) -> Sheet:
+    """Return the sheet with another head."""
+    return replace(sheet, head=tuple(head), values=dict(sheet.values))

@@ -1,0 +1,149 @@
+"""What a fit found, in the terminal and as a page: measurement and model over each other."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from wordline.real.result import FitResult, Row
+
+#: Heads of the table of figures.
+HEADS = ["figure", "unit", "measured", "interval", "modelled", "error"]
+
+
+def cells(row: Row) -> list[str]:
+    """Return a row of the table."""
+    m = row.measured
+    interval = f"{m.low:,.4g} to {m.high:,.4g}"
+    return [
+        row.what,
+        row.unit,
+        f"{m.value:,.4g}",
+        interval,
+        f"{row.modelled:,.4g}",
+        f"{100 * row.error:+.1f} %",
+    ]
+
+
+def lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table for the terminal."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    out = io.StringIO()
+    table = Table(box=box.SIMPLE_HEAD)
+    for at, head in enumerate(heads):
+        table.add_column(head, justify="right" if at else "left")
+    for row in rows:
+        table.add_row(*row)
+    Console(file=out, width=110, highlight=False).print(table)
+    return "\n".join(line.rstrip() for line in out.getvalue().strip("\n").splitlines())
+
+
+def terminal(fitted: FitResult) -> str:
+    """Return the table of figures and what is not known."""
+    text = lines(HEADS, [cells(row) for row in fitted.rows])
+    text += "\n\nnot identifiable from these measurements:\n"
+    text += "".join(f"  {line}\n" for line in fitted.unknown)
+    for size, figures in fitted.sizes:
+        shown = ", ".join(f"{f:,.4g}" for f in figures)
+        text += f"simulated at {size:,.3g} GB: {shown}\n"
+    return text.rstrip()
+
+
+def write(fitted: FitResult, folder: Path, command: str) -> Path:
+    """Write index.html and fill.svg into a folder; return the page."""
+    from wordline import page, plotting
+
+    folder.mkdir(parents=True, exist_ok=True)
+    drive = fitted.drive
+    text = f"# {drive.name}: measured and modelled\n\n"
+    text += page.table(HEADS, [cells(row) for row in fitted.rows], right=4)
+    figure = picture(fitted)
+    if figure is not None:
+        plotting.save(figure, folder / "fill.svg")
+        text += "\n## Writes and residuals\n\n![measurement and model](fill.svg)\n"
+    text += "\n## Not identifiable from these measurements\n\n"
+    text += "".join(f"- {line}\n" for line in fitted.unknown)
+    if fitted.sizes:
+        text += "\n## Size of the simulated drive\n\n"
+        heads = ["simulated GB", *(f"{r.what}, {r.unit}" for r in fitted.rows)]
+        rows = [[f"{s:,.3g}", *(f"{f:,.4g}" for f in found)] for s, found in fitted.sizes]
+        text += page.table(heads, rows, right=len(heads))
+    text += f"\n## Device file\n\n```\n{fitted.sheet.toml()}```\n"
+    lead = "Fitted to public measurements, not a statement by its maker." if drive.address else ""
+    facts = [("capacity", f"{drive.capacity / 1e9:g} GB"), ("cells", drive.nand)]
+    if drive.address:
+        facts.append(("measurements", drive.address))
+    html = page.to_html(text, folder, lead=lead, facts=facts, command=command)
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    return folder / "index.html"
+
+
+def picture(fitted: FitResult) -> Any:
+    """Return measurement and model over each other, and the residuals below."""
+    from matplotlib import pyplot
+
+    from wordline import plotting
+
+    if fitted.fill is None:
+        return None
+    with plotting.style():
+        figure, panels = pyplot.subplots(2, 1, figsize=(7.2, 4.6), height_ratios=[2, 1])
+        _fill(fitted, panels[0])
+        at = panels[1]
+        names = [f"{r.what}, {r.unit}" for r in fitted.rows]
+        errors = [100 * r.error for r in fitted.rows]
+        at.barh(names, errors, color=plotting.SCHEMES[0], height=0.5)
+        at.axvline(0, color="#555555", linewidth=0.7)
+        if max(map(abs, errors)) < 5:
+            at.set_xlim(-5.5, 5.5)
+        at.invert_yaxis()
+        at.set_xlabel("residual: modelled above measured, %")
+        figure.tight_layout()
+    return figure
+
+
+def _fill(fitted: FitResult, at: Any) -> None:
+    import numpy as np
+
+    from wordline import plotting
+
+    assert fitted.fill is not None
+    gb, seconds = fitted.fill
+    rate = np.diff(gb) * 1e3 / np.maximum(np.diff(seconds), 1e-12)
+    at.plot(gb[1:], rate, color=plotting.SCHEMES[0], linewidth=1.1, label="modelled")
+    drive, values = fitted.drive, fitted.drive.values
+    if drive.fill is not None:
+        mgb, ms = drive.fill
+        step = max(1, len(mgb) // 400)
+        mgb, ms = mgb[::step], ms[::step]
+        at.plot(
+            mgb[1:],
+            np.diff(mgb) * 1e3 / np.diff(ms),
+            color=plotting.BASELINE,
+            linewidth=1,
+            label="measured",
+        )
+    elif "cache_gb" in values:
+        cache, end = values["cache_gb"].value, drive.capacity / 1e9
+        second = values["second_gb"].value if "second_gb" in values else end
+        x = [0, cache, cache, second]
+        after = values["after_mbps"].value
+        y = [values["cache_mbps"].value] * 2 + [after] * 2
+        if "second_gb" in values and "second_mbps" in values:
+            x += [second, end]
+            y += [values["second_mbps"].value] * 2
+        at.plot(x, y, color=plotting.BASELINE, linewidth=1.6, linestyle="--", label="measured")
+    at.set_yscale("log")
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    at.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    at.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,g}"))
+    at.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+    at.set_xlabel("written to the erased drive in order, GB")
+    at.set_ylabel("MB/s")
+    at.legend(loc="upper right")
