@@ -127,6 +127,15 @@ pub(crate) fn patch(data: &mut [u8], from: u64, left: &[(u64, Content)], sector:
     }
 }
 
+/// What the log is told of a read of damaged data.
+pub(crate) fn damage_told(at: u64, found: Vec<String>) -> Vec<String> {
+    let until = "reads of it fail with EIO until it is written again";
+    if found.is_empty() {
+        return vec![format!("the data at byte {at} are damaged: {until}")];
+    }
+    found.into_iter().map(|place| format!("{place}: the data at byte {at} are damaged: {until}")).collect()
+}
+
 /// Bytes that a request counts for while it is under way: those of its data and of its answer's.
 pub(crate) fn weight(request: &Request) -> usize {
     match request.verb {

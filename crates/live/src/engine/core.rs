@@ -5,7 +5,7 @@ use crate::clock::{Clock, TimeScale};
 use crate::data::folder::Folder;
 use crate::data::not_written::NotWritten;
 use crate::drive::{Drive, Stopped};
-use crate::engine::command::{Command, Delivery, Fills, Held, Role, WriteCache, patch, weight};
+use crate::engine::command::{Command, Delivery, Fills, Held, Role, WriteCache, damage_told, patch, weight};
 use crate::engine::recovery::Power;
 use crate::faults::{Due, Faults};
 use crate::holes::Holes;
@@ -493,13 +493,4 @@ fn served_bytes(drive: &Drive, spec: &ServeSpec) -> u64 {
     let device = &drive.setup().device;
     let whole = device.logical_bytes() / device.unit.0 * device.unit.0;
     spec.size.map_or(whole, |size| size.min(whole))
-}
-
-/// What the log is told of a read of damaged data.
-fn damage_told(at: u64, found: Vec<String>) -> Vec<String> {
-    let until = "reads of it fail with EIO until it is written again";
-    if found.is_empty() {
-        return vec![format!("the data at byte {at} are damaged: {until}")];
-    }
-    found.into_iter().map(|place| format!("{place}: the data at byte {at} are damaged: {until}")).collect()
 }
