@@ -1,10 +1,12 @@
 """A store of one value, and five ways to lose it.
 
     store.py run URI [FAULT]            change the value 8 times, and print each change when it is durable
-    store.py verify IMAGE ACKED [FAULT] exit with 0 if the newest value is whole and none that was printed is missing
+    store.py verify DRIVE ACKED [FAULT] exit with 0 if the newest value is whole and none that was printed is missing
+
+DRIVE is an image or an address. Over NBD only what is read counts for whether two states are equal.
 
 A change writes the value to a free block, flushes, points one of two headers at it, and flushes. FAULT is missing-barrier,
-torn-header, reused-block, unawaited-flush or unchecked-checksum.
+torn-header, reused-block, unawaited-flush, unchecked-checksum, or retried-flush, which only a FLUSH that fails brings out.
 """
 
 import struct
@@ -28,6 +30,16 @@ def value(number: int) -> bytes:
     return struct.pack("<Q", number) * (BLOCK // 8)
 
 
+def flush(drive: Drive, fault: str) -> None:
+    """Flush; with the fault, again and again until it succeeds."""
+    while True:
+        try:
+            return drive.flush()
+        except OSError:
+            if fault != "retried-flush":
+                raise
+
+
 def run(uri: str, fault: str) -> None:
     """Change the value, again and again."""
     drive = Drive(uri)
@@ -35,33 +47,41 @@ def run(uri: str, fault: str) -> None:
         block = BLOCKS[0 if fault == "reused-block" else number % 3]
         drive.write(block, value(number))
         if fault != "missing-barrier":
-            drive.flush()
+            flush(drive, fault)
         drive.write(HEADERS[0 if fault == "torn-header" else number % 2], header(number, block))
         if fault == "unawaited-flush":
             drive.send(FLUSH)
             print(number, flush=True)
             drive.wait()
         else:
-            drive.flush()
+            flush(drive, fault)
             print(number, flush=True)
 
 
-def verify(image: str, acked: str, fault: str) -> str:
-    """Return what is wrong."""
-    with open(image, "rb") as file:
+def reader(drive: str):
+    """Return a function that reads bytes of an image or of a drive at an address."""
+    if drive.startswith("nbd"):
+        return Drive(drive).read
+    with open(drive, "rb") as file:
         disk = file.read(65536)
+    return lambda offset, length: disk[offset : offset + length]
+
+
+def verify(drive: str, acked: str, fault: str) -> str:
+    """Return what is wrong."""
+    read = reader(drive)
     with open(acked) as file:
         durable = max([int(line) for line in file], default=0)
     newest, block = 0, 0
     for at in HEADERS:
-        found = disk[at : at + HEADER]
+        found = read(at, HEADER)
         number, where = struct.unpack("<Q504xQ", found[:520])
         whole = zlib.crc32(found[:-4]) == struct.unpack("<I", found[-4:])[0]
         if (whole or fault == "unchecked-checksum") and number > newest:
             newest, block = number, where
     if newest < durable:
         return f"change {durable} was printed, and the newest header is {newest}"
-    if newest and disk[block : block + BLOCK] != value(newest):
+    if newest and read(block, BLOCK) != value(newest):
         return f"header {newest} points at block {block}, which holds something else"
     return ""
 

@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -32,7 +33,7 @@ def crash(binary, tmp_path):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_planted_fault_is_found_and_told(crash, fault):
+def test_planted_fault_is_found_and_reduced(crash, fault):
     found = crash("store.py", fault, fault, "--states", "200")
     assert found["code"] == 1, found
     failing = found["failing"]
@@ -48,6 +49,131 @@ def test_store_without_a_fault_passes_and_its_check_notices_dropped_flushes(cras
     assert (found["code"], found["failing"]) == (0, None), found
     assert found["one_lost_complete"] + found["two_lost_complete"] == found["intervals"]
     assert sum(one["fails"] is not None for one in found["dropped"]) >= len(found["dropped"]) - 1
+
+
+def store(what: str, *words: str) -> str:
+    """Return a command of the small store."""
+    return " ".join([sys.executable, "-S", "-E", str(RECIPES / "store.py"), what, *words])
+
+
+@pytest.fixture
+def states(binary, tmp_path):
+    """Run `wordline crash` with any client and check."""
+
+    def run(client: str, check: str, *more: str) -> dict:
+        command = [binary, "crash", "--run", client, "--check", check, "--json", "-", *more]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        found = json.loads(done.stdout) if done.stdout else {}
+        return {**found, "code": done.returncode, "error": done.stderr}
+
+    return run
+
+
+def test_states_that_differ_only_in_unread_sectors_are_equal(states):
+    check = store("verify", "{uri}", "{acked}")
+    found = states(store("run", "{uri}"), check, "--states", STATES, "--sector", "512B")
+    assert (found["code"], found["failing"]) == (0, None), found
+    unread, anyway = found["equal_in_what_is_read"], found["equal_and_checked"]
+    assert found["equal_states"] >= unread > 0
+    assert anyway >= unread // 60, "one in fifty is checked anyway"
+    # A check of the image itself may read anything.
+    found = states(store("run", "{uri}"), check.replace("{uri}", "{image}"), "--states", "20")
+    assert found["equal_in_what_is_read"] == 0
+    found = states(store("run", "{uri}", "missing-barrier"), check, "--states", STATES)
+    assert found["failing"]["state"] == "5:1", found
+
+
+SESSIONS = [("failed-flush:20%", "retried-flush"), ("corrupt:20%", "")]
+
+
+@pytest.mark.parametrize(("kind", "fault"), SESSIONS)
+def test_fault_of_a_session_is_named_as_needed(states, kind, fault):
+    client, check = store("run", "{uri}", fault), store("verify", "{image}", "{acked}")
+    found = states(client, check, "--broken", kind, "--sessions", "6", "--states", "80")
+    assert found["code"] == 1, found
+    name = kind.split(":")[0]
+    assert f"needed: {name}, seed" in found["sessions"]
+    assert f": {name}, " in found["failing"]["story"]
+    assert found["failing"]["fails_again"]
+
+
+def test_client_that_stops_at_an_error_survives_faults(states):
+    client, check = store("run", "{uri}"), store("verify", "{image}", "{acked}")
+    kinds = "failed-flush:30%,half-write:30%"
+    found = states(client, check, "--broken", kinds, "--sessions", "4", "--states", "32")
+    assert found["code"] == 0, found
+    assert "4 sessions with faults" in found["sessions"]
+
+
+def test_cut_and_recovery_are_simulated_for_each_state(states):
+    client, check = store("run", "{uri}"), store("verify", "{image}", "{acked}")
+    more = ("--through-drive", "--device", "demo-8gb", "--states", "40")
+    found = states(client, check, *more)
+    assert found["code"] == 0, found
+    # One more for the uncut state.
+    assert f"under slc-cache: {found['checks'] + 1} power cuts" in found["through_drive"]
+    found = states(store("run", "{uri}", "missing-barrier"), check, *more)
+    assert found["failing"]["state"] == "5:1", found
+    assert "--through-drive --device demo-8gb" in found["failing"]["replay"]
+    found = states(client, check, *more, "--size", "64GiB")
+    assert found["code"] == 2
+    assert "allowed: a larger device" in found["error"]
+
+
+def test_recipes_are_run_and_compared_with_what_is_expected(binary):
+    command = [sys.executable, RECIPES / "recipes.py", "--wordline", binary, "--states", "30"]
+    done = subprocess.run([*command, "store, torn"], capture_output=True, text=True, check=True)
+    words = done.stdout.splitlines()[1].split()
+    assert words[2:6] == ["consistent", "no", "consistent", "no"]
+    # With two states nothing is found yet, and a setting that is unsafe seems to be safe.
+    command[-1] = "2"
+    done = subprocess.run([*command, "store, torn"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout.endswith("DIFFERS\n")
+
+
+can_mount = os.geteuid() == 0 and all(shutil.which(name) for name in ("nbdfuse", "mkfs.ext4"))
+
+
+@pytest.mark.skipif(not (can_mount and os.path.exists("/dev/loop-control")), reason="needs root")
+def test_files_that_were_synced_survive_on_ext4_with_barriers_only(states):
+    client, check = (
+        f"sh {RECIPES}/files.sh run {{mnt}}",
+        f"sh {RECIPES}/files.sh verify {{mnt}} {{acked}}",
+    )
+    found = states(client, check, "--mount", "ext4", "--states", "12")
+    assert (found["code"], found["failing"]) == (0, None), found
+    found = states(client, check, "--mount", "ext4,barrier=0", "--states", "40")
+    assert found["code"] == 1, found
+    assert "was synced" in found["failing"]["check_said"]
+
+
+@pytest.mark.skipif(
+    shutil.which("nbdfuse", path="/usr/sbin:/sbin") is not None, reason="nbdfuse is always found"
+)
+def test_mount_without_its_programs_is_refused(binary, tmp_path):
+    command = [binary, "crash", "--mount", "xfs", "--run", "ls {mnt}", "--check", "ls {mnt}"]
+    environment = {**os.environ, "PATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert done.returncode == 2, done.stderr
+    assert "error: --mount xfs: " in done.stderr
+    assert "needs root" in done.stderr or "is not installed\n  allowed: " in done.stderr
+
+
+def test_small_stores_in_three_languages_show_their_missing_flush(states, tmp_path):
+    programs = {"python": f"{sys.executable} -S -E {RECIPES}/ten.py"}
+    compilers = [("ten.rs", ["rustc", "-o"])]
+    if int(STATES) > 40 and shutil.which("go"):  # its first build takes a minute
+        compilers.append(("ten.go", ["go", "build", "-o"]))
+    for source, compiler in compilers:
+        to = tmp_path / source.replace(".", "-")
+        subprocess.run([*compiler, to, RECIPES / source], check=True)
+        programs[source] = str(to)
+    for program in programs.values():
+        check = f"{program} verify {{image}} {{acked}}"
+        assert states(f"{program} run {{socket}}", check, "--states", "30")["code"] == 0
+        found = states(f"{program} run {{socket}} careless", check, "--states", "30")
+        assert found["failing"]["state"] == "5:1", found
 
 
 def is_shared() -> bool:
@@ -111,3 +237,9 @@ def test_wrong_usage_ends_with_2(binary, tmp_path):
     assert "unknown placeholder {disk}" in said("--run", "true {uri}", "--check", "cat {disk}")
     assert "the client wrote nothing" in said("--run", "true {uri}", "--check", "cat {image}")
     assert "not a log of writes" in said("--log", "/dev/null", "--check", "cat {image}")
+    assert "where a file system is mounted" in said(
+        "--run", store("run", "{uri}"), "--check", "ls {mnt}"
+    )
+    broken = ("--log", "/dev/null", "--check", "cat {image}", "--broken")
+    assert "a client to run" in said(*broken, "slow")
+    assert "allowed: shorn, garbage" in said(*broken, "shear")

@@ -1,11 +1,12 @@
 //! Signals: the first Ctrl-C or SIGTERM asks what is under way to end, which then clears away what is not whole;
 //! a second one ends the process at once.
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::unregister;
+use signal_hook::{SigId, flag};
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The code that shells give for the end by a signal is this and the signal's number.
 const BY_SIGNAL: i32 = 128;
@@ -13,6 +14,10 @@ const BY_SIGNAL: i32 = 128;
 struct Signals {
     asked: Arc<AtomicBool>,
     signal: Arc<AtomicUsize>,
+    /// A further signal ends the process.
+    hurried: Arc<AtomicBool>,
+    /// What sets that with the first one.
+    hurries: Mutex<Vec<SigId>>,
 }
 
 static SIGNALS: OnceLock<Signals> = OnceLock::new();
@@ -20,20 +25,46 @@ static SIGNALS: OnceLock<Signals> = OnceLock::new();
 /// Listens to the signals from now on. Where they cannot be had they end the process as ever.
 pub(crate) fn listen() {
     let signals = SIGNALS.get_or_init(|| {
-        let signals = Signals { asked: Arc::default(), signal: Arc::default() };
+        let signals = Signals {
+            asked: Arc::default(),
+            signal: Arc::default(),
+            hurried: Arc::default(),
+            hurries: Mutex::default(),
+        };
         for signal in [SIGINT, SIGTERM] {
             // In this order: the second signal finds the flag that the first has set.
             let ends =
-                flag::register_conditional_shutdown(signal, BY_SIGNAL + signal, Arc::clone(&signals.asked));
+                flag::register_conditional_shutdown(signal, BY_SIGNAL + signal, Arc::clone(&signals.hurried));
             if ends.is_ok() {
                 let _ = flag::register_usize(signal, Arc::clone(&signals.signal), signal as usize);
                 let _ = flag::register(signal, Arc::clone(&signals.asked));
+                let hurries = flag::register(signal, Arc::clone(&signals.hurried));
+                signals.hurries.lock().unwrap_or_else(PoisonError::into_inner).extend(hurries);
             }
         }
         signals
     });
     signals.asked.store(false, Ordering::Relaxed);
+    signals.hurried.store(false, Ordering::Relaxed);
     wordline_units::stop_when(is_asked);
+}
+
+/// From now on a further signal soon after the first, as supervisors and closed terminals send them, ends nothing by itself; and
+/// SIGHUP asks, too. Who ends calls [`hurry`] when that should be over.
+pub(crate) fn be_patient() {
+    let Some(signals) = SIGNALS.get() else { return };
+    for id in signals.hurries.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        unregister(id);
+    }
+    let _ = flag::register_usize(SIGHUP, Arc::clone(&signals.signal), SIGHUP as usize);
+    let _ = flag::register(SIGHUP, Arc::clone(&signals.asked));
+}
+
+/// From now on a signal ends the process.
+pub(crate) fn hurry() {
+    if let Some(signals) = SIGNALS.get() {
+        signals.hurried.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Whether a signal has asked to stop.

@@ -1,24 +1,24 @@
-//! A check of one crash state: an image in RAM, or a drive at an address, and the marks before the cut.
+//! A check of one crash state: an image in RAM, a drive at an address or a mounted file system, and the marks before the cut.
 
 use crate::command::{Process, Template};
 use crate::error::CrashError;
 use crate::recording::scratch;
+use crate::spec::SearchSpec;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
+use std::process::{ExitStatus, Stdio};
 use tempfile::TempDir;
 use wordline_live::Recorder;
-use wordline_volatile::{Image, Interval, Log, State};
+use wordline_volatile::{Image, Interval, Log, Sectors, State};
 
-/// Bytes that are written to an image at once.
+/// Most bytes of one write to an image.
 const TOGETHER: usize = 1 << 20;
-/// Bytes of what a check says that are kept, from the end.
+/// Bytes of the output of a check that are kept, from the end.
 const SAID: u64 = 2000;
 
-/// What a check said of a state.
+/// The verdict of a check on a state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Exit code 0.
@@ -32,21 +32,51 @@ pub enum Verdict {
     },
 }
 
+/// What a check found, and which sectors it read, where it saw the drive over NBD alone.
+pub(crate) struct Checked {
+    pub verdict: Verdict,
+    pub read: Option<Sectors>,
+}
+
 /// A check, in a folder of its own.
 pub struct Check<'a> {
     template: &'a Template,
     log: &'a Log,
-    most: Duration,
+    spec: &'a SearchSpec,
     folder: TempDir,
 }
 
 impl<'a> Check<'a> {
-    /// A check of states of a log, which may take so long for each.
+    /// A check of states of a log.
     ///
     /// # Errors
-    /// When there is no folder for its files.
-    pub fn new(template: &'a Template, log: &'a Log, most: Duration) -> Result<Check<'a>, CrashError> {
-        Ok(Check { template, log, most, folder: scratch()? })
+    /// When there is no folder for its files, or a file system is to be mounted and cannot be.
+    pub fn new(template: &'a Template, log: &'a Log, spec: &'a SearchSpec) -> Result<Check<'a>, CrashError> {
+        match (&spec.mount, template.has("mnt")) {
+            (Some(system), true) => system.check()?,
+            (None, true) => {
+                let what = "--check: {mnt} is a mounted file system, and none is given";
+                return Err(CrashError::Input(format!(
+                    "{what}\n  allowed: {{mnt}} where a file system is mounted, ext4 or xfs"
+                )));
+            }
+            (_, false) => {}
+        }
+        Ok(Check { template, log, spec, folder: scratch(spec.mount.is_some())? })
+    }
+
+    /// How many marks tell two states apart for this check.
+    pub(crate) fn marks(&self, interval: &Interval) -> usize {
+        if self.template.has("acked") { interval.marks() } else { 0 }
+    }
+
+    /// Whether it sees the drive over NBD alone, so that all it reads is known.
+    pub(crate) fn is_served(&self) -> bool {
+        self.is_over_nbd() && !self.template.has("image") && !self.template.has("mnt")
+    }
+
+    fn is_over_nbd(&self) -> bool {
+        self.template.has("uri") || self.template.has("socket")
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -63,56 +93,96 @@ impl<'a> Check<'a> {
         state: &State,
         stops: &dyn Fn() -> bool,
     ) -> Result<Verdict, CrashError> {
-        self.run_on(state.image(interval), interval.at(), stops)
+        self.run_on(state.image(interval), (interval, state), stops).map(|checked| checked.verdict)
     }
 
-    /// Check an image with the marks of the first so many events.
+    /// Check the image of a state; through a simulated drive, what that holds after its recovery.
     pub(crate) fn run_on(
         &self,
-        image: Image,
-        at: usize,
+        mut image: Image,
+        (interval, state): (&Interval, &State),
         stops: &dyn Fn() -> bool,
-    ) -> Result<Verdict, CrashError> {
-        let [path, acked, said, socket] =
-            ["image", "acked", "said", "drive.sock"].map(|name| self.path(name));
-        if self.template.has("image") {
+    ) -> Result<Checked, CrashError> {
+        if let Some(through) = &self.spec.through {
+            let failed =
+                |how: String| Checked { verdict: Verdict::Failed { how, said: String::new() }, read: None };
+            let recovered = match through.recovered(interval, state) {
+                Ok(recovered) => recovered,
+                Err(what) => return Ok(failed(format!("recovery of the drive: {what}"))),
+            };
+            if let Some(first) = recovered.changed.first() {
+                let (count, at) = (recovered.changed.len(), first * self.log.sector);
+                return Ok(failed(format!(
+                    "recovery of the drive: {count} durable sectors have changed, the first at byte {at}"
+                )));
+            }
+            image = recovered.image;
+        }
+        let [path, acked, said, socket, mnt] =
+            ["image", "acked", "said", "drive.sock", "mnt"].map(|name| self.path(name));
+        if self.template.has("image") || self.template.has("mnt") {
             write_image(&path, &image).map_err(CrashError::machine("a crash state cannot be written"))?;
         }
         if self.template.has("acked") {
-            let lines: String = self.log.marks(at).map(|mark| format!("{mark}\n")).collect();
+            let lines: String = self.log.marks(interval.at()).map(|mark| format!("{mark}\n")).collect();
             std::fs::write(&acked, lines).map_err(CrashError::machine("the marks cannot be written"))?;
         }
-        let drive = if self.template.has("uri") || self.template.has("socket") {
+        let drive = if self.is_over_nbd() {
             Some(Recorder::start(&socket, image, self.log.sector, None)?)
         } else {
             None
         };
-        let output = File::create(&said).map_err(CrashError::machine("no file for what the check says"))?;
+        let mounted = match &self.spec.mount {
+            Some(system) if self.template.has("mnt") => match system.mount_image(&path, &mnt) {
+                Ok(point) => Some(point),
+                Err(said) => {
+                    let how = format!("{} that cannot be mounted", system.kind());
+                    return Ok(Checked { verdict: Verdict::Failed { how, said }, read: None });
+                }
+            },
+            _ => None,
+        };
+        let output =
+            File::create(&said).map_err(CrashError::machine("no file for the output of the check"))?;
         let uri = drive.as_ref().map_or(String::new(), Recorder::uri);
-        let text = |path: &Path| path.display().to_string();
-        let values =
-            [("image", &text(&path)), ("acked", &text(&acked)), ("uri", &uri), ("socket", &text(&socket))];
+        let [path, acked, socket, mnt] = [path, acked, socket, mnt].map(|path| path.display().to_string());
+        let values = [("image", &path), ("acked", &acked), ("uri", &uri), ("socket", &socket), ("mnt", &mnt)];
         let mut command = self.template.command(&values.map(|(name, value)| (name, value.as_str())));
         let errors = output.try_clone().map_err(CrashError::machine("--check"))?;
         command.stdin(Stdio::null()).stdout(output).stderr(errors);
         let failed = CrashError::machine("--check: it cannot be started");
         let mut process = Process::start(command).map_err(failed)?;
-        let status = process.wait(self.most, stops).map_err(CrashError::machine("--check"))?;
+        let status = process.wait(self.spec.most, stops).map_err(CrashError::machine("--check"))?;
+        // What is left of the check ends before its file system and its drive do.
+        drop(process);
+        drop(mounted);
+        let verdict = self.verdict(status, &said, stops)?;
+        let read = drive.filter(|_| self.is_served()).map(Recorder::end_with_reads);
+        Ok(Checked { verdict, read })
+    }
+
+    /// What the end of the process means.
+    fn verdict(
+        &self,
+        status: Option<ExitStatus>,
+        said: &Path,
+        stops: &dyn Fn() -> bool,
+    ) -> Result<Verdict, CrashError> {
         let how = match status {
             Some(status) if status.success() => return Ok(Verdict::Passed),
             Some(status) if status.code() == Some(127) => {
-                let what = tail(&said);
+                let what = tail(said);
                 return Err(CrashError::Input(format!("--check: command not found: {}", what.trim())));
             }
             Some(status) => status.to_string(),
             None if stops() => return Err(CrashError::Stopped),
-            None => format!("no end after {} s", self.most.as_secs()),
+            None => format!("no end after {} s", self.spec.most.as_secs()),
         };
-        Ok(Verdict::Failed { how, said: tail(&said) })
+        Ok(Verdict::Failed { how, said: tail(said) })
     }
 }
 
-/// The end of what a check said.
+/// The end of the output of a check.
 fn tail(path: &Path) -> String {
     let mut text = vec![];
     if let Ok(mut file) = File::open(path) {
@@ -123,7 +193,7 @@ fn tail(path: &Path) -> String {
     String::from_utf8_lossy(&text).trim_end().to_string()
 }
 
-/// Write an image as a sparse file, anew, whatever a check has done to the one before.
+/// Write an image as a new sparse file: a check may have changed the one before.
 fn write_image(path: &Path, image: &Image) -> std::io::Result<()> {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e),

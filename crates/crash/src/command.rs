@@ -1,4 +1,4 @@
-//! Commands with places for what they are given, and processes that may take only so long.
+//! Commands with placeholders, and processes with a time limit.
 
 use crate::error::CrashError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -8,10 +8,10 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// What a shell takes for itself.
+/// Characters that a shell interprets.
 const OF_A_SHELL: &str = "|&;<>()$`\\\"'*?[]#~=%!{}\n";
 
-/// A command line with places in braces.
+/// A command line with placeholders in braces.
 #[derive(Clone, Debug)]
 pub struct Template {
     text: String,
@@ -19,7 +19,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// Read one that has at least one of the places `needs`, and no others than `knows`.
+    /// Read one that has at least one of the placeholders `needs`, and no others than `knows`.
     ///
     /// # Errors
     /// When it has not: where, what, what is allowed.
@@ -46,12 +46,12 @@ impl Template {
         Ok(Template { text: text.to_string(), places })
     }
 
-    /// Whether it has a place.
+    /// Whether it has a placeholder.
     pub fn has(&self, name: &str) -> bool {
         self.places.iter().any(|place| place == name)
     }
 
-    /// The command, with values in its places. A shell reads it where it has what only a shell understands.
+    /// The command, with values for its placeholders. A shell runs it if it has characters that only a shell interprets.
     pub fn command(&self, values: &[(&str, &str)]) -> Command {
         let fill = |text: &str| {
             let mut text = text.to_string();
@@ -86,7 +86,7 @@ impl Process {
         i32::try_from(self.0.id()).ok().and_then(Pid::from_raw)
     }
 
-    /// Wait for its end; nothing where that takes longer, or `stops` says so.
+    /// Wait for its end; `None` if that takes longer than `most`, or `stops` says so.
     pub(crate) fn wait(
         &mut self,
         most: Duration,

@@ -1,25 +1,25 @@
-//! Each FLUSH and FUA left out in turn: which of them does the check notice?
+//! Each FLUSH and FUA is ignored in turn: which of them does the check notice?
 
 use crate::check::{Check, Verdict};
 use crate::command::Template;
 use crate::error::CrashError;
 use crate::queue::Queue;
-use crate::search::SearchSpec;
+use crate::spec::SearchSpec;
 use std::collections::HashSet;
 use wordline_volatile::{Flushes, Log, flushes, intervals};
 
-/// What came of leaving one out.
+/// The result of ignoring one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dropped {
     /// The FLUSH, or the request with FUA.
     pub flush: Flushes,
     /// The name of a state that fails without it; none where all passed.
     pub needed: Option<String>,
-    /// How many states were checked.
+    /// Number of states that were checked.
     pub states: u64,
 }
 
-/// Leave out each FLUSH and FUA of a log in turn, and check what a cut may leave before the next point of durability.
+/// Ignore each FLUSH and FUA of a log in turn, and check what a cut may leave before the next point of durability.
 ///
 /// # Errors
 /// When the check cannot be run, or `stops` says so.
@@ -31,7 +31,7 @@ pub fn drop_flushes(
 ) -> Result<Vec<Dropped>, CrashError> {
     let all = flushes(log);
     let each = (spec.states / all.len().max(1) as u64).max(8);
-    let check = Check::new(template, log, spec.most)?;
+    let check = Check::new(template, log, spec)?;
     all.into_iter().map(|flush| dropped(log, &check, (spec, each), flush, stops)).collect()
 }
 
@@ -43,12 +43,11 @@ fn dropped(
     stops: &dyn Fn() -> bool,
 ) -> Result<Dropped, CrashError> {
     let intervals = intervals(log, spec.rules, Some(flush.id));
-    let mut queue = Queue::new(&intervals, &[], spec.seed);
+    let mut queue = Queue::new(&intervals, &[], spec.seed, false);
     let (mut seen, mut states) = (HashSet::new(), 0);
     while let Some(next) = queue.next().filter(|_| states < most) {
         let interval = &intervals[next.interval];
-        let mut state = next.state;
-        state.dropped = Some(flush.id);
+        let state = next.state;
         let image = state.image(interval);
         let is_new = seen.insert(image.hash());
         queue.was_equal(!is_new);
@@ -56,7 +55,7 @@ fn dropped(
             continue;
         }
         states += 1;
-        if check.run_on(image, interval.at(), stops)? != Verdict::Passed {
+        if check.run_on(image, (interval, &state), stops)?.verdict != Verdict::Passed {
             return Ok(Dropped { flush, needed: Some(state.name(interval)), states });
         }
     }

@@ -1,16 +1,20 @@
-//! Power cuts that find bugs: a client is run once on a drive that records what it sends, and a check is run on what a power cut
-//! may leave of that, state after state.
+//! Power cuts that find bugs: a client is run once on a drive that records its requests, and a check is run on each state that a
+//! power cut may leave of them.
 
-#![allow(clippy::disallowed_methods, reason = "programs are waited for on a wall clock")]
+#![allow(clippy::disallowed_methods, reason = "programs are waited for by the wall clock")]
 
 mod check;
 mod command;
 mod error;
 mod flushes;
+mod mount;
 mod queue;
 mod recording;
 mod report;
 mod search;
+mod sessions;
+mod spec;
+mod unread;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,9 +22,12 @@ pub use check::{Check, Verdict};
 pub use command::Template;
 pub use error::CrashError;
 pub use flushes::{Dropped, drop_flushes};
+pub use mount::FileSystem;
 pub use recording::{RecordSpec, Recorded, record};
 pub use report::{Coverage, Failing, Found};
-pub use search::{SearchSpec, replay_state, search};
+pub use search::{replay_state, search};
+pub use sessions::{Session, SessionSpec, sessions};
+pub use spec::SearchSpec;
 
 /// Locked, whatever happened to those who held it before.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

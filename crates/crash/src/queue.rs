@@ -1,9 +1,9 @@
-//! The states of all intervals in their order: class by class, interval by interval, and then drawn ones in turn.
+//! The states of all intervals in order: class by class, interval by interval, and then drawn ones in turn.
 
 use std::collections::VecDeque;
 use wordline_volatile::{Broken, CLASSES, Class, Interval, State, broken_states, states};
 
-/// Drawn states after which there is no end of equal ones.
+/// Equal states in a row after which no new one is expected.
 const MOST_EQUAL: u64 = 4000;
 
 type States<'a> = Box<dyn Iterator<Item = State> + Send + 'a>;
@@ -12,14 +12,16 @@ type States<'a> = Box<dyn Iterator<Item = State> + Send + 'a>;
 pub(crate) struct Queue<'a> {
     intervals: &'a [Interval],
     seed: u64,
-    /// Where the finite classes are: the class, the interval, its states.
+    /// Classes in their order.
+    classes: [Class; CLASSES.len()],
+    /// The next state of the finite classes: the class, the interval, its states.
     at: (usize, usize),
     here: Option<States<'a>>,
     /// Those that have no end, in turn.
     endless: VecDeque<(usize, States<'a>)>,
     /// For each interval, how many classes are complete.
     complete: Vec<usize>,
-    given: u64,
+    returned: u64,
     equal_in_a_row: u64,
 }
 
@@ -32,16 +34,31 @@ pub(crate) struct Next {
 }
 
 impl<'a> Queue<'a> {
-    /// All states by what is permitted; with `broken` those of drives that are broken so, and no others.
-    pub(crate) fn new(intervals: &'a [Interval], broken: &[Broken], seed: u64) -> Queue<'a> {
-        let has_states =
-            |interval: &Interval| !broken.is_empty() || interval.cache().writes().next().is_some();
+    /// All states by what is permitted; with `broken` those of drives that are broken so, and no others. Of a drive that had
+    /// faults at work, the states that lose all come first.
+    pub(crate) fn new(
+        intervals: &'a [Interval],
+        broken: &[Broken],
+        seed: u64,
+        had_faults: bool,
+    ) -> Queue<'a> {
+        let mut classes = CLASSES;
+        if had_faults {
+            classes.swap(0, 1);
+        }
+        // A drive that ignores a FLUSH has intervals of its own.
+        let at_cut: Vec<Broken> =
+            broken.iter().copied().filter(|kind| *kind != Broken::DroppedFlush).collect();
+        let has_states = |interval: &Interval| {
+            let draws = broken.is_empty() || interval.dropped().is_some();
+            if draws { interval.cache().writes().next().is_some() } else { !at_cut.is_empty() }
+        };
         let pending = intervals.iter().enumerate().filter(|(_, interval)| has_states(interval));
         let endless = pending.map(|(at, interval)| -> (usize, States<'a>) {
-            if broken.is_empty() {
+            if broken.is_empty() || interval.dropped().is_some() {
                 (at, states(interval, Class::Drawn, seed))
             } else {
-                (at, Box::new(broken_states(interval, broken.to_vec(), seed)))
+                (at, Box::new(broken_states(interval, at_cut.clone(), seed)))
             }
         });
         let endless = endless.collect();
@@ -49,11 +66,12 @@ impl<'a> Queue<'a> {
         Queue {
             intervals,
             seed,
+            classes,
             at: (first, 0),
             here: None,
             endless,
             complete: vec![0; intervals.len()],
-            given: 0,
+            returned: 0,
             equal_in_a_row: 0,
         }
     }
@@ -70,14 +88,14 @@ impl<'a> Queue<'a> {
 
     pub(crate) fn next(&mut self) -> Option<Next> {
         let (interval, state, class) = self.finite().or_else(|| self.drawn())?;
-        self.given += 1;
-        Some(Next { number: self.given, interval, state, class })
+        self.returned += 1;
+        Some(Next { number: self.returned, interval, state, class })
     }
 
     fn finite(&mut self) -> Option<(usize, State, Option<Class>)> {
         loop {
             let (class, interval) = self.at;
-            let kind = *CLASSES.get(class).filter(|class| **class != Class::Drawn)?;
+            let kind = *self.classes.get(class).filter(|class| **class != Class::Drawn)?;
             let Some(of) = self.intervals.get(interval) else {
                 self.at = (class + 1, 0);
                 continue;

@@ -2,13 +2,15 @@
 
 use crate::command::{Process, Template};
 use crate::error::CrashError;
+use crate::mount::{FileSystem, Mounted};
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-use wordline_live::Recorder;
-use wordline_volatile::{Content, Event, Image, Log};
+use wordline_live::{Recorder, Recording};
+use wordline_volatile::{Content, Event, Image, Log, SessionFaults};
 
 /// The drive that a client is run on.
 #[derive(Clone, Debug)]
@@ -19,8 +21,12 @@ pub struct RecordSpec {
     pub sector: u64,
     /// A file with what it holds before the client.
     pub image: Option<PathBuf>,
-    /// How long the client may take.
+    /// Time limit of the client.
     pub most: Duration,
+    /// A file system that is mounted for the client; where there is no image, it is made with these options of mkfs.
+    pub mount: Option<(FileSystem, Vec<String>)>,
+    /// Faults of the drive at work.
+    pub faults: Option<SessionFaults>,
 }
 
 /// What a client did.
@@ -41,15 +47,25 @@ pub fn record(
     spec: &RecordSpec,
     stops: &dyn Fn() -> bool,
 ) -> Result<Recorded, CrashError> {
-    let folder = scratch()?;
+    let folder = scratch(spec.mount.is_some())?;
     let path = folder.path().join("drive.sock");
-    let pipe = CrashError::machine("no pipe for what the client prints");
+    let pipe = CrashError::machine("no pipe for the output of the client");
     let (printed, out) = std::io::pipe().map_err(pipe)?;
-    let image = begin(spec)?;
-    let base = events_of(&image);
-    let recorder = Recorder::start(&path, image, spec.sector, Some(printed))?;
+    let mut image = begin(spec, folder.path())?;
+    let recording = Recording { printed, faults: spec.faults.clone() };
+    let recorder = Recorder::start(&path, image.clone(), spec.sector, Some(recording))?;
+    let mounted = spec.mount.as_ref().map(|(system, _)| Mounted::start(system, &path, folder.path()));
+    let mounted = mounted.transpose()?;
+    let mnt = match &mounted {
+        None => String::new(),
+        Some(mounted) => {
+            mounted.sync()?;
+            image = recorder.restart();
+            mounted.at().display().to_string()
+        }
+    };
     let (uri, socket) = (recorder.uri(), path.display().to_string());
-    let mut command = client.command(&[("uri", &uri), ("socket", &socket)]);
+    let mut command = client.command(&[("uri", &uri), ("socket", &socket), ("mnt", &mnt)]);
     command.stdin(Stdio::null()).stdout(out);
     let mut process =
         Process::start(command).map_err(CrashError::machine("--run: the client cannot be started"))?;
@@ -58,7 +74,16 @@ pub fn record(
     let status = status.map_err(CrashError::machine("--run"))?;
     match status {
         Some(status) => {
-            let mut log = recorder.end();
+            let mut log = match mounted {
+                None => recorder.end(),
+                Some(mounted) => {
+                    // An unmount is no part of what the client did.
+                    let log = recorder.take_log();
+                    drop(mounted);
+                    log
+                }
+            };
+            let base = events_of(&image);
             log.base = base.len();
             log.events.splice(..0, base);
             Ok(Recorded { log, status })
@@ -72,9 +97,14 @@ pub fn record(
 }
 
 /// What the drive holds before the client.
-fn begin(spec: &RecordSpec) -> Result<Image, CrashError> {
+fn begin(spec: &RecordSpec, folder: &Path) -> Result<Image, CrashError> {
     let mut image = Image::new(spec.size, spec.sector);
-    let Some(path) = &spec.image else { return Ok(image) };
+    let made = spec.mount.as_ref().filter(|_| spec.image.is_none()).map(|(system, options)| {
+        let path = folder.join("made");
+        system.make(&path, spec.size, options).map(|()| path)
+    });
+    let made = made.transpose()?;
+    let Some(path) = made.as_ref().or(spec.image.as_ref()) else { return Ok(image) };
     let wrong = |what: String| CrashError::Input(format!("--image {}: {what}", path.display()));
     let mut file = std::fs::File::open(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
     let length = file.metadata().map_err(|e| wrong(format!("cannot be read: {e}")))?.len();
@@ -114,11 +144,13 @@ fn events_of(image: &Image) -> Vec<Event> {
     image.runs().flat_map(write).collect()
 }
 
-/// A folder in RAM, where there is one.
-pub(crate) fn scratch() -> Result<tempfile::TempDir, CrashError> {
+/// A folder in RAM, where there is one. With a file system other users may pass through it, since its files may be theirs.
+pub(crate) fn scratch(has_mount: bool) -> Result<tempfile::TempDir, CrashError> {
+    let mode = std::fs::Permissions::from_mode(if has_mount { 0o711 } else { 0o700 });
     let mut builder = tempfile::Builder::new();
-    builder.prefix("wordline-crash-");
+    builder.prefix("wordline-crash-").permissions(mode);
     let ram = Path::new("/dev/shm");
     let made = if ram.is_dir() { builder.tempdir_in(ram) } else { builder.tempdir() };
-    made.or_else(|_| builder.tempdir()).map_err(CrashError::machine("no folder for crash states can be made"))
+    made.or_else(|_| builder.tempdir())
+        .map_err(CrashError::machine("no folder for crash states can be created"))
 }

@@ -2,7 +2,7 @@
 
 use crate::check::Verdict;
 use std::fmt::Write;
-use wordline_volatile::{CLASSES, Class};
+use wordline_volatile::{CLASSES, Class, grouped};
 
 /// How much was checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -15,8 +15,12 @@ pub struct Coverage {
     pub one_lost: usize,
     /// Checks that were run.
     pub checks: u64,
-    /// States that were equal to one before.
+    /// States that were not checked: they are equal to one before, or differ from it only in sectors that the check did not read.
     pub equal: u64,
+    /// Those of them that differ so.
+    pub unread: u64,
+    /// States that differ only so and were checked anyway.
+    pub anyway: u64,
     /// Milliseconds that it took.
     pub milliseconds: u64,
 }
@@ -32,8 +36,10 @@ pub struct Failing {
     pub story: String,
     /// What the check said of it.
     pub verdict: Verdict,
-    /// Whether it failed once more when it was tried again.
+    /// Whether it failed again when it was repeated.
     pub again: bool,
+    /// Whether a state that is equal in all that the check reads passed.
+    pub is_unread: bool,
     /// Checks that making it smaller took.
     pub reductions: u64,
 }
@@ -48,12 +54,26 @@ pub struct Found {
 }
 
 impl Coverage {
-    /// By how many classes are complete in each interval.
-    pub(crate) fn of(complete: &[usize], checks: u64, equal: u64) -> Coverage {
+    /// By the number of classes that are complete in each interval.
+    pub(crate) fn of(complete: &[usize]) -> Coverage {
         let at = |class: Class| CLASSES.iter().position(|c| *c == class).unwrap_or(0) + 1;
         let two_lost = complete.iter().filter(|done| **done >= at(Class::TwoLost)).count();
         let one_lost = complete.iter().filter(|done| **done >= at(Class::OneLost)).count() - two_lost;
-        Coverage { intervals: complete.len(), two_lost, one_lost, checks, equal, milliseconds: 0 }
+        Coverage { intervals: complete.len(), two_lost, one_lost, ..Coverage::default() }
+    }
+
+    /// That of several searches together.
+    pub fn with(self, other: Coverage) -> Coverage {
+        Coverage {
+            intervals: self.intervals + other.intervals,
+            two_lost: self.two_lost + other.two_lost,
+            one_lost: self.one_lost + other.one_lost,
+            checks: self.checks + other.checks,
+            equal: self.equal + other.equal,
+            unread: self.unread + other.unread,
+            anyway: self.anyway + other.anyway,
+            milliseconds: self.milliseconds + other.milliseconds,
+        }
     }
 
     /// In a line.
@@ -66,17 +86,22 @@ impl Coverage {
             (some, "in part in"),
         ] {
             if count > 0 {
-                parts.push(format!("{what} {count}"));
+                parts.push(format!("{what} {}", grouped(count as u64)));
             }
         }
         let seconds = self.milliseconds as f64 / 1e3;
-        format!(
-            "{} intervals: {}; {} checks, {} equal states, {seconds:.1} s",
-            self.intervals,
+        let mut text = format!(
+            "{} intervals: {}; {} checks, {} equal",
+            grouped(self.intervals as u64),
             parts.join(", "),
-            self.checks,
-            self.equal
-        )
+            grouped(self.checks),
+            grouped(self.equal)
+        );
+        if self.unread > 0 {
+            let _ = write!(text, " ({} of them in all that the check reads)", grouped(self.unread));
+        }
+        let _ = write!(text, ", {seconds:.1} s");
+        text
     }
 }
 
@@ -92,6 +117,9 @@ impl Failing {
         }
         if !self.again {
             text.push_str("  the same state passed when it was checked again: the check depends on more than the state\n");
+        }
+        if self.is_unread {
+            text.push_str("  a state with the same contents in all sectors that the check reads passed: the check depends on more than the state\n");
         }
         text
     }

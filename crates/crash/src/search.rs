@@ -1,47 +1,49 @@
-//! All states in parallel, and the first that fails made smaller.
+//! All states in parallel, and the first that fails, reduced.
 
-use crate::check::{Check, Verdict};
+use crate::check::{Check, Checked, Verdict};
 use crate::command::Template;
 use crate::error::CrashError;
 use crate::lock;
 use crate::queue::{Next, Queue};
 use crate::report::{Coverage, Failing, Found};
+use crate::spec::SearchSpec;
+use crate::unread::Unread;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
-use wordline_volatile::{Broken, Interval, Log, Rules, State, intervals, reduce, story};
+use std::time::Instant;
+use wordline_volatile::{Broken, Interval, Log, State, flushes, intervals, reduce, story};
 
-/// How states are searched.
-#[derive(Clone, Debug)]
-pub struct SearchSpec {
-    /// What the drive promises.
-    pub rules: Rules,
-    /// Checks at most.
-    pub states: u64,
-    /// By which states are drawn.
-    pub seed: u64,
-    /// Checks in parallel.
-    pub threads: usize,
-    /// How long one check may take.
-    pub most: Duration,
-    /// What a broken drive does besides; nothing for one that keeps its promises.
-    pub broken: Vec<Broken>,
-}
+/// Of the states that differ only in sectors that no check read, one in this many is checked anyway.
+const ANYWAY: u64 = 50;
+/// Most FLUSH and FUA requests that a broken drive ignores, each in states of its own.
+const DROPPED: usize = 64;
 
-/// What all threads of a search have in common.
+/// What all threads of a search share.
 struct Shared<'a> {
     queue: Mutex<Queue<'a>>,
     seen: Mutex<HashSet<(u128, usize)>>,
+    /// What checks that passed have read, and the numbers of states that differ from such a state in nothing that was read.
+    unread: Unread,
+    differ_unread: AtomicU64,
+    anyway: AtomicU64,
     checks: AtomicU64,
     equal: AtomicU64,
     /// States that fail, by their number, and the first error.
-    failing: Mutex<BTreeMap<u64, (Next, Verdict)>>,
+    failing: Mutex<BTreeMap<u64, Failed>>,
     error: Mutex<Option<CrashError>>,
     ends: AtomicBool,
 }
 
-/// Check what power cuts may leave of a log, until a state fails or so many were checked. `progress` is told how many were.
+/// A state that fails.
+struct Failed {
+    next: Next,
+    verdict: Verdict,
+    is_unread: bool,
+}
+
+/// Check what power cuts may leave of a log, until a state fails or `spec.states` were checked. `progress` is called with the
+/// number of checks so far.
 ///
 /// # Errors
 /// When the check cannot be run, fails on the whole log with nothing lost, or `stops` says so.
@@ -53,11 +55,21 @@ pub fn search(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Found, CrashError> {
     let begun = Instant::now();
-    let intervals = intervals(log, spec.rules, None);
-    uncut(log, template, spec, &intervals, stops)?;
+    let mut intervals = intervals(log, spec.rules, None);
+    let had_faults = log.faults_before(usize::MAX).next().is_some();
+    // With faults of the drive the check may well fail on what the client left.
+    if !had_faults {
+        uncut(log, template, spec, &intervals, stops)?;
+    }
+    if spec.broken.contains(&Broken::DroppedFlush) {
+        intervals.extend(with_dropped(log, spec));
+    }
     let shared = Shared {
-        queue: Mutex::new(Queue::new(&intervals, &spec.broken, spec.seed)),
+        queue: Mutex::new(Queue::new(&intervals, &spec.broken, spec.seed, had_faults)),
         seen: Mutex::default(),
+        unread: Unread::default(),
+        differ_unread: AtomicU64::new(0),
+        anyway: AtomicU64::new(0),
         checks: AtomicU64::new(0),
         equal: AtomicU64::new(0),
         failing: Mutex::default(),
@@ -66,7 +78,7 @@ pub fn search(
     };
     std::thread::scope(|scope| -> Result<(), CrashError> {
         for _ in 0..spec.threads.max(1) {
-            let check = Check::new(template, log, spec.most)?;
+            let check = Check::new(template, log, spec)?;
             let (shared, intervals) = (&shared, &intervals);
             scope.spawn(move || shared.work(&check, (intervals, spec), stops, progress));
         }
@@ -75,15 +87,25 @@ pub fn search(
     if let Some(error) = lock(&shared.error).take() {
         return Err(error);
     }
-    let (checks, equal) = (shared.checks.load(Ordering::Relaxed), shared.equal.load(Ordering::Relaxed));
-    let mut coverage = Coverage::of(lock(&shared.queue).complete(), checks, equal);
+    let mut coverage = Coverage::of(lock(&shared.queue).complete());
+    coverage.checks = shared.checks.load(Ordering::Relaxed);
+    coverage.equal = shared.equal.load(Ordering::Relaxed);
+    coverage.anyway = shared.anyway.load(Ordering::Relaxed);
+    coverage.unread = shared.differ_unread.load(Ordering::Relaxed) - coverage.anyway;
     let first = lock(&shared.failing).pop_first();
     let smaller =
-        Smaller { check: Check::new(template, log, spec.most)?, log, stops, asked: 0, seen: BTreeMap::new() };
-    let failing = first.map(|(_, (next, verdict))| smaller.failing(&intervals[next.interval], next, verdict));
+        Smaller { check: Check::new(template, log, spec)?, log, stops, asked: 0, seen: BTreeMap::new() };
+    let failing = first.map(|(_, failed)| smaller.failing(&intervals[failed.next.interval], failed));
     let failing = failing.transpose()?;
     coverage.milliseconds = begun.elapsed().as_millis() as u64;
     Ok(Found { coverage, failing })
+}
+
+/// The intervals of a drive that ignores one FLUSH or FUA, of some of them, evenly spread.
+fn with_dropped(log: &Log, spec: &SearchSpec) -> Vec<Interval> {
+    let all = flushes(log);
+    let step = all.len().div_ceil(DROPPED).max(1);
+    all.iter().step_by(step).flat_map(|flush| intervals(log, spec.rules, Some(flush.id))).collect()
 }
 
 /// The check must pass on the whole log with nothing lost.
@@ -95,7 +117,7 @@ fn uncut(
     stops: &dyn Fn() -> bool,
 ) -> Result<(), CrashError> {
     let Some(last) = intervals.last() else { return Ok(()) };
-    let check = Check::new(template, log, spec.most)?;
+    let check = Check::new(template, log, spec)?;
     let state = State { at: last.at(), ..State::default() };
     match check.run(last, &state, stops)? {
         Verdict::Passed => Ok(()),
@@ -117,22 +139,28 @@ impl Shared<'_> {
         while !self.ends.load(Ordering::Relaxed) {
             let Some(next) = lock(&self.queue).next() else { return };
             let interval = &intervals[next.interval];
-            let image = next.state.image(interval);
-            let is_new = lock(&self.seen).insert((image.hash(), interval.marks()));
-            lock(&self.queue).was_equal(!is_new);
-            if !is_new {
+            let (image, marks) = (next.state.image(interval), check.marks(interval));
+            let is_new = lock(&self.seen).insert((image.hash(), marks));
+            let is_unread = is_new && check.is_served() && self.unread.has(&image, marks);
+            let is_skipped = !is_new
+                || is_unread && self.differ_unread.fetch_add(1, Ordering::Relaxed) % ANYWAY != ANYWAY - 1;
+            lock(&self.queue).was_equal(is_skipped);
+            if is_skipped {
                 self.equal.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
+            self.anyway.fetch_add(u64::from(is_unread), Ordering::Relaxed);
             if self.checks.fetch_add(1, Ordering::Relaxed) >= spec.states {
                 self.checks.fetch_sub(1, Ordering::Relaxed);
                 return;
             }
-            match check.run_on(image, interval.at(), stops) {
-                Ok(Verdict::Passed) => {}
-                Ok(failed) => {
+            match check.run_on(image.clone(), (interval, &next.state), stops) {
+                Ok(Checked { verdict: Verdict::Passed, read }) => {
+                    read.into_iter().for_each(|read| self.unread.passed(read, &image, marks));
+                }
+                Ok(Checked { verdict, .. }) => {
                     self.ends.store(true, Ordering::Relaxed);
-                    lock(&self.failing).insert(next.number, (next, failed));
+                    lock(&self.failing).insert(next.number, Failed { next, verdict, is_unread });
                 }
                 Err(error) => {
                     self.ends.store(true, Ordering::Relaxed);
@@ -144,7 +172,7 @@ impl Shared<'_> {
     }
 }
 
-/// A failing state made smaller, one check after another.
+/// The reduction of a failing state, one check after another.
 struct Smaller<'a> {
     check: Check<'a>,
     log: &'a Log,
@@ -154,7 +182,8 @@ struct Smaller<'a> {
 }
 
 impl Smaller<'_> {
-    fn failing(mut self, interval: &Interval, next: Next, verdict: Verdict) -> Result<Failing, CrashError> {
+    fn failing(mut self, interval: &Interval, failed: Failed) -> Result<Failing, CrashError> {
+        let Failed { next, verdict, is_unread } = failed;
         let again = self.fails(interval, &next.state)?;
         let mut state = next.state;
         if again {
@@ -169,6 +198,7 @@ impl Smaller<'_> {
             story: story(self.log, interval, &state),
             verdict,
             again,
+            is_unread,
             reductions: self.asked,
         })
     }
@@ -251,6 +281,6 @@ pub fn replay_state(
         CrashError::Input(format!("{what}\n  allowed: a name that was printed for this log"))
     })?;
     let state = State::of_name(name, interval).map_err(wrong)?;
-    let verdict = Check::new(template, log, spec.most)?.run(interval, &state, stops)?;
+    let verdict = Check::new(template, log, spec)?.run(interval, &state, stops)?;
     Ok((story(log, interval, &state), verdict))
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wordline_crash::{CrashError, SearchSpec, Template, Verdict, drop_flushes, record, replay_state, search};
 use wordline_crash::{Found, RecordSpec};
-use wordline_volatile::{Atomic, Broken, Event, Log, Rules};
+use wordline_volatile::{Atomic, Broken, Event, Log, Rules, SessionFault};
 
 const SECTOR: u64 = 512;
 
@@ -43,7 +43,14 @@ fn spec() -> SearchSpec {
         threads: 2,
         most: Duration::from_secs(60),
         broken: vec![],
+        mount: None,
+        through: None,
     }
+}
+
+fn drive() -> RecordSpec {
+    let most = Duration::from_secs(60);
+    RecordSpec { size: 1 << 20, sector: SECTOR, image: None, most, mount: None, faults: None }
 }
 
 fn found(log: &Log, spec: &SearchSpec) -> Found {
@@ -51,7 +58,7 @@ fn found(log: &Log, spec: &SearchSpec) -> Found {
 }
 
 #[test]
-fn missing_barrier_is_told_as_one_lost_write() {
+fn missing_barrier_is_reduced_to_one_lost_write() {
     let log = commit(false);
     let failing = found(&log, &spec()).failing.unwrap();
     assert_eq!((failing.name.as_str(), failing.again), ("5:1", true));
@@ -141,20 +148,47 @@ fn interrupted_search_ends_and_says_so() {
 #[test]
 fn broken_drive_is_named_in_the_story() {
     let log = commit(true);
-    for kind in [Broken::Shorn, Broken::Rollback, Broken::Phantom] {
+    let runs = [None, Some(1)].map(Broken::Rollback);
+    for kind in [Broken::Shorn, runs[0], runs[1], Broken::Phantom, Broken::DroppedFlush] {
         let spec = SearchSpec { broken: vec![kind], ..spec() };
         let failing = found(&log, &spec).failing.unwrap();
-        assert!(failing.story.contains(&format!("a broken drive: {}", kind.key())), "{}", failing.story);
+        assert!(failing.story.contains(&kind.to_string()), "{}", failing.story);
         let (_, verdict) = replay_state(&log, &check(CHECK), &spec, &failing.name, &|| false).unwrap();
         assert_ne!(verdict, Verdict::Passed, "{} replays it", failing.name);
     }
 }
 
 #[test]
+fn failing_check_is_a_finding_where_the_drive_had_faults() {
+    let mut log = commit(true);
+    log.events.insert(1, Event::Fault { id: 1, fault: SessionFault::Corrupt });
+    let failing =
+        search(&log, &check("test ! -f {image}"), &spec(), &|| false, &|_| {}).unwrap().failing.unwrap();
+    assert!(failing.story.contains("fault of the drive in request 1: corrupt"), "{}", failing.story);
+    // What a FLUSH that failed was to cover, the next one does not.
+    let mut log = commit(true);
+    log.events[3] = Event::Fault { id: 2, fault: SessionFault::FailedFlush };
+    log.events.splice(4..4, [Event::Flush { id: 5, connection: 1 }, Event::Done { id: 5 }]);
+    let failing = found(&log, &spec()).failing.unwrap();
+    assert!(
+        failing.story.contains("request 1 ") && failing.story.contains("failed-flush"),
+        "{}",
+        failing.story
+    );
+}
+
+#[test]
+fn check_of_a_mounted_file_system_needs_one() {
+    let template = Template::new("--check", "ls {mnt}", &["mnt"], &["mnt"]).unwrap();
+    let error = search(&commit(true), &template, &spec(), &|| false, &|_| {}).unwrap_err().to_string();
+    assert!(error.contains("allowed: {mnt} where a file system is mounted"), "{error}");
+}
+
+#[test]
 fn client_that_writes_nothing_leaves_an_empty_log_with_its_marks() {
     let client =
         Template::new("--run", "test -S {socket} && echo one && echo two", &["socket"], &["socket"]).unwrap();
-    let spec = RecordSpec { size: 1 << 20, sector: SECTOR, image: None, most: Duration::from_secs(60) };
+    let spec = drive();
     let done = record(&client, &spec, &|| false).unwrap();
     assert!(done.status.success());
     assert_eq!(done.log.marks(9).collect::<Vec<_>>(), ["one", "two"]);
@@ -171,8 +205,7 @@ fn client_begins_on_the_image_that_it_is_given() {
         (0..16 * SECTOR).map(|at| if (at / SECTOR).is_multiple_of(3) { b'x' } else { 0 }).collect();
     std::fs::write(&path, &begin).unwrap();
     let client = Template::new("--run", "test -S {socket}", &["socket"], &["socket"]).unwrap();
-    let most = Duration::from_secs(60);
-    let spec = RecordSpec { size: 1 << 20, sector: SECTOR, image: Some(path.clone()), most };
+    let spec = RecordSpec { image: Some(path.clone()), ..drive() };
     let log = record(&client, &spec, &|| false).unwrap().log;
     assert!(log.base > 0 && log.of_client().is_empty());
     let same = format!("head -c8192 {{image}} | cmp - {}", path.display());

@@ -32,6 +32,16 @@ impl Address {
     }
 }
 
+impl Address {
+    /// As options of `wordline` and commands of a control socket spell it.
+    pub fn spelled(&self) -> String {
+        match self {
+            Address::Unix(path) => format!("unix:{}", path.display()),
+            Address::Tcp(address) => address.to_string(),
+        }
+    }
+}
+
 impl FromStr for Address {
     type Err = String;
 

@@ -2,6 +2,7 @@
 //! its own; what a thread that does nothing but sleep and look at the clock has lost tells the two apart.
 
 use crate::clock::TimeScale;
+use crate::engine::core::Engine;
 use crate::lock;
 use crate::shared::Shared;
 use std::num::NonZeroU64;
@@ -28,5 +29,6 @@ pub(crate) fn watch(shared: &Shared) {
             last = now;
         }
         lock(&shared.statistics).end_second(longest);
+        shared.with_engine(Engine::look_at_folder);
     }
 }

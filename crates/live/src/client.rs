@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub(crate) struct Client {
     /// That of its connection.
     pub number: u64,
+    /// The number of power cuts at which it began.
+    pub epoch: u64,
     pub socket: Arc<Socket>,
     /// Its replies, when the handshake is over.
     pub outbox: Option<Arc<Outbox>>,

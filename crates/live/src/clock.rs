@@ -78,6 +78,15 @@ impl Clock {
         Some(SimTime(self.origin.1.0.saturating_add(modelled)))
     }
 
+    /// When, in the drive's time, something arrives that may have come before this clock begins, as in a recovery.
+    pub(crate) fn arrival(&self, wall: Instant) -> Option<SimTime> {
+        let early = self.origin.0.saturating_duration_since(wall);
+        if early.is_zero() || self.scale == TimeScale::NONE {
+            return self.drive_time(wall);
+        }
+        Some(SimTime(self.origin.1.0.saturating_sub((early.as_nanos() as f64 / self.scale.0) as u64)))
+    }
+
     /// The instant of a time of the drive; nothing where it takes no time, or that is never.
     #[inline]
     pub(crate) fn instant(&self, drive: SimTime) -> Option<Instant> {

@@ -17,6 +17,8 @@ use std::time::Duration;
 
 /// How long a client may take for a step of the handshake.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a client is waited for that does not take its last answers, when the server stops.
+const LAST_WORDS: Duration = Duration::from_millis(300);
 /// Connections at once.
 const MOST: usize = 64;
 /// Bytes that are read from a socket at once.
@@ -35,18 +37,18 @@ pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
         }
         if connections.len() >= MOST {
             drop(connections);
-            (shared.log)(&format!(
+            shared.log_often(&format!(
                 "connection {number} from {from} refused: limit of {MOST} connections \
                                    reached"
             ));
             return;
         }
-        connections.push(Client { number, socket: Arc::clone(&socket), outbox: None });
+        connections.push(Client { number, epoch, socket: Arc::clone(&socket), outbox: None });
     }
     // Before the connection ends, so that whoever sees that finds the reason in the log.
     let tell = |broken: &Broken| {
         if !broken.is_quiet() && !shared.is_stopping() {
-            (shared.log)(&format!("connection {number} from {from}: {broken}"));
+            shared.log_often(&format!("connection {number} from {from}: {broken}"));
         }
     };
     talk(shared, &socket, (number, epoch), &tell);
@@ -79,6 +81,9 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64),
         });
         if let Err(broken) = listened {
             tell(&broken);
+        }
+        if shared.is_stopping() {
+            outbox.drain(LAST_WORDS);
         }
         outbox.close();
     });

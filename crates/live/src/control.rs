@@ -1,5 +1,8 @@
 //! The control socket: one line asks, one object of JSON answers, and the connection ends.
 
+use crate::engine::core::Engine;
+use crate::engine::power::Connections;
+use crate::engine::told::{armed_to_json, planted_to_json};
 use crate::error::ServeError;
 use crate::faults::ReadError;
 use crate::orders::Order;
@@ -25,14 +28,18 @@ pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
     let line = String::from_utf8_lossy(&line);
     let answer = match order(&line) {
         Ok(order) => {
-            if order != Order::Stats {
+            if !matches!(order, Order::Stats | Order::Metrics | Order::Armed | Order::Forks) {
                 shared.with_engine(|engine| engine.drive.note_order(line.trim()));
             }
             obey(shared, order)
         }
         Err(why) => json!({ "error": why }),
     };
-    writeln!(stream, "{answer:#}")
+    match answer {
+        // Text, which is no object.
+        Value::String(text) => stream.write_all(text.as_bytes()),
+        answer => writeln!(stream, "{answer:#}"),
+    }
 }
 
 fn order(line: &str) -> Result<Order, String> {
@@ -74,8 +81,11 @@ fn obey(shared: &Shared, order: Order) -> Value {
         Order::Mark(text) => {
             shared.with_engine(|engine| json!({ "mark": text, "at_ns": engine.drive.now().0 }))
         }
-        Order::Cut(when, seed) => {
-            shared.with_engine(|engine| match (engine.arm(when, seed), &engine.stopped) {
+        Order::Cut(when, seed) => shared.with_engine(|engine| {
+            if let Some(why) = &engine.stopped {
+                return json!({ "error": format!("the drive has stopped: {why}") });
+            }
+            match (engine.arm(when, seed), &engine.stopped) {
                 (Some(cut), _) => {
                     let mut told = cut.to_json();
                     if let Some(lost) = engine.drive.volatile().last_cut() {
@@ -84,9 +94,9 @@ fn obey(shared: &Shared, order: Order) -> Value {
                     json!({ "cut": told })
                 }
                 (None, Some(why)) => json!({ "error": format!("the drive has stopped: {why}") }),
-                (None, None) => json!({ "armed": engine.armed.len() }),
-            })
-        }
+                (None, None) => json!({ "armed": armed_to_json(engine) }),
+            }
+        }),
         Order::TimeScale(scale) => {
             shared.set_time_scale(scale);
             json!({ "time_scale": scale.factor() })
@@ -97,7 +107,9 @@ fn obey(shared: &Shared, order: Order) -> Value {
                                                  0 to {}", engine.size - 1) });
             }
             let range = offset..offset.saturating_add(length).min(engine.size);
-            engine.faults.read_errors.push(ReadError { range: range.clone(), left: count });
+            let number = engine.power.next_number;
+            engine.power.next_number += 1;
+            engine.faults.read_errors.push(ReadError { number, range: range.clone(), left: count });
             json!({ "read_error": { "from": range.start, "to": range.end, "count": count } })
         }),
         Order::EarlyFlush { count } => {
@@ -126,6 +138,22 @@ fn obey(shared: &Shared, order: Order) -> Value {
                 json!("at its next erase"),
             )
         }),
+        Order::Reset(seed, down) => shared.with_engine(|engine| {
+            if let Some(why) = &engine.stopped {
+                return json!({ "error": format!("the drive has stopped: {why}") });
+            }
+            match engine.cut_now(seed, Connections::Stay(Duration::from_nanos(down.0))) {
+                Some(cut) => json!({ "reset": cut.to_json() }),
+                None => json!({ "error": engine.stopped }),
+            }
+        }),
+        Order::Armed => shared.with_engine(
+            |engine| json!({ "cuts": armed_to_json(engine), "faults": planted_to_json(engine) }),
+        ),
+        Order::Disarm(number) => shared.with_engine(|engine| disarm(engine, number)),
+        Order::Forks => shared.forks_to_json(),
+        Order::End(at) => shared.end_fork(&at),
+        Order::Metrics => Value::String(crate::metrics::text(&shared.to_json())),
         Order::Snapshot(name) => shared.snapshot(name),
         Order::Drop(name) => shared.drop_snapshot(name),
         Order::Fork(fork) => shared.fork(fork),
@@ -137,10 +165,29 @@ fn obey(shared: &Shared, order: Order) -> Value {
                     return json!({ "error": why });
                 }
             }
-            engine.armed.clear();
+            engine.power.armed.clear();
             json!({ "cleared": true })
         }),
     }
+}
+
+/// Take back a cut or a fault by its number, or all cuts.
+fn disarm(engine: &mut Engine, number: Option<u64>) -> Value {
+    let (cuts, faults) = (&mut engine.power.armed, &mut engine.faults.read_errors);
+    let before = cuts.len() + faults.len();
+    match number {
+        None => cuts.clear(),
+        Some(number) => {
+            cuts.retain(|armed| armed.number != number);
+            faults.retain(|fault| fault.number != number);
+        }
+    }
+    let disarmed = before - cuts.len() - faults.len();
+    let Some(number) = number.filter(|_| disarmed == 0) else { return json!({ "disarmed": disarmed }) };
+    let numbers = cuts.iter().map(|c| c.number).chain(faults.iter().map(|f| f.number)).map(|n| n.to_string());
+    let numbers = numbers.collect::<Vec<_>>().join(", ");
+    let numbers = if numbers.is_empty() { "none is armed".to_string() } else { numbers };
+    json!({ "error": format!("{number}: no cut or fault has this number\n  allowed: {numbers}") })
 }
 
 /// Plant a fault in one of so many dies or blocks.
@@ -175,6 +222,9 @@ pub fn ask(path: &Path, order: &str) -> Result<String, ServeError> {
     writeln!(stream, "{order}").map_err(unheard)?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).map_err(unheard)?;
+    if answer.starts_with("# HELP ") {
+        return Ok(answer);
+    }
     let value: Value = serde_json::from_str(&answer)
         .map_err(|e| ServeError::Machine(format!("{}: not a Wordline server: {e}", path.display())))?;
     match value["error"].as_str() {

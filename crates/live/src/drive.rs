@@ -1,8 +1,10 @@
 //! A drive with media that a power cut leaves, and the log of what it is asked: served, or run again from that log.
 
+use crate::data::damaged::Damaged;
 use crate::data::flash::Flash;
-use crate::data::folder::{Folder, NotWritten};
+use crate::data::folder::{Beside, Folder};
 use crate::data::found::{Found, Sizes};
+use crate::data::not_written::NotWritten;
 use crate::error::ServeError;
 use crate::session::{Event, SessionLog};
 use crate::volatile::Volatile;
@@ -25,7 +27,7 @@ pub struct Cut {
     pub at: SimTime,
     /// Requests of the drive that were under way and will never end.
     pub lost: usize,
-    /// Physical pages that cannot be read, by this cut and by those before it whose blocks have not been erased.
+    /// Physical pages that this cut has torn: they cannot be read.
     pub torn_pages: usize,
     /// Logical pages that protected RAM held.
     pub protected_pages: usize,
@@ -43,6 +45,7 @@ pub(crate) struct Drive {
     slow: Vec<(DieId, u32)>,
     log: Option<SessionLog>,
     volatile: Volatile,
+    damaged: Damaged,
 }
 
 /// A drive that stopped, in words.
@@ -56,6 +59,7 @@ pub(crate) struct Kept {
     state: StateFile,
     media: BoxedMedia,
     volatile: Volatile,
+    damaged: Damaged,
     /// When that was, in the drive's time.
     pub at: SimTime,
 }
@@ -86,26 +90,80 @@ impl Drive {
 
     /// Write what the drive has done into its folder.
     pub(crate) fn commit(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
+        let beside = self.beside();
         let Some(device) = &mut self.device else { return Ok(()) };
         let now = device.now();
-        folder.commit(&mut device.ftl, now)?;
-        self.write_left(folder)
+        folder.commit(&mut device.ftl, now, &beside)
     }
 
     /// The same at the end.
     pub(crate) fn close(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
+        let beside = self.beside();
         let Some(device) = &mut self.device else { return Ok(()) };
         let now = device.now();
-        folder.end(&mut device.ftl, now)?;
-        self.write_left(folder)
+        folder.end(&mut device.ftl, now, &beside)
     }
 
-    /// Write what a cut left, as far as that has changed.
-    fn write_left(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
-        if !self.volatile.is_unwritten() {
-            return Ok(());
+    /// What of a cut's leavings and of damaged sectors the folder lacks.
+    fn beside(&mut self) -> Beside {
+        self.look_for_damage();
+        let sector = self.setup.device.sector.0 as usize;
+        let left = if self.volatile.is_unwritten() { self.volatile.take_unwritten(sector) } else { vec![] };
+        Beside { left, damaged: self.damaged.take_unwritten() }
+    }
+
+    /// Whether the folder lacks what a cut left, or which sectors are damaged.
+    pub(crate) fn is_unwritten(&self) -> bool {
+        self.volatile.is_unwritten() || self.damaged.is_unwritten()
+    }
+
+    /// Take over what the media have found damaged.
+    fn look_for_damage(&mut self) {
+        let sectors = self.setup.device.unit.0 / self.setup.device.sector.0;
+        let Some(device) = &mut self.device else { return };
+        let Ok(flash) = device.ftl.media_mut::<Flash>() else { return };
+        for (span, place) in flash.take_damaged() {
+            let of_page = u64::from(span.lpn.0) * sectors;
+            self.damaged.add(span.mask.iter().map(|sector| of_page + u64::from(sector)), &place);
         }
-        folder.write_left(&self.volatile.take_unwritten(self.setup.device.sector.0 as usize))
+    }
+
+    /// The first byte of a range that is in a damaged sector.
+    pub(crate) fn damaged(&mut self, range: &Range<u64>) -> Option<u64> {
+        self.look_for_damage();
+        let sector = self.setup.device.sector.0;
+        self.damaged.first(range.start / sector..range.end.div_ceil(sector)).map(|at| at * sector)
+    }
+
+    /// Whole sectors of a range have been written.
+    pub(crate) fn heal(&mut self, range: &Range<u64>) {
+        // What was read to complete a page is from before.
+        self.look_for_damage();
+        let sector = self.setup.device.sector.0;
+        self.damaged.heal(range.start.div_ceil(sector)..range.end / sector);
+    }
+
+    /// Bytes of pages in RAM.
+    pub(crate) fn bytes_in_ram(&self) -> u64 {
+        self.device
+            .as_ref()
+            .and_then(|device| device.ftl.media().get::<Flash>().ok())
+            .map_or(0, Flash::in_ram)
+    }
+
+    /// Why the session is not written any more, where that has come about since this was last asked.
+    pub(crate) fn session_failure(&mut self) -> Option<String> {
+        self.log.as_mut().and_then(SessionLog::failure)
+    }
+
+    /// Damaged sectors.
+    pub(crate) fn damaged_sectors(&self) -> usize {
+        self.damaged.count()
+    }
+
+    /// Where damage was found since this was last asked, in words.
+    pub(crate) fn take_damage_found(&mut self) -> Vec<String> {
+        self.damaged.take_found()
     }
 
     /// Its volatile write cache.
@@ -162,6 +220,7 @@ impl Drive {
             state: StateFile::open(file, Checked::Body).map_err(|e| wrong(&e))?,
             media: device.ftl.media().fork().map_err(|e| wrong(&e))?,
             volatile: self.volatile.clone(),
+            damaged: self.damaged.clone(),
             at: device.now(),
         })
     }
@@ -180,7 +239,13 @@ impl Drive {
         let scheme = setup.spelling(&run.scheme)?;
         let device = wordline_run::device_over(&setup, &scheme, NoProbe, media)?;
         let volatile = Volatile::default();
-        Ok(Drive { setup, scheme, device: Some(device), slow: vec![], log: None, volatile })
+        let damaged = Damaged::default();
+        Ok(Drive { setup, scheme, device: Some(device), slow: vec![], log: None, volatile, damaged })
+    }
+
+    /// Sectors that a power cut left are damaged.
+    pub(crate) fn add_damaged(&mut self, sectors: Vec<u64>) {
+        self.damaged.add(sectors.into_iter(), "sectors that a power cut left: checksum mismatch");
     }
 
     /// A drive as it is found in a folder, by the model's recovery; `over` is what it would be made of without, `taken` what of
@@ -202,12 +267,14 @@ impl Drive {
         // What it held at time 0 is arithmetic, and so made anew; all else is found.
         let mut drive = Drive::over(run, over)?;
         let Some(device) = drive.device.take() else { return Ok(drive) };
-        let Found { media, writes, trims, wear, now } = taken(folder.find(Sizes::of(&device.ftl))?);
+        let Found { media, writes, trims, wear, now, damaged } = taken(folder.find(Sizes::of(&device.ftl))?);
         let protected = device.ftl.protected(writes, trims);
         let mut off = device.power_cut();
         off.image = off.image.found(media, protected, wear);
         off.at = now;
         drive.power_on(off).map_err(wrong)?;
+        drive.damaged = Damaged::of(folder.damaged()?);
+        damaged.into_iter().for_each(|(sector, place)| drive.damaged.add([sector].into_iter(), &place));
         Ok(drive)
     }
 
@@ -256,7 +323,7 @@ impl Drive {
         self.working()?.advance_to(until).map_err(|e| e.to_string())
     }
 
-    /// Let a die be so many times slower from now on; 1 is as it should be.
+    /// Make a die `factor` times slower from now on; 1 is its own speed.
     pub(crate) fn slow_die(&mut self, die: DieId, factor: u32) -> Result<(), Stopped> {
         let at = self.now();
         if let Some(log) = &mut self.log {
@@ -303,20 +370,30 @@ impl Drive {
         Ok(())
     }
 
-    /// Cut the power now, when all that is due has happened and its completions are taken, and let the drive recover.
-    pub(crate) fn cut(&mut self) -> Result<Cut, Stopped> {
-        let at = self.now();
-        self.advance(at)?;
+    /// Requests that it was asked.
+    pub(crate) fn written(&self) -> u64 {
+        self.device.as_ref().map_or(0, Device::submitted)
+    }
+
+    /// Physical pages that cannot be read.
+    fn torn(&self, metadata: Option<&Metadata>) -> BTreeSet<wordline_units::Ppn> {
+        metadata.map_or(BTreeSet::new(), |m| m.torn(self.setup.geometry.slot_shift).into_iter().collect())
+    }
+
+    /// Cut the power at a time, when all that is due has happened and its completions are taken, and let the drive recover. A
+    /// time that has passed is one of the last recovery, which begins anew.
+    pub(crate) fn cut(&mut self, at: SimTime) -> Result<Cut, Stopped> {
+        if at >= self.now() {
+            self.advance(at)?;
+        }
+        let before = self.torn(self.device.as_ref().and_then(|device| device.ftl.media().metadata()));
         if let Some(log) = &mut self.log {
             log.note(&Event::Cut(at));
         }
         let Some(device) = self.device.take() else { return Err("the drive has no power".to_string()) };
-        let off = device.power_cut();
-        let torn_pages = off
-            .image
-            .media
-            .metadata()
-            .map_or(0, |metadata| metadata.torn(self.setup.geometry.slot_shift).len());
+        let mut off = device.power_cut();
+        off.at = at;
+        let torn_pages = self.torn(off.image.media.metadata()).difference(&before).count();
         let (lost, protected_pages) = (off.lost.len(), off.image.protected_pages().count());
         self.power_on(off)?;
         Ok(Cut { at, lost, torn_pages, protected_pages, ready: self.now() })
@@ -354,7 +431,8 @@ impl Kept {
         let device = Device::restore_over(label, &setup.geometry, scheme, NoProbe, &self.state, media);
         let device = Some(device.map_err(|e| wrong(&e))?);
         let (setup, scheme, volatile) = (setup.clone(), self.scheme.clone(), self.volatile.clone());
-        Ok(Drive { setup, scheme, device, slow: vec![], log: None, volatile })
+        let damaged = self.damaged.clone();
+        Ok(Drive { setup, scheme, device, slow: vec![], log: None, volatile, damaged })
     }
 }
 

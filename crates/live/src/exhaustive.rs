@@ -314,7 +314,7 @@ fn cut_at_every_program(
                 return;
             }
             let mut fork = drive.keep().unwrap().drive().unwrap();
-            fork.cut().unwrap();
+            fork.cut(fork.now()).unwrap();
             *lock(&after.0) = Disk::of(fork);
             if let Some(what) = wrong_with(&vfs, journal, committed.load(Ordering::Relaxed)) {
                 let at = tried.load(Ordering::Relaxed) + 1;

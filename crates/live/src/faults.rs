@@ -24,6 +24,8 @@ pub enum CutWhen {
 /// A cut that is waited for, and the seed by which it draws what is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Armed {
+    /// By which it is disarmed.
+    pub number: u64,
     pub due: Due,
     pub seed: Option<u64>,
 }
@@ -39,6 +41,8 @@ pub(crate) enum Due {
 /// A part of the drive that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ReadError {
+    /// By which it is taken back.
+    pub number: u64,
     /// In bytes.
     pub range: Range<u64>,
     /// How many more reads fail.
@@ -108,7 +112,7 @@ mod tests {
     #[test]
     fn a_planted_fault_is_met_as_often_as_it_was_asked_for() {
         let mut faults = Faults::default();
-        faults.read_errors.push(ReadError { range: 4096..8192, left: 2 });
+        faults.read_errors.push(ReadError { number: 1, range: 4096..8192, left: 2 });
         let reads = [0..4096, 0..4097, 8191..9000, 4096..8192].map(|r| faults.fails(&r));
         assert_eq!(reads, [false, true, true, false]);
         faults.early_flushes.plant(1);

@@ -14,6 +14,11 @@ impl Given {
         &self.0
     }
 
+    /// Why the session could not be written.
+    pub fn session_failure(&self) -> Option<&str> {
+        self.0["session_failed"].as_str()
+    }
+
     /// A table: a row for each kind of request and percentile; and another of quiet seconds, if there were others.
     pub fn to_text(&self) -> String {
         let mut text = table(&self.0["served"]);
@@ -67,7 +72,7 @@ fn table(served: &Value) -> String {
             let [verb, requests, failed] = std::mem::take(&mut first);
             let times = [&l["modelled_us"], &l["delivered_us"], &l["behind_us"]].map(number);
             let [modelled, delivered, behind] = times;
-            let late = l["late_from_here"].to_string();
+            let late = l["late_from_here"].as_u64().map_or("-".to_string(), |late| late.to_string());
             rows.push([verb, requests, failed, share.to_string(), modelled, delivered, behind, late]);
         }
     }

@@ -3,6 +3,12 @@
 
 use rustix::mm::{MlockAllFlags, mlockall};
 
+/// Have this process get SIGTERM when the one that started it ends. Returns whether that one is still there.
+pub fn end_with_parent() -> bool {
+    let asked = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
+    asked.is_ok() && std::os::unix::process::parent_id() != 1
+}
+
 /// What the system grants a server, as far as it is allowed to ask (root, or CAP_SYS_RESOURCE and CAP_IPC_LOCK).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Granted {

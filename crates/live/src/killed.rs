@@ -75,6 +75,7 @@ impl Served {
 
     /// What is left where the server is killed now.
     fn kill(&self) -> TempDir {
+        self.folder.settle();
         let to = tempfile::tempdir().unwrap();
         for entry in std::fs::read_dir(self.at.path()).unwrap() {
             let name = entry.unwrap().file_name();
@@ -94,7 +95,7 @@ impl Served {
 
     /// Cut the power: what was under way is lost.
     fn cut(&mut self) {
-        self.drive.cut().unwrap();
+        self.drive.cut(self.drive.now()).unwrap();
         self.drive.forget_undone_trims();
         self.drive.commit(&mut self.folder).unwrap();
     }

@@ -25,12 +25,16 @@ mod error;
 mod exhaustive;
 mod faults;
 mod given;
+mod holes;
 mod host;
+mod image;
 #[cfg(test)]
 mod killed;
+mod metrics;
 mod orders;
 mod outbox;
 mod pace;
+mod parts;
 mod pieces;
 mod protocol;
 mod record;
@@ -42,6 +46,7 @@ mod socket;
 mod spec;
 mod statistics;
 mod syncing;
+mod through;
 mod volatile;
 mod watch;
 
@@ -54,15 +59,17 @@ pub use drive::Cut;
 pub use error::ServeError;
 pub use faults::CutWhen;
 pub use given::Given;
+pub use host::end_with_parent;
 pub use orders::{Fork, Order};
 pub use protocol::hear::{Heard, hear};
-pub use record::Recorder;
+pub use record::{Recorder, Recording};
 pub use rerun::{SessionRerun, rerun_session};
 pub use server::Server;
 pub use session::is_session;
 pub use shared::Log;
 pub use spec::ServeSpec;
 pub use statistics::LATE;
+pub use through::{Recovered, ThroughDrive};
 
 /// Locked, whatever happened to those who held it before.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

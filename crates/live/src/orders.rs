@@ -51,7 +51,19 @@ pub enum Order {
     },
     /// Plant no faults any more, and cut no power.
     Clear,
-    /// Keep the drive as it is under a name, in place of what was kept under that.
+    /// Cut the power and leave the connections: what is under way fails, and all that is asked for a time.
+    Reset(Option<u64>, SimDuration),
+    /// Tell which cuts are waited for, and which faults are planted.
+    Armed,
+    /// Take back one of them by its number, or all cuts.
+    Disarm(Option<u64>),
+    /// Tell which forks are served.
+    Forks,
+    /// End the fork at an address.
+    End(Address),
+    /// Tell the statistics as Prometheus reads them.
+    Metrics,
+    /// Keep the drive as it is under a name that no snapshot has.
     Snapshot(String),
     /// Keep a snapshot no longer.
     Drop(String),
@@ -76,15 +88,22 @@ const CUT: &str = "cut [seed=N]; cut writes=N [seed=N]; cut flushes=N [seed=N]; 
 const SHOWN_MARK: &str = "mark TEXT";
 const INJECT: &str = "inject read-error [offset=BYTES] [length=BYTES] [count=N]; inject early-flush [count=N]; inject no-space \
      [count=N]; inject slow-die die=N factor=N; inject retire block=N; inject clear";
+/// How long what is asked of a drive fails at least that was reset, in nanoseconds: 100 ms.
+const DOWN: u64 = 100_000_000;
 /// A die may be so many times slower.
 const FACTOR: u32 = 100_000;
 const SET: &str = "set time-scale=X";
 const SNAPSHOT: &str = "snapshot NAME; drop NAME (letters, digits, - _ .)";
 const FORK: &str = "fork [NAME] nbd=unix:PATH [control=PATH] [time-scale=X]";
+const FORKS: &str = "forks; end nbd=unix:PATH";
+const RESET: &str = "reset [seed=N] [down=TIME]";
+const ARMED: &str = "armed; disarm [NUMBER]";
 
 /// All that is allowed.
 fn allowed() -> String {
-    format!("stats; {CUT}; {SHOWN_MARK}; {INJECT}; {SET}; {SNAPSHOT}; {FORK}")
+    format!(
+        "stats; metrics; {CUT}; {RESET}; {ARMED}; {SHOWN_MARK}; {INJECT}; {SET}; {SNAPSHOT}; {FORK}; {FORKS}"
+    )
 }
 
 /// Values behind words, each taken once.
@@ -102,6 +121,16 @@ impl<'a> Values<'a> {
         let Some(at) = self.0.iter().position(|(k, _)| *k == key) else { return Ok(None) };
         let (key, value) = self.0.remove(at);
         value.parse().map(Some).map_err(|_| format!("{key}={value}: invalid value\n  allowed: {allowed}"))
+    }
+
+    /// Bytes, with a unit or without.
+    fn bytes(&mut self, key: &str, allowed: &str) -> Result<Option<u64>, String> {
+        for (_, value) in self.0.iter().filter(|(k, _)| *k == key) {
+            if value.bytes().all(|byte| byte.is_ascii_digit()) && !value.is_empty() {
+                return self.take::<u64>(key, allowed);
+            }
+        }
+        Ok(self.take::<Bytes>(key, allowed)?.map(|bytes| bytes.0))
     }
 
     fn none_left(&self, allowed: &str) -> Result<(), String> {
@@ -141,6 +170,28 @@ impl FromStr for Order {
         };
         match words.as_slice() {
             ["stats"] => Ok(Order::Stats),
+            ["metrics"] => Ok(Order::Metrics),
+            ["armed"] => Ok(Order::Armed),
+            ["disarm"] => Ok(Order::Disarm(None)),
+            ["disarm", number] => {
+                let wrong = |_| format!("{number:?} is not a number\n  allowed: {ARMED}");
+                number.parse().map(|number| Order::Disarm(Some(number))).map_err(wrong)
+            }
+            ["forks"] => Ok(Order::Forks),
+            ["end", rest @ ..] => {
+                let mut values = Values::of(rest, FORKS)?;
+                let at: Option<String> = values.take("nbd", FORKS)?;
+                values.none_left(FORKS)?;
+                let at =
+                    at.ok_or_else(|| format!("{line:?}: needs the address of a fork\n  allowed: {FORKS}"))?;
+                at.parse().map(Order::End)
+            }
+            ["reset", rest @ ..] => {
+                let mut values = Values::of(rest, RESET)?;
+                let (seed, down) = (values.take("seed", RESET)?, values.take::<SimDuration>("down", RESET)?);
+                values.none_left(RESET)?;
+                Ok(Order::Reset(seed, down.unwrap_or(SimDuration(DOWN))))
+            }
             ["cut", rest @ ..] => {
                 let mut values = Values::of(rest, CUT)?;
                 let writes = at_least_one(values.take("writes", CUT)?, "writes", CUT)?;
@@ -167,9 +218,8 @@ impl FromStr for Order {
             }
             ["inject", "read-error", rest @ ..] => {
                 let mut values = Values::of(rest, INJECT)?;
-                let offset = values.take::<Bytes>("offset", INJECT)?.map_or(0, |b| b.0);
-                let length =
-                    at_least_one(values.take::<Bytes>("length", INJECT)?.map(|b| b.0), "length", INJECT)?;
+                let offset = values.bytes("offset", INJECT)?.unwrap_or(0);
+                let length = at_least_one(values.bytes("length", INJECT)?, "length", INJECT)?;
                 let count = at_least_one(values.take("count", INJECT)?, "count", INJECT)?;
                 values.none_left(INJECT)?;
                 Ok(Order::ReadError { offset, length: length.unwrap_or(u64::MAX), count: count.unwrap_or(1) })
@@ -232,6 +282,12 @@ mod tests {
         assert_eq!(order("set time-scale=0"), Order::TimeScale(TimeScale::NONE));
         let all = Order::ReadError { offset: 4096, length: u64::MAX, count: 2 };
         assert_eq!(order("inject read-error offset=4KiB count=2"), all);
+        let bytes = Order::ReadError { offset: 4096, length: 512, count: 1 };
+        assert_eq!(order("inject read-error offset=4096 length=512"), bytes);
+        assert_eq!(order("reset"), Order::Reset(None, SimDuration(DOWN)));
+        assert_eq!(order("reset seed=3 down=2s"), Order::Reset(Some(3), SimDuration(2_000_000_000)));
+        assert_eq!((order("armed"), order("disarm 2")), (Order::Armed, Order::Disarm(Some(2))));
+        assert_eq!(order("end nbd=unix:/tmp/f"), Order::End(Address::Unix("/tmp/f".into())));
         assert_eq!(order("inject early-flush"), Order::EarlyFlush { count: 1 });
         assert_eq!(order("inject clear"), Order::Clear);
         assert_eq!(order("inject no-space count=3"), Order::NoSpace { count: 3 });
@@ -279,6 +335,11 @@ mod tests {
             "snapshot a/b",
             "snapshot a b",
             "drop",
+            "reset now",
+            "disarm all",
+            "end",
+            "end nbd=/tmp/f",
+            "forks all",
             "fork",
             "fork a",
             "fork a b nbd=unix:/tmp/f",

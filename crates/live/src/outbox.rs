@@ -13,7 +13,7 @@ use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Requests of one connection that may be under way.
 const MOST_REQUESTS: usize = 1024;
@@ -68,6 +68,11 @@ impl Outbox {
         (number, epoch): (u64, u64),
     ) -> Outbox {
         Outbox { agreed, epoch, number, socket, statistics, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Whether the client is gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        lock(&self.state).closed
     }
 
     /// Whether nothing is under way: what comes next, the client asks.
@@ -185,6 +190,18 @@ impl Outbox {
             let _ = poll(&mut [PollFd::new(&*self.socket, PollFlags::OUT)], None);
             state = lock(&self.state);
             self.send_some(&mut state);
+        }
+    }
+
+    /// Wait until what is in the queue has been sent, at most for so long.
+    pub(crate) fn drain(&self, most: Duration) {
+        let until = Instant::now() + most;
+        let mut state = lock(&self.state);
+        while !state.closed && !state.queue.is_empty() && Instant::now() < until {
+            self.send_some(&mut state);
+            if state.stuck {
+                state = self.changed.wait_timeout(state, most / 10).unwrap_or_else(PoisonError::into_inner).0;
+            }
         }
     }
 

@@ -63,6 +63,7 @@ impl Rest {
         let up_to = |size: u64| (start / size).saturating_add(1).saturating_mul(size).min(end);
         let piece = match self.verb {
             Verb::Read => Piece::Read(start..end),
+            Verb::Cache => Piece::Read(start..up_to(ZEROED.next_multiple_of(units.sector))),
             Verb::Write => Piece::Write(start..end),
             Verb::Trim => Piece::Trim(start..up_to(TRIMMED.next_multiple_of(units.page))),
             _ if self.solid => Piece::Zero(start..up_to(ZEROED.next_multiple_of(units.sector))),
@@ -84,6 +85,11 @@ impl Rest {
 }
 
 impl Units {
+    /// Whether a range is whole pages.
+    pub(crate) fn are_whole(self, range: &Range<u64>) -> bool {
+        range.start.is_multiple_of(self.page) && range.end.is_multiple_of(self.page)
+    }
+
     /// The sectors that a range touches, in bytes.
     pub(crate) fn outward(self, range: &Range<u64>) -> Range<u64> {
         range.start / self.sector * self.sector..range.end.next_multiple_of(self.sector)

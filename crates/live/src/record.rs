@@ -1,35 +1,41 @@
 //! A plain drive in RAM that keeps a log of what its clients send, and a crash state served to a check.
 //!
 //! Nothing is simulated: a write is acknowledged 100 us after its arrival and a FLUSH 2 ms after its own, so that a client which
-//! does not wait for an answer goes on before it has one, as it would beside a real drive. The lines that the client prints are
-//! read before each request is taken and before each answer leaves, so that a mark stands in the log where it was printed.
+//! does not wait for a reply continues before it has one, as it would with a real drive. The lines that the client prints are
+//! read before each request is taken and before each reply leaves, so that a mark stands in the log where it was printed.
+//! Session faults are planted here. The sectors that a client reads before it has written them are noted: for a check, they are
+//! all that its verdict can depend on.
 
 use crate::address::Address;
 use crate::error::{Broken, ServeError};
 use crate::lock;
 use crate::protocol::handshake::{Agreed, Export, handshake};
-use crate::protocol::numbers::flag;
+use crate::protocol::numbers::{NbdError, flag};
 use crate::protocol::reply::{Extent, Reply};
 use crate::protocol::request::{self, HEAD, Request, Verb};
 use crate::socket::Socket;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use std::borrow::Cow;
 use std::io::{PipeReader, Read, Write};
+use std::ops::Range;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use wordline_volatile::{Content, Event, Image, Log};
+use wordline_volatile::{Content, Event, Image, Kind, Log, Sectors, SessionFault, SessionFaults};
 
 /// How long a write, a trim or zeroes take.
 const WRITE: Duration = Duration::from_micros(100);
 /// How long a FLUSH takes.
 const FLUSH: Duration = Duration::from_millis(2);
-/// How often is looked whether the server stops.
+/// How long a slow request takes.
+const SLOW: Duration = Duration::from_millis(500);
+/// How often a thread checks whether the server stops.
 const LOOK: Duration = Duration::from_millis(20);
-/// Bytes that are read from a socket at once.
+/// Bytes of one read from a socket.
 const READ: usize = 128 << 10;
 
 /// A drive in RAM, served at a unix socket.
@@ -46,11 +52,25 @@ struct Shared {
     connections: AtomicU64,
 }
 
+/// What is recorded of a client.
+pub struct Recording {
+    /// What the client prints; its lines are marks.
+    pub printed: PipeReader,
+    /// Faults of the drive at work.
+    pub faults: Option<SessionFaults>,
+}
+
 struct Drive {
     image: Image,
     log: Log,
     /// The lines that the client prints, if a log is kept.
     marks: Option<Marks>,
+    faults: Option<SessionFaults>,
+    /// Sectors that cannot be read until they are written again.
+    latent: Sectors,
+    /// Sectors that were read before they were written, and those that were written.
+    read: Sectors,
+    written: Sectors,
     next: u64,
 }
 
@@ -61,23 +81,23 @@ struct Marks {
     line: Vec<u8>,
 }
 
-/// A reply whose time has not come, and the requests of the log that it acknowledges.
+/// A reply whose time has not come, and what the log says of it.
 struct Pending {
     due: Instant,
-    ids: Vec<u64>,
+    events: Vec<Event>,
     reply: Reply,
 }
 
 impl Recorder {
-    /// Serve an image at a path where there is no file. A log is kept if there is a pipe, with what comes through that as marks.
+    /// Serve an image at a path where there is no file, and keep a log if `recording` is given.
     ///
     /// # Errors
-    /// When no socket can be made there.
+    /// When no socket can be created there.
     pub fn start(
         path: &Path,
         image: Image,
         sector: u64,
-        printed: Option<PipeReader>,
+        recording: Option<Recording>,
     ) -> Result<Recorder, ServeError> {
         let failed = |what: String| ServeError::Machine(format!("{}: {what}", path.display()));
         let listener =
@@ -91,8 +111,10 @@ impl Recorder {
             read_only: false,
         };
         let log = Log { size: image.size(), sector, base: 0, events: vec![] };
+        let (printed, faults) = recording.map_or((None, None), |of| (Some(of.printed), of.faults));
         let marks = printed.map(Marks::of).transpose().map_err(|e| failed(e.to_string()))?;
-        let drive = Mutex::new(Drive { image, log, marks, next: 1 });
+        let (latent, read, written) = Default::default();
+        let drive = Mutex::new(Drive { image, log, marks, faults, latent, read, written, next: 1 });
         let (stopping, connections) = (AtomicBool::new(false), AtomicU64::new(1));
         let shared = Arc::new(Shared { drive, export, stopping, connections });
         let serving = Arc::clone(&shared);
@@ -107,13 +129,33 @@ impl Recorder {
         Address::Unix(self.path.clone()).to_string()
     }
 
+    /// Begin the log anew. Returns what the drive holds now, which the log takes as durable.
+    pub fn restart(&self) -> Image {
+        let mut drive = lock(&self.shared.drive);
+        drive.read_marks();
+        drive.log.events.clear();
+        drive.image.clone()
+    }
+
+    /// Keep no log any more. Returns the one so far.
+    pub fn take_log(&self) -> Log {
+        let mut drive = lock(&self.shared.drive);
+        drive.read_marks();
+        (drive.marks, drive.faults) = (None, None);
+        let empty = Log { events: vec![], ..drive.log };
+        std::mem::replace(&mut drive.log, empty)
+    }
+
     /// End all connections. Returns the log.
     pub fn end(mut self) -> Log {
         self.stop();
-        let mut drive = lock(&self.shared.drive);
-        drive.read_marks();
-        let empty = Log { events: vec![], ..drive.log };
-        std::mem::replace(&mut drive.log, empty)
+        self.take_log()
+    }
+
+    /// End all connections. Returns the sectors that clients read before they wrote them.
+    pub fn end_with_reads(mut self) -> Sectors {
+        self.stop();
+        std::mem::take(&mut lock(&self.shared.drive).read)
     }
 
     fn stop(&mut self) {
@@ -138,11 +180,22 @@ fn wait(on: &impl std::os::fd::AsFd, most: Duration) -> bool {
     matches!(poll(&mut [PollFd::new(on, PollFlags::IN)], most.as_ref()), Ok(n) if n > 0)
 }
 
+/// Which session faults can meet a request.
+fn kind(verb: Verb) -> Option<Kind> {
+    match verb {
+        Verb::Read => Some(Kind::Read),
+        Verb::Write => Some(Kind::Write),
+        Verb::Flush => Some(Kind::Flush),
+        Verb::Trim | Verb::WriteZeroes => Some(Kind::Zero),
+        Verb::BlockStatus | Verb::Disconnect => None,
+    }
+}
+
 fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
     let mut clients: Vec<JoinHandle<()>> = vec![];
     while !shared.stopping.load(Ordering::Relaxed) {
         if !wait(listener, LOOK) {
-            // A client that prints and asks nothing must not wait for somebody to read.
+            // The pipe of a client that prints and sends nothing must not fill up.
             lock(&shared.drive).read_marks();
             continue;
         }
@@ -217,11 +270,11 @@ impl Shared {
         let (mut due, rest): (Vec<Pending>, Vec<Pending>) = pending.drain(..).partition(|p| p.due <= now);
         *pending = rest;
         due.sort_by_key(|p| p.due);
-        for Pending { ids, reply, .. } in due {
-            if !ids.is_empty() {
+        for Pending { events, reply, .. } in due {
+            if !events.is_empty() {
                 let mut drive = lock(&self.drive);
                 drive.read_marks();
-                ids.into_iter().for_each(|id| drive.note(Event::Done { id }));
+                events.into_iter().for_each(|event| drive.note(event));
             }
             for part in reply.parts() {
                 socket.write_all(part)?;
@@ -265,11 +318,12 @@ impl Drive {
     fn ask(&mut self, agreed: Agreed, connection: u64, asked: &Request, data: &[u8]) -> Pending {
         self.read_marks();
         let now = Instant::now();
-        let (due, ids, reply) = match asked.check(self.image.size(), false, agreed) {
-            Err((error, why)) => (now, vec![], Reply::error(agreed, asked.cookie, error, &why)),
+        match asked.check(self.image.size(), false, agreed) {
+            Err((error, why)) => {
+                Pending { due: now, events: vec![], reply: Reply::error(agreed, asked.cookie, error, &why) }
+            }
             Ok(verb) => self.act(agreed, connection, (verb, asked), data, now),
-        };
-        Pending { due, ids, reply }
+        }
     }
 
     fn act(
@@ -279,32 +333,100 @@ impl Drive {
         (verb, asked): (Verb, &Request),
         data: &[u8],
         now: Instant,
-    ) -> (Instant, Vec<u64>, Reply) {
-        let done = Reply::done(agreed, asked.cookie);
+    ) -> Pending {
         let (offset, length) = (asked.offset, u64::from(asked.length));
         let fua = asked.has(flag::FUA);
-        match verb {
-            Verb::Read => {
-                let mut body = vec![0; asked.length as usize];
-                self.image.read(offset, &mut body);
-                let whole = 0..body.len();
-                (now, vec![], Reply::data(agreed, asked.cookie, offset, body, whole))
-            }
-            Verb::BlockStatus => {
-                let extent = Extent { length: asked.length, state: 0 };
-                (now, vec![], Reply::extents(asked.cookie, &[extent]))
-            }
+        let fault = kind(verb).and_then(|kind| self.faults.as_mut()?.draw(kind));
+        let (takes, ids) = match verb {
+            Verb::Read => return self.read(agreed, asked, fault, now),
             Verb::Flush => {
                 let id = self.number();
                 self.note(Event::Flush { id, connection });
-                (now + FLUSH, vec![id], done)
+                (FLUSH, vec![id])
             }
-            Verb::Write => (now + WRITE, vec![self.write(connection, offset, data, fua)], done),
+            Verb::Write => {
+                let (data, latent) = self.faulty(fault, offset, data);
+                let id = self.write(connection, offset, &data, fua);
+                self.latent.insert(latent, &Sectors::default());
+                (WRITE, vec![id])
+            }
             Verb::Trim | Verb::WriteZeroes => {
-                let ids = self.zero(connection, offset..offset + length, verb == Verb::Trim, fua);
-                (now + WRITE, ids, done)
+                (WRITE, self.zero(connection, offset..offset + length, verb == Verb::Trim, fua))
             }
-            Verb::Disconnect => (now, vec![], done),
+            Verb::BlockStatus => {
+                let extent = Extent { length: asked.length, state: 0 };
+                let reply = Reply::extents(asked.cookie, &[extent]);
+                return Pending { due: now, events: vec![], reply };
+            }
+            Verb::Disconnect | Verb::Cache => (Duration::ZERO, vec![]),
+        };
+        let takes = if fault == Some(SessionFault::Slow) { SLOW } else { takes };
+        let mut events = vec![];
+        if let (Some(fault), Some(id)) = (fault, ids.first()) {
+            events.push(Event::Fault { id: *id, fault });
+        }
+        let fails = matches!(fault, Some(SessionFault::HalfWrite | SessionFault::FailedFlush));
+        let reply = if fails {
+            Reply::error(agreed, asked.cookie, NbdError::Io, "a planted fault")
+        } else {
+            events.extend(ids.into_iter().map(|id| Event::Done { id }));
+            Reply::done(agreed, asked.cookie)
+        };
+        Pending { due: now + takes, events, reply }
+    }
+
+    /// A read, which may meet a fault.
+    fn read(
+        &mut self,
+        agreed: Agreed,
+        asked: &Request,
+        fault: Option<SessionFault>,
+        now: Instant,
+    ) -> Pending {
+        let (offset, sector) = (asked.offset, self.log.sector);
+        let sectors = offset / sector..(offset + u64::from(asked.length)).div_ceil(sector);
+        self.read.insert(sectors.clone(), &self.written);
+        let takes = if fault == Some(SessionFault::Slow) { SLOW } else { Duration::ZERO };
+        let events: Vec<Event> = fault.iter().map(|fault| Event::Fault { id: 0, fault: *fault }).collect();
+        let reply = if fault == Some(SessionFault::ReadError) || self.latent.meets(sectors) {
+            Reply::error(agreed, asked.cookie, NbdError::Io, "a planted fault")
+        } else {
+            let mut body = vec![0; asked.length as usize];
+            self.image.read(offset, &mut body);
+            let whole = 0..body.len();
+            Reply::data(agreed, asked.cookie, offset, body, whole)
+        };
+        Pending { due: now + takes, events, reply }
+    }
+
+    /// What of a write reaches the drive with a fault, and its sectors that cannot be read from then on.
+    fn faulty<'a>(
+        &mut self,
+        fault: Option<SessionFault>,
+        offset: u64,
+        data: &'a [u8],
+    ) -> (Cow<'a, [u8]>, Range<u64>) {
+        let sector = self.log.sector;
+        let none = (Cow::Borrowed(data), 0..0);
+        let Some(faults) = self.faults.as_mut() else { return none };
+        match fault {
+            Some(SessionFault::HalfWrite) => {
+                // At least a byte: a request that writes nothing would not be in the log.
+                let sectors = (data.len() as u64).div_ceil(sector);
+                let end = (faults.below(sectors) * sector).max(1).min(data.len() as u64);
+                (Cow::Borrowed(&data[..end as usize]), 0..0)
+            }
+            Some(SessionFault::Corrupt) if !data.is_empty() => {
+                let (at, bit) = (faults.below(data.len() as u64), faults.below(8));
+                let mut data = data.to_vec();
+                data[at as usize] ^= 1 << bit;
+                (Cow::Owned(data), 0..0)
+            }
+            Some(SessionFault::LatentError) => {
+                let at = (offset + faults.below(data.len() as u64)) / sector;
+                (Cow::Borrowed(data), at..at + 1)
+            }
+            _ => none,
         }
     }
 
@@ -317,6 +439,14 @@ impl Drive {
     fn write(&mut self, connection: u64, offset: u64, data: &[u8], fua: bool) -> u64 {
         let (sector, end) = (self.log.sector, offset + data.len() as u64);
         let outer = offset / sector * sector..end.next_multiple_of(sector);
+        let sectors = outer.start / sector..outer.end / sector;
+        // A sector of which a part is written keeps the rest of what it held.
+        let torn = [(offset, sectors.start), (end, sectors.end.saturating_sub(1))];
+        for (_, at) in torn.into_iter().filter(|(byte, _)| !byte.is_multiple_of(sector)) {
+            self.read.insert(at..at + 1, &self.written);
+        }
+        self.written.insert(sectors.clone(), &Sectors::default());
+        self.latent.remove(sectors);
         let mut whole = vec![0; (outer.end - outer.start) as usize];
         self.image.read(outer.start, &mut whole);
         whole[(offset - outer.start) as usize..][..data.len()].copy_from_slice(data);
@@ -330,7 +460,7 @@ impl Drive {
     }
 
     /// Zero bytes: whole sectors as such, and what is less of one by a write, unless it is a trim, which leaves it as it is.
-    fn zero(&mut self, connection: u64, range: std::ops::Range<u64>, trim: bool, fua: bool) -> Vec<u64> {
+    fn zero(&mut self, connection: u64, range: Range<u64>, trim: bool, fua: bool) -> Vec<u64> {
         let sector = self.log.sector;
         let whole = range.start.next_multiple_of(sector)..range.end / sector * sector;
         let edges = if whole.start < whole.end {
@@ -343,7 +473,10 @@ impl Drive {
             ids.push(self.write(connection, edge.start, &vec![0; (edge.end - edge.start) as usize], fua));
         }
         if whole.start < whole.end {
-            (whole.start / sector..whole.end / sector).for_each(|at| self.image.set(at, &Content::ZERO));
+            let sectors = whole.start / sector..whole.end / sector;
+            sectors.clone().for_each(|at| self.image.set(at, &Content::ZERO));
+            self.written.insert(sectors.clone(), &Sectors::default());
+            self.latent.remove(sectors);
             let id = self.number();
             let (offset, length) = (whole.start, whole.end - whole.start);
             self.note(Event::Zero { id, connection, offset, length, fua, trim });

@@ -60,9 +60,12 @@ pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, Serve
             Event::Order(..) => {}
             Event::Cut(at) => {
                 cuts += 1;
-                drive.advance(at).map_err(stopped)?;
-                while drive.next(at).map_err(stopped)?.is_some() {}
-                drive.cut().map_err(stopped)?;
+                // Within a recovery nothing else has happened.
+                if at >= drive.now() {
+                    drive.advance(at).map_err(stopped)?;
+                    while drive.next(at).map_err(stopped)?.is_some() {}
+                }
+                drive.cut(at).map_err(stopped)?;
             }
         }
         let now = drive.now();

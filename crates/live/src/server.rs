@@ -11,10 +11,11 @@ use crate::engine::core::Engine;
 use crate::error::ServeError;
 use crate::given::Given;
 use crate::host;
+use crate::image;
 use crate::lock;
 use crate::protocol::handshake::Export;
 use crate::session::SessionLog;
-use crate::shared::{Forked, Log, Shared};
+use crate::shared::{Log, Shared, Started};
 use crate::socket::Socket;
 use crate::spec::ServeSpec;
 use crate::syncing::Syncing;
@@ -22,17 +23,20 @@ use crate::volatile::Volatile;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::net::TcpListener;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use wordline_device::Ack;
+use wordline_device::{Ack, Capacity};
 use wordline_units::Bytes;
 use wordline_volatile::Rules;
 
+/// Sockets that a supervisor passes: the number of the first, and the most of them.
+const FIRST_PASSED: i32 = 3;
+const MOST_PASSED: i32 = 64;
 /// How often a listener looks whether the server stops.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
@@ -89,11 +93,45 @@ impl Places {
                 }
             }
         }
+        if spec.activated {
+            places.activated()?;
+        }
         if let Some(path) = &spec.control {
             let listener = Listener::Control(places.unix(path)?);
             places.listeners.push(listener);
         }
         Ok(places)
+    }
+
+    /// Listen on the sockets that a supervisor has opened, as sd_listen_fds(3) has them.
+    fn activated(&mut self) -> Result<(), ServeError> {
+        let number = |key: &str| std::env::var(key).ok().and_then(|text| text.parse::<i32>().ok());
+        let ours = number("LISTEN_PID").is_some_and(|pid| pid == std::process::id() as i32);
+        let count = number("LISTEN_FDS").filter(|count| ours && (1..=MOST_PASSED).contains(count));
+        let Some(count) = count else {
+            let what = "no sockets were passed (LISTEN_PID, LISTEN_FDS)";
+            let allowed = "start it by systemd, or by systemd-socket-activate";
+            return Err(ServeError::Input(format!("--listen-fds: {what}\n  allowed: {allowed}")));
+        };
+        for fd in FIRST_PASSED..FIRST_PASSED + count {
+            // SAFETY: whoever started this process says that these are its sockets, and nobody else here has taken them.
+            let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+            let wrong = |e: io::Error| ServeError::Input(format!("--listen-fds: no listening socket: {e}"));
+            let unix = UnixListener::from(fd.try_clone().map_err(wrong)?);
+            match unix.local_addr() {
+                Ok(at) => {
+                    self.addresses
+                        .push(Address::Unix(at.as_pathname().unwrap_or(Path::new("")).to_path_buf()));
+                    self.listeners.push(Listener::Unix(unix));
+                }
+                Err(_) => {
+                    let tcp = TcpListener::from(fd);
+                    self.addresses.push(Address::Tcp(tcp.local_addr().map_err(wrong)?));
+                    self.listeners.push(Listener::Tcp(tcp));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn unix(&mut self, path: &Path) -> Result<UnixListener, ServeError> {
@@ -141,9 +179,12 @@ fn unix(path: &Path) -> Result<UnixListener, ServeError> {
 }
 
 /// The volatile write cache of a drive that begins.
-fn volatile(spec: &ServeSpec, drive: &Drive, folder: Option<&Folder>) -> Result<Volatile, ServeError> {
+fn volatile(spec: &ServeSpec, drive: &mut Drive, folder: Option<&Folder>) -> Result<Volatile, ServeError> {
     let rules = Rules { sector: drive.setup().device.sector.0, atomic: spec.atomic };
-    let left = folder.map(Folder::left).transpose()?.unwrap_or_default();
+    let (left, damaged) = folder.map(Folder::left).transpose()?.unwrap_or_default();
+    if !damaged.is_empty() {
+        drive.add_damaged(damaged);
+    }
     Ok(Volatile::new(spec.write_cache, rules, spec.power_loss, spec.run.seed).with_left(left.into_iter()))
 }
 
@@ -176,13 +217,50 @@ impl Server {
             None => Drive::over(&spec.run, Flash::default())?,
             Some(folder) => Drive::in_folder(&spec.run, folder)?,
         };
-        *drive.volatile_mut() = volatile(spec, &drive, folder.as_ref())?;
+        let volatile = volatile(spec, &mut drive, folder.as_ref())?;
+        *drive.volatile_mut() = volatile;
+        folder.as_mut().map(Folder::take_notes).unwrap_or_default().iter().for_each(|line| log(line));
         let places = Places::of(spec)?;
         let session = spec
             .session
             .as_deref()
             .map(|session| SessionLog::create(session, &spec.run, folder.as_ref().filter(|_| !is_new)));
         drive.record(session.transpose()?);
+        let device = &drive.setup().device;
+        let (most, page) = (device.logical_bytes(), device.unit.0);
+        if let Capacity::Logical(Bytes(asked)) = device.capacity
+            && asked != most
+        {
+            log(&format!(
+                "{}: capacity.logical = {asked} bytes is not a multiple of the mapping unit ({page} bytes); the drive serves \
+                 {most} bytes",
+                device.name
+            ));
+        }
+        if let Some(size) =
+            spec.size.filter(|size| *size > most || *size == 0 || !size.is_multiple_of(device.sector.0))
+        {
+            let allowed = format!(
+                "multiples of {} up to {most}; --set capacity.logical=SIZE makes a larger drive",
+                device.sector.0
+            );
+            return Err(ServeError::Input(format!(
+                "--size {size}: is not a size of this drive\n  allowed: {allowed}"
+            )));
+        }
+        if let Some(path) = &spec.image {
+            if !is_new {
+                let what = "the folder has a drive, which has contents";
+                return Err(ServeError::Input(format!(
+                    "--image {}: {what}\n  allowed: a new folder",
+                    path.display()
+                )));
+            }
+            image::load(&mut drive, path, spec.size.unwrap_or(most))?;
+            if let Some(folder) = &mut folder {
+                drive.commit(folder).map_err(|e| ServeError::Machine(e.why))?;
+            }
+        }
         early_acknowledgement(spec, &drive).iter().for_each(|line| log(line));
         Server::over(drive, folder, spec, places, log)
     }
@@ -196,12 +274,9 @@ impl Server {
         log: Log,
     ) -> Result<Server, ServeError> {
         let granted = host::ask();
-        let name = drive.setup().device.name.clone();
+        let name = spec.export.clone().unwrap_or_else(|| drive.setup().device.name.clone());
         let description = format!("{} under {}", drive.setup().device.description, drive.scheme());
-        let syncing = match &folder {
-            Some(folder) => Some(Syncing::new(folder.log()?, spec.always_sync)),
-            None => None,
-        };
+        let syncing = folder.as_ref().map(|folder| Syncing::new(folder.log(), spec.always_sync));
         let engine = Engine::new(drive, folder, spec);
         let preferred = u32::try_from(engine.units.sector).unwrap_or(4096).max(512);
         let export = Export { name, description, size: engine.size, preferred, read_only: spec.read_only };
@@ -222,10 +297,10 @@ impl Server {
     }
 
     /// Serve a fork for as long as it is kept.
-    fn forked(drive: Drive, spec: &ServeSpec, log: Log) -> Result<Forked, ServeError> {
+    fn forked(drive: Drive, spec: &ServeSpec, log: Log) -> Result<Started, ServeError> {
         let server = Server::over(drive, None, spec, Places::of(spec)?, log)?;
         let uri = server.addresses().first().map_or(String::new(), ToString::to_string);
-        Ok(Forked { uri, server: Box::new(server) })
+        Ok((uri, Box::new(server)))
     }
 
     fn spawn(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), ServeError> {
@@ -239,16 +314,21 @@ impl Server {
         &self.places.addresses
     }
 
+    /// Why the service cannot go on, such as that the folder of its drive is gone.
+    pub fn failure(&self) -> Option<String> {
+        lock(&self.shared.engine).power.gone.clone()
+    }
+
     /// The export's name, and its size in bytes.
     pub fn export(&self) -> (&str, u64) {
         (&self.shared.export.name, self.shared.export.size)
     }
 
     /// End all connections, let the drive come to rest, and write the session. Returns what clients were given, with the hash
-    /// of the result.
+    /// of the result, and why the session could not be written.
     ///
     /// # Errors
-    /// When the session cannot be written.
+    /// None so far.
     pub fn stop(mut self) -> Result<Given, ServeError> {
         self.end();
         let mut report = self.shared.to_json();
@@ -261,8 +341,10 @@ impl Server {
             Ok(hash) => report["result_hash"] = hash.into(),
             Err(why) => report["stopped"] = why.into(),
         }
-        if let Some(session) = session {
-            session.end(&report)?;
+        if let Some(session) = session
+            && let Err(e) = session.end(&report)
+        {
+            report["session_failed"] = e.to_string().into();
         }
         Ok(Given(report))
     }
@@ -322,7 +404,6 @@ fn accept(shared: &Arc<Shared>, listener: &Listener) {
         }
         clients.retain(|c| !c.is_finished());
     }
-    shared.disconnect();
     for client in clients {
         let _ = client.join();
     }

@@ -4,7 +4,7 @@
 //! `submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES` (times in nanoseconds of the drive, addresses and lengths in blocks of 512
 //! bytes), `cut AT`, `slow AT DIE FACTOR` and `retire AT BLOCK`, and `order AT WORDS` for what was asked on the control socket,
 //! which is done again only as far as one of the others follows from it; `end` is the last. `report.json`: the statistics, and the hash of the result.
-//! `drive/`: of a drive that had been served before, the folder as it was, without the bytes of its pages.
+//! `trace.iolog`: the requests as fio's log of version 3, for whoever reads traces. `drive/`: of a drive that had been served before, the folder as it was, without the bytes of its pages.
 
 use crate::data::folder::Folder;
 use crate::error::ServeError;
@@ -13,12 +13,14 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use wordline_run::RunSpec;
-use wordline_units::{Attributes, BlockId, DieId, HostOp, HostRequest, Lba, SimTime};
+use wordline_units::{Attributes, BlockId, DieId, HostOp, HostRequest, LBA_BYTES, Lba, SimTime};
 
 /// The name of the format.
 const SCHEMA: &str = "wordline-session/1";
 /// The file of requests and cuts.
 const EVENTS: &str = "session.txt";
+/// The requests as a trace.
+const TRACE: &str = "trace.iolog";
 /// The last line of that.
 const END: &str = "end";
 /// The file of what came out.
@@ -79,8 +81,11 @@ pub(crate) enum Event {
 pub(crate) struct SessionLog {
     folder: PathBuf,
     file: BufWriter<File>,
+    trace: BufWriter<File>,
     /// Why it is not written any more.
     broken: Option<io::Error>,
+    /// That has been told.
+    is_told: bool,
 }
 
 impl SessionLog {
@@ -111,7 +116,20 @@ impl SessionLog {
         let mut file = BufWriter::new(File::create(&path).map_err(wrong)?);
         let header = serde_json::to_string(&Header::of(run)).map_err(|e| wrong(e.into()))?;
         writeln!(file, "{header}").map_err(wrong)?;
-        Ok(SessionLog { folder: folder.to_path_buf(), file, broken: None })
+        let mut trace = BufWriter::new(File::create(folder.join(TRACE)).map_err(wrong)?);
+        writeln!(trace, "fio version 3 iolog\n0 drive add\n0 drive open").map_err(wrong)?;
+        Ok(SessionLog { folder: folder.to_path_buf(), file, trace, broken: None, is_told: false })
+    }
+
+    /// Why it is not written any more, the first time that this is asked.
+    pub(crate) fn failure(&mut self) -> Option<String> {
+        let broken = self.broken.as_ref().filter(|_| !self.is_told)?;
+        self.is_told = true;
+        let path = self.folder.join(EVENTS);
+        Some(format!(
+            "{}: cannot be written: {broken}; this session cannot be replayed; the drive still serves",
+            path.display()
+        ))
     }
 
     /// Write an event; the first failure is kept.
@@ -129,7 +147,8 @@ impl SessionLog {
                 r.lba.0,
                 r.blocks,
                 u8::from(r.attributes)
-            ),
+            )
+            .and_then(|()| trace(&mut self.trace, *at, r)),
             Event::Cut(at) => writeln!(self.file, "cut {}", at.0).and_then(|()| self.file.flush()),
             Event::Slow(at, die, factor) => writeln!(self.file, "slow {} {} {factor}", at.0, die.0),
             Event::Retire(at, block) => writeln!(self.file, "retire {} {}", at.0, block.0),
@@ -151,10 +170,23 @@ impl SessionLog {
         }
         writeln!(self.file, "{END}")
             .and_then(|()| self.file.flush())
+            .and_then(|()| self.trace.flush())
             .map_err(|e| failed(&self.folder.join(EVENTS), e))?;
         let path = self.folder.join(REPORT);
         std::fs::write(&path, format!("{report:#}\n")).map_err(|e| failed(&path, e))?;
         Ok(self.folder)
+    }
+}
+
+/// Write a request as a line of a trace.
+fn trace(to: &mut impl Write, at: SimTime, request: &HostRequest) -> io::Result<()> {
+    let (us, offset) = (at.0 / 1000, request.lba.0 * LBA_BYTES);
+    let length = u64::from(request.blocks) * LBA_BYTES;
+    match request.op {
+        HostOp::Read => writeln!(to, "{us} drive read {offset} {length}"),
+        HostOp::Write => writeln!(to, "{us} drive write {offset} {length}"),
+        HostOp::Trim => writeln!(to, "{us} drive trim {offset} {length}"),
+        HostOp::Flush => writeln!(to, "{us} drive sync 0 0"),
     }
 }
 
@@ -285,6 +317,8 @@ mod tests {
         assert_eq!((read.header.clone(), read.result_hash.as_str()), (Header::of(&run), "abc"));
         let found: Vec<Event> = std::iter::from_fn(|| read.next().unwrap()).collect();
         assert_eq!(found, events);
+        let trace = std::fs::read_to_string(folder.path().join(TRACE)).unwrap();
+        assert_eq!(trace, "fio version 3 iolog\n0 drive add\n0 drive open\n0 drive write 4096 8192\n");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What all threads of a server have in common, and how each of them works: lock, let time go on, take the answers, unlock,
 //! send them.
 
+use crate::address::Address;
 use crate::client::Client;
-use crate::clock::{Clock, TimeScale};
+use crate::clock::TimeScale;
 use crate::drive::{Drive, Kept};
 use crate::engine::command::Delivery;
 use crate::engine::core::Engine;
@@ -12,6 +13,7 @@ use crate::lock;
 use crate::orders::Fork;
 use crate::outbox::Outbox;
 use crate::protocol::handshake::Export;
+use crate::protocol::numbers::NbdError;
 use crate::protocol::request::Request;
 use crate::spec::ServeSpec;
 use crate::statistics::Statistics;
@@ -19,9 +21,37 @@ use crate::syncing::Syncing;
 use crate::watch::{Pacing, Watch};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long clients are waited for at the end that do not take their answers, and how often is looked.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Lines of a second that clients can cause.
+const LINES: u64 = 20;
+
+/// Lines of this second.
+#[derive(Default)]
+struct Often {
+    begun: Option<Instant>,
+    lines: u64,
+}
+
+impl Often {
+    /// Whether one more line is told, and how many were not in a second that has ended.
+    fn take(&mut self, now: Instant) -> (bool, u64) {
+        let mut more = 0;
+        if self.begun.is_none_or(|begun| now.saturating_duration_since(begun) >= Duration::from_secs(1)) {
+            more = self.lines.saturating_sub(LINES);
+            (self.begun, self.lines) = (Some(now), 0);
+        }
+        self.lines += 1;
+        (self.lines <= LINES, more)
+    }
+}
 
 /// Told a line of the log.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
@@ -30,13 +60,21 @@ pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 pub(crate) struct Forked {
     /// Where clients find it.
     pub uri: String,
+    /// The same, as it was asked for.
+    pub at: Address,
+    pub control: Option<PathBuf>,
+    /// The snapshot from which it went on.
+    pub of: Option<String>,
     /// Its server, kept for nothing else.
     #[expect(dead_code, reason = "it ends as it is dropped")]
     pub server: Box<dyn Send>,
 }
 
 /// Serves a drive somewhere.
-pub(crate) type Serve = fn(Drive, &ServeSpec, Log) -> Result<Forked, ServeError>;
+pub(crate) type Serve = fn(Drive, &ServeSpec, Log) -> Result<Started, ServeError>;
+
+/// The server of a fork, and where clients find it.
+pub(crate) type Started = (String, Box<dyn Send>);
 
 /// What all threads of a server have in common.
 pub(crate) struct Shared {
@@ -51,6 +89,8 @@ pub(crate) struct Shared {
     pub connections: Mutex<Vec<Client>>,
     pub next_connection: AtomicU64,
     pub log: Log,
+    /// How many lines of those that clients can cause may come in a second.
+    often: Mutex<Often>,
     pub stopping: AtomicBool,
     begun: Instant,
     /// How the drive is served, and forks of it.
@@ -81,12 +121,24 @@ impl Shared {
             connections: Mutex::default(),
             next_connection: AtomicU64::new(1),
             log,
+            often: Mutex::default(),
             stopping: AtomicBool::new(false),
             begun: Instant::now(),
             spec: spec.clone(),
             serve,
             snapshots: Mutex::default(),
             forks: Mutex::default(),
+        }
+    }
+
+    /// Tell the log a line of those that clients can cause as often as they like: of many, some, and how many they were.
+    pub(crate) fn log_often(&self, line: &str) {
+        let (says, more) = lock(&self.often).take(Instant::now());
+        if more > 0 {
+            (self.log)(&format!("{more} more lines like these in the last second"));
+        }
+        if says {
+            (self.log)(line);
         }
     }
 
@@ -145,10 +197,11 @@ impl Shared {
         }
         self.send(out);
         for note in notes {
-            (self.log)(&note);
+            // Of its power and its end all is told.
+            if note.contains("are damaged:") { self.log_often(&note) } else { (self.log)(&note) }
         }
         if was_cut {
-            self.disconnect();
+            self.disconnect(Some(cuts + 1));
         }
     }
 
@@ -168,17 +221,18 @@ impl Shared {
         }
     }
 
-    /// End all connections.
-    pub(crate) fn disconnect(&self) {
-        lock(&self.connections).iter().for_each(Client::end);
+    /// End all connections, or those that began before so many power cuts: whoever has connected since has done that behind it.
+    pub(crate) fn disconnect(&self, before: Option<u64>) {
+        let clients = lock(&self.connections);
+        clients.iter().filter(|client| before.is_none_or(|cuts| client.epoch < cuts)).for_each(Client::end);
     }
 
     /// Write the drive's folder through for those who wait for that, until the server stops.
     pub(crate) fn sync(&self) {
         let Some(syncing) = &self.syncing else { return };
         while let Some((out, failed)) = syncing.next(&self.stopping) {
-            if let Some(why) = failed {
-                self.with_engine(|engine| engine.stop(why));
+            if let Some(failed) = failed {
+                self.with_engine(|engine| engine.fail(failed));
             }
             self.send(out);
         }
@@ -186,13 +240,22 @@ impl Shared {
 
     /// Stop the threads and end all connections.
     pub(crate) fn stop(&self) {
-        self.stopping.store(true, Ordering::Relaxed);
-        drop(lock(&self.engine));
+        self.with_engine(|engine| {
+            self.stopping.store(true, Ordering::Relaxed);
+            engine.power.ends = true;
+            engine.fail_all(NbdError::Shutdown, "the server is stopping");
+        });
         self.pacing.wake();
         if let Some(syncing) = &self.syncing {
             syncing.stop();
         }
-        self.disconnect();
+        // What clients have sent until now is answered, and then their connections end.
+        lock(&self.connections).iter().for_each(|client| client.socket.shut_read());
+        let until = Instant::now() + LAST_WORDS;
+        while Instant::now() < until && !lock(&self.connections).is_empty() {
+            std::thread::sleep(LOOK);
+        }
+        self.disconnect(None);
     }
 
     /// Do something to the drive at work, as of now.
@@ -209,12 +272,18 @@ impl Shared {
 
     /// From now on time goes on at another scale.
     pub(crate) fn set_time_scale(&self, scale: TimeScale) {
-        self.with_engine(|engine| engine.clock = Clock::new(scale, Instant::now(), engine.drive.now()));
+        self.with_engine(|engine| engine.set_scale(scale));
     }
 
     /// Keep the drive as it is now. Requests that are under way are so in what is kept, and end there for nobody.
     pub(crate) fn snapshot(&self, name: String) -> Value {
         let begun = Instant::now();
+        if lock(&self.snapshots).contains_key(&name) {
+            let what = format!(
+                "{name}: a snapshot of this name exists\n  allowed: another name, or first drop {name}"
+            );
+            return json!({ "error": what });
+        }
         match self.with_engine(|engine| engine.drive.keep()) {
             Ok(kept) => {
                 let at = kept.at.0;
@@ -238,11 +307,13 @@ impl Shared {
         let scale = self.time_scale();
         let served = forked.map_err(ServeError::Input).and_then(|drive| {
             let spec = ServeSpec {
-                addresses: vec![asked.at],
-                control: asked.control,
+                addresses: vec![asked.at.clone()],
+                control: asked.control.clone(),
                 time_scale: asked.time_scale.unwrap_or(scale),
                 read_only: false,
                 session: None,
+                activated: false,
+                image: None,
                 data: None,
                 ..self.spec.clone()
             };
@@ -250,12 +321,47 @@ impl Shared {
             (self.serve)(drive, &spec, Arc::clone(&self.log)).map(|forked| (forked, at))
         });
         match served {
-            Ok((forked, at)) => {
-                let uri = forked.uri.clone();
-                lock(&self.forks).push(forked);
+            Ok(((uri, server), at)) => {
+                let Fork { at: address, control, of, .. } = asked;
+                lock(&self.forks).push(Forked { uri: uri.clone(), at: address, control, of, server });
                 json!({ "fork": uri, "at_ns": at, "took_ms": begun.elapsed().as_secs_f64() * 1e3 })
             }
             Err(e) => json!({ "error": e.to_string() }),
+        }
+    }
+
+    /// Forks that are served.
+    pub(crate) fn forks_to_json(&self) -> Value {
+        let forks = lock(&self.forks);
+        let told = forks.iter().map(|fork| {
+            let mut told = json!({ "fork": fork.uri });
+            if let Some(control) = &fork.control {
+                told["control"] = control.display().to_string().into();
+            }
+            if let Some(of) = &fork.of {
+                told["snapshot"] = of.clone().into();
+            }
+            told
+        });
+        told.collect()
+    }
+
+    /// End a fork: its connections, its threads, and what only it has in memory.
+    pub(crate) fn end_fork(&self, at: &Address) -> Value {
+        let ended = {
+            let mut forks = lock(&self.forks);
+            let found = forks.iter().position(|fork| fork.at == *at);
+            found.map(|found| forks.remove(found))
+        };
+        // Its threads end here, while others may ask for more forks.
+        match ended {
+            Some(fork) => json!({ "ended": fork.uri.clone() }),
+            None => {
+                let all: Vec<String> =
+                    lock(&self.forks).iter().map(|fork| format!("end nbd={}", fork.at.spelled())).collect();
+                let all = if all.is_empty() { "none; fork creates one".to_string() } else { all.join("; ") };
+                json!({ "error": format!("{}: no fork is served there\n  allowed: {all}", at.spelled()) })
+            }
         }
     }
 
@@ -301,7 +407,7 @@ impl Shared {
             "quiet": quiet,
             "drive": drive,
             "snapshots": lock(&self.snapshots).keys().collect::<Vec<_>>(),
-            "forks": lock(&self.forks).len(),
+            "forks": self.forks_to_json(),
         })
     }
 }

@@ -25,6 +25,14 @@ impl Socket {
         };
     }
 
+    /// Hear nothing more from the other side than what it has sent.
+    pub(crate) fn shut_read(&self) {
+        let _ = match self {
+            Socket::Unix(s) => s.shutdown(Shutdown::Read),
+            Socket::Tcp(s) => s.shutdown(Shutdown::Read),
+        };
+    }
+
     /// Read what has come; nothing where that is to be waited for.
     pub(crate) fn try_read(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match recv(self, into, RecvFlags::DONTWAIT) {

@@ -14,6 +14,8 @@ pub struct ServeSpec {
     pub run: RunSpec,
     /// Where clients find it; at least one.
     pub addresses: Vec<Address>,
+    /// Listen on the sockets that a supervisor has passed, too.
+    pub activated: bool,
     /// The path of the control socket.
     pub control: Option<PathBuf>,
     /// How fast time goes on.
@@ -33,6 +35,16 @@ pub struct ServeSpec {
     /// With it, whether every answer waits until the system has written the drive to its disk, and not only those to a
     /// FLUSH and to writes with FUA.
     pub always_sync: bool,
+    /// How much of the modelled time of a recovery passes after a power cut.
+    pub recovery_scale: f64,
+    /// The name of the export; that of the device if none is given.
+    pub export: Option<String>,
+    /// How many bytes of the drive are served; all if none are given.
+    pub size: Option<u64>,
+    /// A file whose contents the drive has at the beginning.
+    pub image: Option<PathBuf>,
+    /// Bytes of data in RAM, at most.
+    pub memory: Option<u64>,
     /// A folder for the session.
     pub session: Option<PathBuf>,
 }

@@ -19,13 +19,14 @@ pub(crate) const SHARES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
 
 /// Requests that are counted apart, with their words.
-pub(crate) const VERBS: [(&str, Verb); 6] = [
+pub(crate) const VERBS: [(&str, Verb); 7] = [
     ("read", Verb::Read),
     ("write", Verb::Write),
     ("flush", Verb::Flush),
     ("trim", Verb::Trim),
     ("write_zeroes", Verb::WriteZeroes),
     ("block_status", Verb::BlockStatus),
+    ("cache", Verb::Cache),
 ];
 
 /// A request that is answered.

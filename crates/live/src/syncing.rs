@@ -3,6 +3,7 @@
 //! come meanwhile, so that the drive goes on for everybody else.
 
 use crate::data::folder::Log;
+use crate::data::not_written::NotWritten;
 use crate::engine::command::Delivery;
 use crate::lock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -36,7 +37,7 @@ impl Syncing {
 
     /// Those that wait, when there are some and the log has been written through: failed, where it could not be, with the reason.
     /// Nothing when the server stops and nobody waits any more.
-    pub(crate) fn next(&self, stopping: &AtomicBool) -> Option<(Vec<Delivery>, Option<String>)> {
+    pub(crate) fn next(&self, stopping: &AtomicBool) -> Option<(Vec<Delivery>, Option<NotWritten>)> {
         let mut waiting = lock(&self.waiting);
         while waiting.is_empty() {
             if stopping.load(Ordering::Relaxed) {
@@ -51,7 +52,7 @@ impl Syncing {
         if let Some(failed) = &failed {
             out.iter_mut().for_each(|delivery| delivery.fail(failed));
         }
-        Some((out, failed.map(|failed| failed.why)))
+        Some((out, failed))
     }
 
     /// The server stops.

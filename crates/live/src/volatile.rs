@@ -37,7 +37,7 @@ struct Model {
 }
 
 impl Volatile {
-    /// A cache of so many bytes; none of zero.
+    /// A cache of `size` bytes; none if that is 0.
     pub(crate) fn new(size: u64, rules: Rules, loss: PowerLoss, seed: u64) -> Volatile {
         let model = (size > 0).then(|| Model { cache: Cache::new(rules), size, loss, seed });
         Volatile { model, ..Volatile::default() }
@@ -90,6 +90,11 @@ impl Volatile {
         self.left.range(range).map(|(at, content)| (*at, content.clone())).collect()
     }
 
+    /// Whether a cut left anything.
+    pub(crate) fn has_left(&self) -> bool {
+        !self.left.is_empty()
+    }
+
     /// Whether a cut left data in a sector.
     pub(crate) fn has_left_data(&self, at: u64, sector: u64) -> bool {
         !self.left.is_empty() && self.left.get(&at).is_some_and(|left| left.bytes(sector as usize).is_some())
@@ -138,7 +143,7 @@ impl Volatile {
         let seed = seed.unwrap_or_else(|| splitmix(model.seed ^ splitmix(number)));
         let lost = model.cache.draw(model.loss, seed);
         let contents = model.cache.contents(&lost);
-        let (summary, list) = told(&model.cache, &lost, model.loss, seed);
+        let (summary, list) = summary_and_list(&model.cache, &lost, model.loss, seed);
         model.cache = Cache::new(model.cache.rules());
         self.unwritten.extend(contents.keys());
         self.left.extend(contents);
@@ -182,7 +187,7 @@ impl Volatile {
 }
 
 /// What was lost: in a few numbers, and request by request.
-fn told(cache: &Cache, lost: &Lost, loss: PowerLoss, seed: u64) -> (Value, Value) {
+fn summary_and_list(cache: &Cache, lost: &Lost, loss: PowerLoss, seed: u64) -> (Value, Value) {
     let sector = cache.rules().sector;
     let fate = |write: &Write| match lost.get(&write.request().id) {
         None => "survived",

@@ -4,39 +4,54 @@
 use crate::content::Content;
 use crate::image::Image;
 use crate::replay::Interval;
+use crate::session::SessionFault;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 use wordline_hash::SplitMix64;
 
-/// What a broken drive does.
+/// What a broken drive does at a power cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Broken {
     /// The end of a write is missing, even of an atomic one (shorn).
     Shorn,
     /// Sectors that were being written hold garbage.
     Garbage,
-    /// Sectors go back to a version from before the last point of durability.
-    Rollback,
+    /// Durable sectors return to a version from before the last point of durability: each with a probability of one half, or a
+    /// run of this many.
+    Rollback(Option<u64>),
     /// A write lands somewhere else.
     Misdirected,
     /// A write that was acknowledged never happened, whatever was flushed.
     Phantom,
+    /// A FLUSH or FUA is acknowledged and ignored.
+    DroppedFlush,
 }
 
-/// All kinds, with their names.
-const KINDS: [(Broken, &str); 5] = [
+/// All kinds at a power cut, with their names.
+const KINDS: [(Broken, &str); 6] = [
     (Broken::Shorn, "shorn"),
     (Broken::Garbage, "garbage"),
-    (Broken::Rollback, "rollback"),
+    (Broken::Rollback(None), "rollback"),
     (Broken::Misdirected, "misdirected"),
     (Broken::Phantom, "phantom"),
+    (Broken::DroppedFlush, "dropped-flush"),
 ];
 
 impl Broken {
     /// Its name.
     pub fn key(self) -> &'static str {
-        KINDS.iter().find(|(kind, _)| *kind == self).map_or("", |(_, key)| key)
+        let kind = if matches!(self, Broken::Rollback(_)) { Broken::Rollback(None) } else { self };
+        KINDS.iter().find(|(of, _)| *of == kind).map_or("", |(_, key)| key)
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Broken::Rollback(Some(run)) => write!(f, "rollback:{run}"),
+            _ => f.write_str(self.key()),
+        }
     }
 }
 
@@ -44,9 +59,56 @@ impl FromStr for Broken {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Broken, String> {
-        let found = KINDS.iter().find(|(_, key)| *key == text).map(|(kind, _)| *kind);
-        let all = KINDS.map(|(_, key)| key).join(", ");
-        found.ok_or_else(|| format!("{text:?} is nothing that broken drives do\n  allowed: {all}"))
+        match text.parse()? {
+            BrokenKind::AtCut(kind) => Ok(kind),
+            BrokenKind::InSession(..) => Err(format!("{text:?} is a fault of a session")),
+        }
+    }
+}
+
+/// What a broken drive does: at a power cut, or at work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BrokenKind {
+    /// At a power cut.
+    AtCut(Broken),
+    /// At work, in this many of 10,000 requests that it can meet.
+    InSession(SessionFault, u64),
+}
+
+/// How often a session fault meets a request unless a rate is given, of 10,000.
+const RATE: u64 = 1000;
+
+impl FromStr for BrokenKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<BrokenKind, String> {
+        let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
+        if let Some((kind, key)) = KINDS.iter().find(|(_, key)| *key == name) {
+            return match (kind, value) {
+                (_, None) => Ok(BrokenKind::AtCut(*kind)),
+                (Broken::Rollback(_), Some(run)) => {
+                    let run = run.parse().ok().filter(|run| (1..=1 << 20).contains(run));
+                    let run = run.ok_or(format!(
+                        "{text:?}: not a run\n  allowed: rollback:N, N sectors from 1 to 1048576"
+                    ))?;
+                    Ok(BrokenKind::AtCut(Broken::Rollback(Some(run))))
+                }
+                (_, Some(_)) => Err(format!("{text:?}: this kind takes no value\n  allowed: {key}")),
+            };
+        }
+        if let Ok(fault) = name.parse::<SessionFault>() {
+            let rate = |value: &str| {
+                let percent: f64 = value.strip_suffix('%')?.parse().ok()?;
+                (percent > 0.0 && percent <= 100.0).then(|| ((percent * 100.0).round() as u64).max(1))
+            };
+            let rate = value.map_or(Some(RATE), rate);
+            let rate = rate.ok_or(format!(
+                "{text:?}: not a rate\n  allowed: {name}:P%, above 0 % and up to 100 % of requests"
+            ))?;
+            return Ok(BrokenKind::InSession(fault, rate));
+        }
+        let all: Vec<&str> = KINDS.iter().map(|(_, key)| *key).chain(SessionFault::keys()).collect();
+        Err(format!("{text:?} is not a kind of broken drive\n  allowed: {}", all.join(", ")))
     }
 }
 
@@ -89,7 +151,8 @@ impl Fault {
         let durable = interval.older().to_vec();
         let of = match self.kind {
             Broken::Garbage | Broken::Misdirected => pending,
-            Broken::Rollback | Broken::Phantom => durable,
+            Broken::Rollback(_) | Broken::Phantom => durable,
+            Broken::DroppedFlush => vec![],
             Broken::Shorn => [pending, durable].concat(),
         };
         let Some(sectors) = of.get((random.bits() % of.len().max(1) as u64) as usize) else { return };
@@ -105,7 +168,13 @@ impl Fault {
                 }
             }
             Broken::Phantom => sectors.iter().for_each(|(sector, old)| image.set(*sector, old)),
-            Broken::Rollback => {
+            Broken::DroppedFlush => {}
+            Broken::Rollback(Some(run)) => {
+                let run = (run as usize).min(sectors.len());
+                let from = (random.bits() % (sectors.len() - run + 1) as u64) as usize;
+                sectors[from..from + run].iter().for_each(|(sector, old)| image.set(*sector, old));
+            }
+            Broken::Rollback(None) => {
                 for (sector, old) in sectors.iter().filter(|_| random.bits() >> 63 == 0) {
                     image.set(*sector, old);
                 }
@@ -125,6 +194,31 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.kind.key(), self.seed)
+        write!(f, "{}={}", self.kind, self.seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_read_or_refused() {
+        let read = |text: &str| text.parse::<BrokenKind>();
+        assert_eq!(read("rollback:8"), Ok(BrokenKind::AtCut(Broken::Rollback(Some(8)))));
+        assert_eq!(read("dropped-flush"), Ok(BrokenKind::AtCut(Broken::DroppedFlush)));
+        assert_eq!(read("failed-flush"), Ok(BrokenKind::InSession(SessionFault::FailedFlush, 1000)));
+        assert_eq!(read("corrupt:0.5%"), Ok(BrokenKind::InSession(SessionFault::Corrupt, 50)));
+        for (text, said) in [
+            ("shear", "allowed: shorn, garbage, rollback, misdirected, phantom, dropped-flush, read-error"),
+            ("rollback:0", "allowed: rollback:N"),
+            ("shorn:2", "takes no value"),
+            ("slow:200%", "allowed: slow:P%"),
+            ("slow:5", "not a rate"),
+        ] {
+            assert!(read(text).unwrap_err().contains(said), "{text}: {:?}", read(text));
+        }
+        let fault: Fault = "rollback:8=77".parse().unwrap();
+        assert_eq!((fault.to_string().as_str(), fault.kind()), ("rollback:8=77", Broken::Rollback(Some(8))));
     }
 }

@@ -155,8 +155,14 @@ impl Cache {
         self.flushes.remove(&id);
     }
 
+    /// A FLUSH failed: no later FLUSH covers what it was to make durable, unless that is written again.
+    pub fn fail_flush(&mut self, id: u64) {
+        let covered = self.flushes.remove(&id).unwrap_or(0);
+        self.by_acknowledgement = self.by_acknowledgement.split_off(&covered);
+    }
+
     /// The drive has written the oldest acknowledged requests that satisfy `is_written` out of its cache, until the rest are at
-    /// most so many bytes.
+    /// most `most` bytes.
     pub fn write_back(&mut self, most: u64, is_written: impl Fn(u64) -> bool) {
         while self.acknowledged_sectors * self.rules.sector > most {
             let oldest = self.by_acknowledgement.values().copied().find(|id| is_written(*id));

@@ -69,7 +69,7 @@ pub fn states<'a>(
     let cache = interval.cache();
     let writes: Vec<&Write> = cache.writes().collect();
     let count = writes.len();
-    let state = move |lost: Lost| State { at: interval.at(), lost, ..State::default() };
+    let state = move |lost: Lost| State { at: interval.at(), dropped: interval.dropped(), lost, fault: None };
     let all: Box<dyn Iterator<Item = Lost> + Send + 'a> = match class {
         Class::NothingLost => Box::new(std::iter::once(Lost::new())),
         Class::AllLost => Box::new(std::iter::once(all_of(writes.into_iter()))),

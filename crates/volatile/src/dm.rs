@@ -8,6 +8,7 @@
 //! the way.
 
 use crate::log::{Event, Log, LogError};
+use crate::session::SessionFault;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MAGIC: u64 = 0x6a_7366_7773_6872;
@@ -36,6 +37,13 @@ pub fn encode(log: &Log) -> Vec<u8> {
             Event::Write { id, .. } | Event::Zero { id, .. } => _ = requests.insert(*id, event),
             Event::Flush { id, .. } => _ = covered.insert(*id, done.clone()),
             Event::Mark(text) => writer.mark(text),
+            Event::Fault { id, fault: SessionFault::FailedFlush } => {
+                // No later FLUSH covers these: they come last.
+                let failed: BTreeSet<u64> = covered.remove(id).unwrap_or_default().into_iter().collect();
+                done.retain(|id| !failed.contains(id));
+                covered.values_mut().for_each(|covered| covered.retain(|id| !failed.contains(id)));
+            }
+            Event::Fault { .. } => {}
             Event::Done { id } => {
                 if let Some(flushed) = covered.remove(id) {
                     let written: BTreeSet<u64> = flushed.iter().copied().collect();
@@ -258,7 +266,7 @@ mod tests {
                 Event::Zero { offset, trim, .. } => Some(format!("trim {} {trim}", offset / LBA)),
                 Event::Flush { .. } => Some("flush".to_string()),
                 Event::Mark(text) => Some(text.clone()),
-                Event::Done { .. } => None,
+                Event::Done { .. } | Event::Fault { .. } => None,
             })
             .collect();
         assert_eq!(

@@ -1,6 +1,7 @@
 //! The contents of a drive, shared between states: only what differs is copied.
 
 use crate::content::Content;
+use crate::sectors::Sectors;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use twox_hash::XxHash3_128;
@@ -32,6 +33,17 @@ impl Image {
     /// Equal for equal contents.
     pub fn hash(&self) -> u128 {
         self.hash
+    }
+
+    /// Equal for equal contents of these sectors.
+    pub fn hash_of_sectors(&self, sectors: &Sectors) -> u128 {
+        let mut hash: u128 = 0;
+        for sector in sectors.iter() {
+            if let Some(bytes) = self.sector(sector).bytes(self.sector as usize) {
+                hash = hash.wrapping_add(Image::hash_of(sector, bytes));
+            }
+        }
+        hash
     }
 
     /// How chunks are cut, in bytes.
@@ -110,5 +122,12 @@ mod tests {
         let mut bytes = [9; 1024];
         one.read(3 * 512 - 256, &mut bytes);
         assert_eq!((bytes[255], bytes[256], bytes[767], bytes[768]), (0, 1, 1, 0));
+        let mut read = Sectors::default();
+        read.insert(0..9, &Sectors::default());
+        two.set(9, &filled(7));
+        two.set(3, &filled(1));
+        assert_eq!(one.hash_of_sectors(&read), two.hash_of_sectors(&read), "they differ in sector 9 alone");
+        two.set(8, &filled(7));
+        assert_ne!(one.hash_of_sectors(&read), two.hash_of_sectors(&read));
     }
 }

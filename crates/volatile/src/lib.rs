@@ -16,12 +16,14 @@ mod log;
 mod reduce;
 mod replay;
 mod rules;
+mod sectors;
 #[cfg(test)]
 mod sentences;
+mod session;
 mod state;
 mod story;
 
-pub use broken::{Broken, Fault};
+pub use broken::{Broken, BrokenKind, Fault};
 pub use cache::{Cache, Lost, Write};
 pub use classes::{CLASSES, Class, broken_states, states};
 pub use content::Content;
@@ -30,5 +32,7 @@ pub use log::{Event, Log, LogError};
 pub use reduce::reduce;
 pub use replay::{Flushes, Interval, flushes, intervals};
 pub use rules::{Atomic, Op, PowerLoss, Request, Rules};
+pub use sectors::Sectors;
+pub use session::{Kind, SessionFault, SessionFaults};
 pub use state::{State, StateError};
-pub use story::story;
+pub use story::{grouped, story};

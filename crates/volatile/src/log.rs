@@ -1,5 +1,6 @@
-//! What a client sent and was answered, in order.
+//! What a client sent and which replies it received, in order.
 
+use crate::session::SessionFault;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use thiserror::Error;
@@ -9,7 +10,7 @@ const MAGIC: &[u8; 17] = b"wordline-writes/1";
 /// The most bytes of one event.
 const LONGEST: u32 = 64 << 20;
 
-/// Something that a client did, or was told.
+/// A request of a client, a reply to it, or a mark.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Event {
     /// A write of whole sectors arrived.
@@ -54,6 +55,13 @@ pub enum Event {
     },
     /// The client printed a line, or set a mark.
     Mark(String),
+    /// A fault was planted in a request, which the client may have seen as an error.
+    Fault {
+        /// The number of the request; 0 for a read, which has none.
+        id: u64,
+        /// What happened.
+        fault: SessionFault,
+    },
 }
 
 /// The log of a client.
@@ -160,7 +168,14 @@ impl Log {
         self.events.get(self.base..).unwrap_or_default()
     }
 
-    /// The marks of the first so many events.
+    /// The faults that were planted in the first `at` events, each with the number of its request.
+    pub fn faults_before(&self, at: usize) -> impl Iterator<Item = (u64, SessionFault)> + '_ {
+        self.events[..at.min(self.events.len())]
+            .iter()
+            .filter_map(|e| if let Event::Fault { id, fault } = e { Some((*id, *fault)) } else { None })
+    }
+
+    /// The marks among the first `at` events.
     pub fn marks(&self, at: usize) -> impl Iterator<Item = &str> {
         let mark = |event: &'_ Event| matches!(event, Event::Mark(_));
         let events = self.events[..at.min(self.events.len())].iter();
@@ -182,6 +197,7 @@ mod tests {
             Event::Flush { id: 3, connection: 1 },
             Event::Done { id: 3 },
             Event::Mark("acknowledged 1".to_string()),
+            Event::Fault { id: 3, fault: SessionFault::Slow },
         ];
         let log = Log { size: 1 << 20, sector: 512, base: 0, events };
         let mut bytes = vec![];

@@ -5,6 +5,7 @@ use crate::content::Content;
 use crate::image::Image;
 use crate::log::{Event, Log};
 use crate::rules::{Op, Request, Rules};
+use crate::session::SessionFault;
 use std::sync::Arc;
 
 /// The end of an interval: just before something becomes durable, or the end of the log. What a cut earlier in the interval
@@ -17,9 +18,16 @@ pub struct Interval {
     cache: Cache,
     /// What the sectors held that became durable last, in runs.
     older: Vec<Vec<(u64, Content)>>,
+    /// The FLUSH, or request with FUA, that the drive ignored.
+    dropped: Option<u64>,
 }
 
 impl Interval {
+    /// The FLUSH, or request with FUA, that the drive ignored.
+    pub fn dropped(&self) -> Option<u64> {
+        self.dropped
+    }
+
     /// How many events of the log came before the cut.
     pub fn at(&self) -> usize {
         self.at
@@ -88,6 +96,7 @@ pub fn intervals(log: &Log, rules: Rules, dropped: Option<u64>) -> Vec<Interval>
             durable: Image::new(log.size, log.sector),
             cache: Cache::new(rules),
             older: vec![],
+            dropped,
         },
         found: vec![],
         has_dropped: false,
@@ -110,7 +119,7 @@ struct Replay {
 }
 
 impl Replay {
-    /// Returns whether more is asked for.
+    /// Returns whether it needs further events.
     fn step(&mut self, event: &Event) -> bool {
         let sector = self.now.durable_sector();
         match event {
@@ -137,6 +146,8 @@ impl Replay {
                 return goes_on;
             }
             Event::Mark(_) => self.now.marks += 1,
+            Event::Fault { id, fault: SessionFault::FailedFlush } => self.now.cache.fail_flush(*id),
+            Event::Fault { .. } => {}
         }
         self.now.at += 1;
         true

@@ -102,7 +102,7 @@ pub enum PowerLoss {
     None,
     /// A suffix of the acknowledged writes is lost.
     Fifo,
-    /// A write may be lost only while fewer than so many later ones are acknowledged.
+    /// A write may be lost only while fewer than this number of later ones are acknowledged.
     Window(u64),
     /// Everything since the last FLUSH is lost.
     All,

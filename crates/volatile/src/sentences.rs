@@ -100,6 +100,26 @@ fn fua_makes_its_own_sectors_durable_supersedes_older_versions_and_orders_nothin
 }
 
 #[test]
+fn what_a_failed_flush_was_to_cover_a_later_one_does_not() {
+    let mut cache = cache();
+    put(&mut cache, request(1, 0, 1));
+    cache.acknowledge(1);
+    cache.flush(2);
+    put(&mut cache, request(3, 1, 1));
+    cache.acknowledge(3);
+    cache.fail_flush(2);
+    cache.flush(4);
+    let durable: Vec<u64> = cache.flushed(4).into_iter().map(|(sector, _)| sector).collect();
+    assert_eq!(durable, [1], "acknowledged after the failed FLUSH arrived");
+    assert_eq!(may_hold(&cache, 0, PowerLoss::Any), BTreeSet::from([0, 1]));
+    put(&mut cache, request(5, 0, 1));
+    cache.acknowledge(5);
+    cache.flush(6);
+    cache.flushed(6);
+    assert_eq!(cache.writes().count(), 0, "written again and flushed");
+}
+
+#[test]
 fn a_flush_that_was_not_acknowledged_may_have_taken_effect_in_part() {
     let mut cache = cache();
     put(&mut cache, request(1, 0, 2));

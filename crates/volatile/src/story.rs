@@ -7,11 +7,11 @@ use crate::state::{State, runs};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Requests that survive are named if they are no more.
+/// Most requests of which those that survived are listed, too.
 const MOST: usize = 12;
 
-/// A number with thousands apart.
-fn grouped(number: u64) -> String {
+/// A number with its thousands separated by commas.
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -46,10 +46,10 @@ pub fn story(log: &Log, interval: &Interval, state: &State) -> String {
         grouped(writes.len() as u64)
     );
     if let Some(id) = state.dropped {
-        let _ = write!(text, "; the drive ignored FLUSH or FUA of request {id}");
+        let _ = write!(text, "; the drive ignored FLUSH or FUA of request {id} (dropped-flush)");
     }
     if let Some(fault) = &state.fault {
-        let _ = write!(text, "; a broken drive: {}", fault.kind().key());
+        let _ = write!(text, "; a broken drive: {}", fault.kind());
     }
     text.push('\n');
     let is_shown = |write: &&&Write| writes.len() <= MOST || state.lost.contains_key(&write.request().id);
@@ -70,6 +70,10 @@ pub fn story(log: &Log, interval: &Interval, state: &State) -> String {
     }
     if writes.len() > MOST {
         text.push_str("  all others survived\n");
+    }
+    for (id, fault) in log.faults_before(interval.at()).take(MOST) {
+        let of = if id == 0 { "a read".to_string() } else { format!("request {id}") };
+        let _ = writeln!(text, "  fault of the drive in {of}: {fault}, {}", fault.effect());
     }
     match log.marks(interval.at()).last() {
         Some(mark) => {

@@ -2,8 +2,9 @@
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use wordline_crash::FileSystem;
 use wordline_units::{Bytes, SimDuration};
-use wordline_volatile::{Atomic, Broken};
+use wordline_volatile::{Atomic, BrokenKind};
 
 #[derive(Args, Debug)]
 #[command(
@@ -14,18 +15,20 @@ use wordline_volatile::{Atomic, Broken};
 pub(crate) struct CrashArgs {
     #[command(subcommand)]
     pub(crate) command: Option<CrashCommand>,
-    /// Run CMD once on an empty drive in RAM and record what it sends. {uri} is the drive's NBD address, {socket} the path of
-    /// its unix socket. Each line that CMD prints is a mark: what it claims to be durable by then
+    /// Run CMD once on an empty drive in RAM and record its requests. {uri} is the drive's NBD address, {socket} the path of
+    /// its unix socket, {mnt} the folder of --mount. Each line that CMD prints is a mark: what it claims to be durable by then
     #[arg(long, value_name = "CMD")]
     pub(crate) run: Option<String>,
     /// Take the writes from FILE instead: a log of --save, or one of dm-log-writes
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
     /// Check one crash state with CMD, which exits with 0 if all is well. {image} is the drive as a sparse file, {uri} and
-    /// {socket} the same drive over NBD, {acked} a file with the marks before the cut, a line each
+    /// {socket} the same drive over NBD, {mnt} its file system mounted, {acked} a file with the marks before the cut, a line
+    /// each
     #[arg(long, value_name = "CMD", required = true)]
     pub(crate) check: Option<String>,
-    /// The most states to check. Equal states count once
+    /// Maximum number of states to check. Equal states count once; over NBD, so do states that differ only in sectors that the
+    /// check does not read
     #[arg(long, value_name = "N", default_value_t = 2000)]
     pub(crate) states: u64,
     /// The seed from which states are drawn when all others are checked
@@ -38,24 +41,52 @@ pub(crate) struct CrashArgs {
     /// notices none of them tests nothing
     #[arg(long)]
     pub(crate) drop_flushes: bool,
-    /// Check states of broken drives instead, which no standard permits: shorn, garbage, rollback, misdirected, phantom;
-    /// several joined by commas
+    /// Check states of broken drives, which no standard permits; several kinds joined by commas. After a power cut: shorn,
+    /// garbage, rollback[:SECTORS], misdirected, phantom, dropped-flush. At work, each in P % of the requests that it can meet
+    /// (default 10): read-error[:P%], half-write, failed-flush, latent-error, slow, corrupt; CMD of --run is run anew for each
+    /// session
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    pub(crate) broken: Vec<Broken>,
+    pub(crate) broken: Vec<BrokenKind>,
+    /// Maximum number of sessions with faults of a drive at work
+    #[arg(long, value_name = "N", default_value_t = 24)]
+    pub(crate) sessions: u64,
+    /// As root, make a file system on the drive (or take that of --image) and mount it by nbdfuse and a loop device, before the
+    /// recording: ext4 or xfs, with options of mount
+    #[arg(long, value_name = "FS[,OPTION]")]
+    pub(crate) mount: Option<FileSystem>,
+    /// Option of mkfs for --mount; repeatable
+    #[arg(
+        long,
+        value_name = "OPTION",
+        allow_hyphen_values = true,
+        requires = "mount",
+        conflicts_with = "image"
+    )]
+    pub(crate) mkfs: Vec<String>,
+    /// For each state, send the log to a simulated drive, cut its power and let it recover: --device and --scheme. A state
+    /// fails, too, if durable sectors have changed
+    #[arg(long, requires = "device", conflicts_with_all = ["drop_flushes", "broken"])]
+    pub(crate) through_drive: bool,
+    /// Built-in device (`wordline list devices`) or device file of that drive
+    #[arg(long, value_name = "DEV", requires = "through_drive")]
+    pub(crate) device: Option<String>,
+    /// Scheme of that drive (`wordline list schemes`)
+    #[arg(long, default_value = "slc-cache", requires = "through_drive")]
+    pub(crate) scheme: String,
     /// Contents of the drive before --run, which no cut undoes, as of mkfs on a file [default: zeroes]
     #[arg(long, value_name = "FILE", conflicts_with = "log")]
     pub(crate) image: Option<PathBuf>,
-    /// Size of the drive that --run sees
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", conflicts_with = "log")]
-    pub(crate) size: Bytes,
-    /// Sector of that drive, which is never torn
-    #[arg(long, value_name = "SIZE", default_value = "512B", conflicts_with = "log")]
-    pub(crate) sector: Bytes,
+    /// Size of the drive that --run sees [default: 64MiB, or the least that mkfs of --mount takes]
+    #[arg(long, value_name = "SIZE", conflicts_with = "log")]
+    pub(crate) size: Option<Bytes>,
+    /// Sector of that drive, which is never torn [default: 512B, with --mount 4KiB]
+    #[arg(long, value_name = "SIZE", conflicts_with = "log")]
+    pub(crate) sector: Option<Bytes>,
     /// A write of at most SIZE that crosses no boundary is all old or all new after a power cut (NVMe AWUPF, NABSPF); larger
     /// writes are torn at any sector [default: one sector]
     #[arg(long, value_name = "SIZE[,boundary=SIZE]")]
     pub(crate) atomic: Option<Atomic>,
-    /// How long --run, and each --check, may take
+    /// Time limit of --run, and of each --check
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) timeout: SimDuration,
     /// Number of checks in parallel [default: the number of cores]
@@ -74,7 +105,7 @@ pub(crate) enum CrashCommand {
     /// Convert a log of `wordline crash --save` to the format of dm-log-writes, or one of that format to ours
     ///
     /// The format of dm-log-writes has no connections and no time in flight: a FLUSH that no client waited for, and
-    /// writes that were in flight when a FLUSH arrived, are lost on the way.
+    /// writes that were in flight when a FLUSH arrived, are lost in the conversion.
     Convert(ConvertArgs),
 }
 

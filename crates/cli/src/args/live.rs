@@ -8,7 +8,7 @@ use wordline_units::{Bytes, SimDuration};
 use wordline_volatile::{Atomic, PowerLoss};
 
 #[derive(Args, Debug)]
-#[command(group = clap::ArgGroup::new("where").args(["nbd", "tcp"]).required(true).multiple(true))]
+#[command(group = clap::ArgGroup::new("where").args(["nbd", "tcp", "run", "listen_fds"]).required(true).multiple(true))]
 pub(crate) struct ServeArgs {
     /// Built-in device (`wordline list devices`) or device file
     #[arg(long, value_name = "DEV")]
@@ -23,6 +23,31 @@ pub(crate) struct ServeArgs {
     /// read and write the drive
     #[arg(long, value_name = "[HOST:]PORT", value_parser = Address::tcp)]
     pub(crate) tcp: Vec<Address>,
+    /// Listen on the sockets that a supervisor passes (LISTEN_FDS, as systemd does)
+    #[arg(long)]
+    pub(crate) listen_fds: bool,
+    /// Run COMMAND in a shell while the drive is served, then stop and end with its exit code. $uri and $unixsocket say where
+    /// the drive is; without --nbd and --tcp a private socket is created
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) run: Option<String>,
+    /// Write the process id to FILE once clients can connect
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pidfile: Option<PathBuf>,
+    /// Stop when the process that started the server ends
+    #[arg(long)]
+    pub(crate) exit_with_parent: bool,
+    /// Name of the export [default: the name of the device]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) export: Option<String>,
+    /// Serve only the first SIZE bytes of the drive
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<Bytes>,
+    /// Write the contents of FILE to the new drive before the first request; blocks of zeroes stay unwritten
+    #[arg(long, value_name = "FILE")]
+    pub(crate) image: Option<PathBuf>,
+    /// Limit the page data in memory; writes beyond it fail with ENOSPC. Stale pages count until GC erases their block
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Bytes>,
     /// Create a control socket for `wordline ctl`
     #[arg(long, value_name = "PATH")]
     pub(crate) control: Option<PathBuf>,
@@ -30,6 +55,10 @@ pub(crate) struct ServeArgs {
     /// times faster; 0 disables timing
     #[arg(long, value_name = "X", default_value = "1", allow_negative_numbers = true)]
     pub(crate) time_scale: TimeScale,
+    /// Share of the modelled recovery time that passes after a power cut, 0 to 1; 0 recovers immediately. Results do not
+    /// depend on it
+    #[arg(long, value_name = "X", default_value = "1", value_parser = share)]
+    pub(crate) recovery_scale: f64,
     /// State of the drive before the first request: fresh, fill:90%[,order=seq|random][,valid=80%],
     /// aged_invalid:70%, aged_blocks:70%, pe:tlc=500, retention:30d; join several with +. The data of this
     /// state read as zeroes
@@ -87,14 +116,21 @@ pub(crate) enum Sync {
     Reply,
 }
 
+/// A number from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| format!("{text:?} is not a share\n  allowed: 0 to 1"))
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct CtlArgs {
     /// Control socket of `wordline serve --control`
     pub(crate) path: PathBuf,
-    /// Control command: stats; cut [seed=N], cut writes=N [seed=N], cut flushes=N [seed=N], cut seed=N within=TIME; mark TEXT; inject read-error
+    /// Control command: stats; metrics; cut [seed=N], cut writes=N [seed=N], cut flushes=N [seed=N], cut seed=N within=TIME; reset
+    /// [seed=N] [down=TIME]; armed; disarm [NUMBER]; mark TEXT; inject read-error
     /// [offset=BYTES] [length=BYTES] [count=N], inject early-flush [count=N], inject no-space [count=N],
     /// inject slow-die die=N factor=N, inject retire block=N, inject clear; set time-scale=X; snapshot NAME,
-    /// drop NAME; fork [NAME] nbd=unix:PATH [control=PATH] [time-scale=X]
+    /// drop NAME; fork [NAME] nbd=unix:PATH [control=PATH] [time-scale=X]; forks; end nbd=unix:PATH
     #[arg(value_name = "ORDER", required = true)]
     pub(crate) order: Vec<String>,
 }

@@ -1,6 +1,7 @@
 //! `crash`: crash states of what a client wrote, each held to a check.
 
 use crate::args::crash::{ConvertArgs, CrashArgs, CrashCommand};
+use crate::commands::live::run_spec;
 use crate::console::Console;
 use crate::error::Failure;
 use crate::interrupt;
@@ -9,15 +10,30 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use wordline_crash::{
-    CrashError, Dropped, Found, RecordSpec, SearchSpec, Template, Verdict, drop_flushes, record,
-    replay_state, search,
+    CrashError, Dropped, FileSystem, Found, RecordSpec, SearchSpec, SessionSpec, Template, Verdict,
+    drop_flushes, record, replay_state, search, sessions,
 };
-use wordline_volatile::{Event, Log, LogError, Rules, dm, flushes};
+use wordline_live::ThroughDrive;
+use wordline_run::RunSpec;
+use wordline_units::Bytes;
+use wordline_volatile::{
+    BrokenKind, Event, Interval, Log, LogError, Rules, SessionFault, dm, flushes, intervals,
+};
 
 /// Where the log goes if a state fails.
 const LOG: &str = "wordline-crash.log";
+
+/// What was searched: the log, what was found, and which FLUSH was needed.
+struct Searched {
+    log: Log,
+    found: Found,
+    dropped: Option<Vec<Dropped>>,
+    /// The sessions with faults, in a line.
+    sessions: Option<String>,
+}
 
 pub(crate) fn crash(args: &CrashArgs, console: &Console) -> Result<(), Failure> {
     if let Some(CrashCommand::Convert(convert)) = &args.command {
@@ -25,8 +41,13 @@ pub(crate) fn crash(args: &CrashArgs, console: &Console) -> Result<(), Failure> 
     }
     let json = args.json.as_deref().map(Sink::open).transpose()?;
     let text = args.check.as_deref().unwrap_or_default();
-    let check =
-        Template::new("--check", text, &["image", "uri", "socket", "acked"], &["image", "uri", "socket"])?;
+    let places = ["image", "uri", "socket", "mnt"];
+    let check = Template::new("--check", text, &["image", "uri", "socket", "mnt", "acked"], &places)?;
+    args.mount.as_ref().map_or(Ok(()), FileSystem::check)?;
+    if sessions_of(args).next().is_some() && args.run.is_none() {
+        let what = "--broken: a fault of a drive at work needs a client";
+        return Err(Failure::Input(format!("{what}\n  allowed: a client to run, in place of a log")));
+    }
     let log = log(args, console)?;
     let spec = SearchSpec {
         rules: Rules { sector: log.sector, atomic: args.atomic },
@@ -34,38 +55,116 @@ pub(crate) fn crash(args: &CrashArgs, console: &Console) -> Result<(), Failure> 
         seed: args.seed,
         threads: args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         most: Duration::from_nanos(args.timeout.0),
-        broken: args.broken.clone(),
+        broken: args
+            .broken
+            .iter()
+            .filter_map(|kind| if let BrokenKind::AtCut(kind) = kind { Some(*kind) } else { None })
+            .collect(),
+        mount: args.mount.clone(),
+        through: through(args, &log, console)?,
     };
     if let Some(name) = &args.state {
         return one_state(&log, &check, &spec, name, console);
     }
-    let bar = console.bar_of_checks(spec.states);
-    let found = search(&log, &check, &spec, &interrupt::is_asked, &|checks| bar.set_position(checks));
-    bar.finish_and_clear();
-    let found = found?;
-    let dropped = if args.drop_flushes && found.failing.is_none() {
-        Some(drop_flushes(&log, &check, &spec, &interrupt::is_asked)?)
-    } else {
-        None
-    };
-    let saved = save(args, &log, &found)?;
-    let replay = saved.map(|path| replay_command(args, &path, &found));
+    let searched = searched(args, log, (&check, &spec), console)?;
+    let Searched { log, found, dropped, sessions } = &searched;
+    let saved = save(args, log, found)?;
+    let replay = saved.map(|path| replay_command(args, &path, found));
     if json.as_ref().is_none_or(|sink| !sink.is_stdout()) {
-        console.say(&to_text(&found, dropped.as_deref(), replay.as_deref()))?;
+        let through = spec.through.as_ref().map_or(String::new(), |drive| format!("{}\n", drive.to_text()));
+        console.say(&(to_text(&searched, replay.as_deref()) + &through))?;
     }
     if let Some(sink) = json {
-        sink.write(&format!("{:#}\n", to_json(&found, dropped.as_deref(), replay.as_deref())), console)?;
+        let through = spec.through.as_ref().map(|drive| drive.to_text());
+        let mut value = to_json(found, dropped.as_deref(), replay.as_deref());
+        value["sessions"] = sessions.clone().into();
+        value["through_drive"] = through.into();
+        sink.write(&format!("{value:#}\n"), console)?;
     }
-    match found.failing {
+    match &found.failing {
         None => Ok(()),
         Some(failing) => Err(Failure::Differs(format!("crash state {} fails the check", failing.name))),
     }
 }
 
+/// The simulated drive at each cut of a log.
+fn through(args: &CrashArgs, log: &Log, console: &Console) -> Result<Option<Arc<ThroughDrive>>, Failure> {
+    let Some(device) = args.device.as_ref().filter(|_| args.through_drive) else { return Ok(None) };
+    let run = RunSpec {
+        device: device.clone(),
+        scheme: args.scheme.clone(),
+        initial: "fresh".to_string(),
+        ..run_spec(console)
+    };
+    let rules = Rules { sector: log.sector, atomic: args.atomic };
+    let cuts = intervals(log, rules, None).iter().map(Interval::at).collect();
+    Ok(Some(Arc::new(ThroughDrive::new(&run, log, &cuts)?)))
+}
+
+/// The faults of sessions that are asked for, with their rates.
+fn sessions_of(args: &CrashArgs) -> impl Iterator<Item = (SessionFault, u64)> + '_ {
+    args.broken.iter().filter_map(|kind| {
+        if let BrokenKind::InSession(fault, rate) = kind { Some((*fault, *rate)) } else { None }
+    })
+}
+
+/// Search the states of a log and, where no state fails, the sessions with faults.
+fn searched(
+    args: &CrashArgs,
+    log: Log,
+    (check, spec): (&Template, &SearchSpec),
+    console: &Console,
+) -> Result<Searched, Failure> {
+    let bar = console.bar_of_checks(spec.states);
+    let kinds: Vec<(SessionFault, u64)> = sessions_of(args).collect();
+    let bounded;
+    // Whether a fault is needed shows on a drive without one.
+    let first = if kinds.is_empty() {
+        spec
+    } else {
+        bounded = SearchSpec { states: (spec.states / 4).max(1), ..spec.clone() };
+        &bounded
+    };
+    let found = search(&log, check, first, &interrupt::is_asked, &|checks| bar.set_position(checks));
+    bar.finish_and_clear();
+    let found = found?;
+    let dropped = if args.drop_flushes && found.failing.is_none() {
+        Some(drop_flushes(&log, check, spec, &interrupt::is_asked)?)
+    } else {
+        None
+    };
+    if kinds.is_empty() || found.failing.is_some() {
+        return Ok(Searched { log, found, dropped, sessions: None });
+    }
+    let client = client(args)?;
+    let sessions_spec = SessionSpec { kinds, count: args.sessions.max(1), seed: args.seed };
+    let before = found.coverage;
+    let bar = console.bar_of_checks(spec.states);
+    let ended = sessions(
+        (&client, check),
+        (&record_spec(args)?, spec),
+        &sessions_spec,
+        &interrupt::is_asked,
+        &|checks| bar.set_position(checks),
+    );
+    bar.finish_and_clear();
+    let Some(session) = ended? else { return Ok(Searched { log, found, dropped, sessions: None }) };
+    let mut text =
+        format!("{} sessions with faults of the drive, of which {} met a request", session.run, session.met);
+    if session.found.failing.is_some() {
+        let (fault, seed, status) = (session.fault, session.seed, session.status);
+        text += &format!(
+            "; needed: {fault}, seed {seed}; without it no state fails; the client ended with {status}"
+        );
+    }
+    let found = Found { coverage: before.with(session.found.coverage), ..session.found };
+    Ok(Searched { log: session.log, found, dropped, sessions: Some(text) })
+}
+
 /// The log: of a client that is run now, or of a file.
 fn log(args: &CrashArgs, console: &Console) -> Result<Log, Failure> {
     let log = match (&args.run, &args.log) {
-        (Some(client), _) => recorded(args, client)?,
+        (Some(_), _) => recorded(args)?,
         (None, Some(path)) => read(path, None)?,
         (None, None) => return Err(Failure::Input("neither --run nor --log".to_string())),
     };
@@ -80,31 +179,50 @@ fn log(args: &CrashArgs, console: &Console) -> Result<Log, Failure> {
     Ok(log)
 }
 
-fn recorded(args: &CrashArgs, client: &str) -> Result<Log, Failure> {
-    let (size, sector) = (args.size.0, args.sector.0);
-    if !sector.is_power_of_two() || !(512..=65_536).contains(&sector) {
-        let what = format!("--sector {}", args.sector);
-        return Err(Failure::Input(format!(
-            "{what}: not a sector\n  allowed: 512B to 64KiB, a power of two"
-        )));
+/// The command of --run.
+fn client(args: &CrashArgs) -> Result<Template, Failure> {
+    let text = args.run.as_deref().unwrap_or_default();
+    let places: &[&str] = if args.mount.is_some() { &["mnt"] } else { &["uri", "socket"] };
+    Ok(Template::new("--run", text, places, places)?)
+}
+
+/// The drive that --run sees.
+fn record_spec(args: &CrashArgs) -> Result<RecordSpec, Failure> {
+    let least = args.mount.as_ref().map_or(0, FileSystem::least);
+    let size = args.size.unwrap_or(Bytes(least.max(64 << 20)));
+    let sector = args.sector.unwrap_or(Bytes(if args.mount.is_some() { 4096 } else { 512 }));
+    if !sector.0.is_power_of_two() || !(512..=65_536).contains(&sector.0) {
+        let what = format!("--sector {sector}: not a sector");
+        return Err(Failure::Input(format!("{what}\n  allowed: 512B to 64KiB, a power of two")));
     }
-    if size == 0 || !size.is_multiple_of(sector) {
-        let what = format!("--size {}: not a whole number of sectors", args.size);
-        return Err(Failure::Input(format!("{what}\n  allowed: a multiple of {}", args.sector)));
+    if size.0 == 0 || !size.0.is_multiple_of(sector.0) {
+        let what = format!("--size {size}: not a whole number of sectors");
+        return Err(Failure::Input(format!("{what}\n  allowed: a multiple of {sector}")));
     }
-    let client = Template::new("--run", client, &["uri", "socket"], &["uri", "socket"])?;
-    let most = Duration::from_nanos(args.timeout.0);
-    let spec = RecordSpec { size, sector, image: args.image.clone(), most };
-    let done = record(&client, &spec, &interrupt::is_asked)?;
+    if size.0 < least {
+        let what = format!("--size {size}: too small for the file system");
+        return Err(Failure::Input(format!("{what}\n  allowed: at least {}", Bytes(least))));
+    }
+    Ok(RecordSpec {
+        size: size.0,
+        sector: sector.0,
+        image: args.image.clone(),
+        most: Duration::from_nanos(args.timeout.0),
+        mount: args.mount.clone().map(|system| (system, args.mkfs.clone())),
+        faults: None,
+    })
+}
+
+fn recorded(args: &CrashArgs) -> Result<Log, Failure> {
+    let done = record(&client(args)?, &record_spec(args)?, &interrupt::is_asked)?;
     if !done.status.success() {
         let what = format!("--run: the client ended with {}", done.status);
         return Err(Failure::Input(format!("{what}\n  allowed: a client that ends with exit code 0")));
     }
     if !done.log.of_client().iter().any(|event| matches!(event, Event::Write { .. } | Event::Zero { .. })) {
         let what = "--run: the client wrote nothing to the drive";
-        return Err(Failure::Input(format!(
-            "{what}\n  allowed: a client that writes to {{uri}} or {{socket}}"
-        )));
+        let places = if args.mount.is_some() { "{mnt}" } else { "{uri} or {socket}" };
+        return Err(Failure::Input(format!("{what}\n  allowed: a client that writes to {places}")));
     }
     Ok(done.log)
 }
@@ -179,17 +297,28 @@ fn replay_command(args: &CrashArgs, log: &Path, found: &Found) -> String {
         let boundary = atomic.boundary.map_or(String::new(), |b| format!(",boundary={b}B"));
         words.push(format!("--atomic {}B{boundary}", atomic.size));
     }
+    if let Some(mount) = &args.mount {
+        words.push(format!("--mount {}", wordline_report::quoted(&mount.to_string())));
+    }
+    if let Some(device) = &args.device {
+        let [device, scheme] = [device, &args.scheme].map(|word| wordline_report::quoted(word));
+        words.push(format!("--through-drive --device {device} --scheme {scheme}"));
+    }
     words.push(format!("--state {}", wordline_report::quoted(name)));
     words.join(" ")
 }
 
-fn to_text(found: &Found, dropped: Option<&[Dropped]>, replay: Option<&str>) -> String {
+fn to_text(searched: &Searched, replay: Option<&str>) -> String {
+    let Searched { found, dropped, sessions, .. } = searched;
     let mut text = String::new();
     if let Some(failing) = &found.failing {
         text += &failing.to_text();
         if let Some(replay) = replay {
             text += &format!("again: {replay}\n");
         }
+    }
+    if let Some(sessions) = sessions {
+        text += &format!("{sessions}\n");
     }
     text += &found.coverage.to_text();
     text.push('\n');
@@ -247,6 +376,8 @@ fn to_json(found: &Found, dropped: Option<&[Dropped]>, replay: Option<&str>) -> 
         "one_lost_complete": coverage.one_lost,
         "checks": coverage.checks,
         "equal_states": coverage.equal,
+        "equal_in_what_is_read": coverage.unread,
+        "equal_and_checked": coverage.anyway,
         "seconds": coverage.milliseconds as f64 / 1e3,
         "failing": failing,
         "dropped": dropped,

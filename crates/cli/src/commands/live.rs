@@ -5,7 +5,8 @@ use crate::console::Console;
 use crate::error::Failure;
 use crate::interrupt;
 use crate::output::Sink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
 pub(crate) use wordline_live::is_session;
@@ -14,11 +15,13 @@ use wordline_run::RunSpec;
 
 /// How often is looked whether a signal has come.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long after a signal the next one means the same.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A workload that is never asked for anything: what a run is made of has one.
 const NO_WORKLOAD: &str = "uniform:requests=1";
 
-fn run_spec(console: &Console) -> RunSpec {
+pub(super) fn run_spec(console: &Console) -> RunSpec {
     RunSpec { registry: console.registry().clone(), ..RunSpec::new("", "", NO_WORKLOAD) }
 }
 
@@ -36,7 +39,7 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         initial: args.initial.clone(),
         ..run_spec(console)
     };
-    let spec = ServeSpec {
+    let mut spec = ServeSpec {
         run,
         addresses: args.nbd.iter().chain(&args.tcp).cloned().collect(),
         control: args.control.clone(),
@@ -46,10 +49,30 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         power_loss: args.power_loss,
         atomic: args.atomic,
         read_only: args.read_only,
+        recovery_scale: args.recovery_scale,
+        export: args.export.clone(),
+        size: args.size.map(|b| b.0),
+        image: args.image.clone(),
+        memory: args.memory.map(|b| b.0),
+        activated: args.listen_fds,
         data: args.data.clone(),
         always_sync: args.sync == Sync::Reply,
         session: args.session.clone(),
     };
+    // A socket of its own for a command that is told where it is.
+    let private = args.run.as_ref().filter(|_| spec.addresses.is_empty() && !spec.activated);
+    let private = private.map(|_| tempfile::tempdir()).transpose();
+    let private =
+        private.map_err(|e| Failure::Output(format!("cannot create a folder for the socket: {e}")))?;
+    if let Some(folder) = &private {
+        spec.addresses.push(Address::Unix(folder.path().join("nbd.sock")));
+    }
+    if args.exit_with_parent && !wordline_live::end_with_parent() {
+        return Err(Failure::Input(
+            "--exit-with-parent: the process that started the server has ended".to_string(),
+        ));
+    }
+    interrupt::be_patient();
     let server = Server::start(&spec, Arc::new(told))?;
     let at: Vec<String> = server.addresses().iter().map(Address::to_string).collect();
     let (name, size) = server.export();
@@ -58,20 +81,74 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         args.scheme,
         at.join(", ")
     ));
-    while !interrupt::is_asked() {
+    let pidfile = args.pidfile.as_deref().map(PidFile::new).transpose()?;
+    let mut client = args.run.as_deref().map(|command| start(command, &server)).transpose()?;
+    let (mut ended, mut failure) = (None, None);
+    while !interrupt::is_asked() && ended.is_none() && failure.is_none() {
         std::thread::sleep(LOOK);
+        ended = client.as_mut().and_then(|client| client.try_wait().ok().flatten());
+        failure = server.failure();
+    }
+    // Signals that follow at once mean the same; later ones are meant.
+    std::thread::spawn(|| {
+        std::thread::sleep(PATIENCE);
+        interrupt::hurry();
+    });
+    if let Some(mut client) = client.filter(|_| ended.is_none()) {
+        let _ = client.kill();
+        let _ = client.wait();
     }
     let given = server.stop()?;
+    drop(pidfile);
     if !json.as_ref().is_some_and(Sink::is_stdout) {
         console.say(&given.to_text())?;
     }
     if let Some(sink) = json {
         sink.write(&format!("{:#}\n", given.to_json()), console)?;
     }
+    if let Some(why) = failure {
+        return Err(Failure::Output(why));
+    }
+    if let Some(why) = given.session_failure() {
+        return Err(Failure::Output(why.to_string()));
+    }
+    if let Some(status) = ended.filter(|status| !status.success()) {
+        return Err(Failure::Output(format!("--run: the command ended with {status}")));
+    }
     if let Some(folder) = &args.session {
         console.note(&format!("session in {}; to replay it: wordline rerun {0}", folder.display()));
     }
     Ok(())
+}
+
+/// A file with the number of this process, for as long as it serves.
+struct PidFile(PathBuf);
+
+impl PidFile {
+    fn new(path: &Path) -> Result<PidFile, Failure> {
+        std::fs::write(path, format!("{}\n", std::process::id()))
+            .map_err(|e| Failure::Input(format!("--pidfile {}: cannot be written: {e}", path.display())))?;
+        Ok(PidFile(path.to_path_buf()))
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Start a command that is told where the drive is.
+fn start(command: &str, server: &Server) -> Result<Child, Failure> {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]);
+    if let Some(address) = server.addresses().first() {
+        shell.env("uri", address.to_string());
+        if let Address::Unix(path) = address {
+            shell.env("unixsocket", path);
+        }
+    }
+    shell.spawn().map_err(|e| Failure::Output(format!("--run: cannot start sh: {e}")))
 }
 
 impl From<ServeError> for Failure {

@@ -6,6 +6,7 @@
 mod completions;
 mod device;
 mod interrupt;
+mod live;
 mod support;
 mod trace;
 mod tree;

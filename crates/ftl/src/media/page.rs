@@ -23,7 +23,12 @@ fn sectors_to(mask: SectorMask) -> usize {
 impl PageData {
     /// A page with the host's bytes for the sectors of a mask, one sector after another; `sector` is the bytes of one.
     pub fn of(data: &[u8], mask: SectorMask, sector: usize) -> PageData {
-        let mut page = vec![0; sectors_to(mask) * sector];
+        let end = sectors_to(mask) * sector;
+        // Whole from its first sector on: copied once, into where it stays.
+        if data.len() == end && mask == SectorMask::first(sectors_to(mask) as u32) {
+            return PageData::from(Arc::<[u8]>::from(data));
+        }
+        let mut page = vec![0; end];
         for (chunk, s) in data.chunks(sector).zip(mask.iter()) {
             page[s as usize * sector..][..chunk.len()].copy_from_slice(chunk);
         }

@@ -43,11 +43,6 @@ impl Changes {
             && !trims_are_all
     }
 
-    /// About how many bytes of data they write, at a page of so many for each.
-    pub(crate) fn bytes(&self, page: u64) -> u64 {
-        page * (self.pages.len() + self.writes.len()) as u64
-    }
-
     /// A block has been emptied: what was written to it since goes with what was there before.
     pub(crate) fn empty(&mut self, block: BlockId, slot_shift: u32) {
         let places = Ppn(block.0 << slot_shift)..Ppn((block.0 + 1) << slot_shift);

@@ -1,7 +1,7 @@
 //! The media of a live drive: bytes in RAM, or those of before in a folder.
 
 use crate::data::changes::Changes;
-use crate::data::pages::Pages;
+use crate::data::pages::{self, Pages};
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_ftl::{BlockHeader, Bytes, Media, MediaError, Metadata, Oob, PageData, Span};
@@ -16,12 +16,41 @@ pub(crate) struct Flash {
     pages: Option<Arc<Pages>>,
     /// What is to be written into the folder, of the drive whose folder it is.
     changes: Option<Box<Changes>>,
+    /// What was read and is not what was written: the sectors of a logical page, and where, in words.
+    damaged: Vec<(Span, String)>,
+    /// Bytes of pages in RAM.
+    in_ram: u64,
 }
 
 impl Flash {
     /// Media of a folder, over what was found beside its pages.
     pub(crate) fn of(metadata: Metadata, pages: Arc<Pages>) -> Flash {
-        Flash { bytes: Bytes::over(metadata), pages: Some(pages), changes: Some(Box::default()) }
+        Flash {
+            bytes: Bytes::over(metadata),
+            pages: Some(pages),
+            changes: Some(Box::default()),
+            damaged: vec![],
+            in_ram: 0,
+        }
+    }
+
+    /// Bytes of pages in RAM; those that a fork shares count for both.
+    pub(crate) fn in_ram(&self) -> u64 {
+        self.in_ram
+    }
+
+    /// What of that lies in a block.
+    fn in_block(&self, block: BlockId, slot_shift: u32) -> u64 {
+        if self.pages.is_some() {
+            return 0;
+        }
+        let pages = (block.0 << slot_shift..(block.0 + 1) << slot_shift).map(Ppn);
+        let of_page = |ppn: Ppn| {
+            let parts = self.bytes.spare_areas().page(ppn);
+            let pages = parts.iter().filter_map(|oob| self.bytes.page_at(ppn, oob.span.lpn));
+            pages.map(|page| page.len() as u64).sum::<u64>()
+        };
+        pages.map(of_page).sum()
     }
 
     /// What stands beside the pages.
@@ -39,6 +68,11 @@ impl Flash {
         self.changed(|c| (c.trims, c.trims_are_all) = (trims.into_iter().collect(), true));
     }
 
+    /// What was found damaged since this was last asked.
+    pub(crate) fn take_damaged(&mut self) -> Vec<(Span, String)> {
+        std::mem::take(&mut self.damaged)
+    }
+
     /// Pages that have changed since.
     pub(crate) fn unwritten(&self) -> usize {
         self.changes.as_ref().map_or(0, |changes| changes.pages.len() + changes.blocks.len())
@@ -46,6 +80,7 @@ impl Flash {
 
     /// All that has changed has been written into the folder.
     pub(crate) fn forget_bytes(&mut self) {
+        self.in_ram = 0;
         self.bytes.forget_bytes();
     }
 
@@ -75,11 +110,18 @@ impl Media for Flash {
             (Some(pages), Some(_)) => Some(Arc::new(pages.as_now()?)),
             (pages, _) => pages.clone(),
         };
-        Ok(Box::new(Flash { bytes: self.bytes.clone(), pages, changes: None }))
+        Ok(Box::new(Flash {
+            bytes: self.bytes.clone(),
+            pages,
+            changes: None,
+            damaged: vec![],
+            in_ram: self.in_ram,
+        }))
     }
     fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
         let part = self.bytes.spare_areas().page(ppn).len();
         self.changed(|c| _ = c.pages.entry(ppn).or_insert(part));
+        self.in_ram += page.len() as u64;
         self.bytes.program(ppn, oob, page)
     }
     fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError> {
@@ -87,9 +129,16 @@ impl Media for Flash {
             return Ok(page.clone());
         }
         let part = self.bytes.spare_areas().page(ppn).iter().position(|oob| oob.span.lpn == lpn);
-        match (&self.pages, part) {
-            (Some(pages), Some(part)) => pages.read(ppn, part),
-            _ => Ok(PageData::default()),
+        let (Some(pages), Some(part)) = (&self.pages, part) else { return Ok(PageData::default()) };
+        match pages.read(ppn, part)? {
+            pages::Bytes::Whole(page) => Ok(page),
+            // The drive goes on with zeroes, which no read delivers: who reads these sectors is told.
+            pages::Bytes::Damaged(place) => {
+                let spans = self.bytes.spare_areas().page(ppn).iter().map(|oob| oob.span);
+                let found = spans.filter(|span| span.lpn == lpn).map(|span| (span, place.clone()));
+                self.damaged.extend(found);
+                Ok(PageData::default())
+            }
         }
     }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
@@ -97,6 +146,7 @@ impl Media for Flash {
     }
     fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.changed(|c| c.empty(block, slot_shift));
+        self.in_ram = self.in_ram.saturating_sub(self.in_block(block, slot_shift));
         self.bytes.erase(block, slot_shift)
     }
     fn programmed(
@@ -149,6 +199,7 @@ impl Media for Flash {
     }
     fn tear_erase(&mut self, block: BlockId, slot_shift: u32) {
         self.changed(|c| c.empty(block, slot_shift));
+        self.in_ram = self.in_ram.saturating_sub(self.in_block(block, slot_shift));
         self.bytes.tear_erase(block, slot_shift);
     }
 }

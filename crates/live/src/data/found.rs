@@ -5,12 +5,18 @@ use crate::data::flash::Flash;
 use crate::data::folder::Folder;
 use crate::data::rows::{mode, slots};
 use crate::error::ServeError;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use wordline_ftl::{
     BlockFound, BlockHeader, BoxedMedia, Ftl, Media, Metadata, Oob, PageData, ProtectedWrite, RegionId, Span,
     Worn,
 };
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask, SimTime};
+
+/// A sector by its number, and its bytes.
+pub(crate) type Sector = (u64, Vec<u8>);
+/// The number of a damaged sector, and where its data lie, in words.
+pub(crate) type Damage = (u64, String);
 
 /// A drive as it was at the last commit.
 pub(crate) struct Found {
@@ -19,16 +25,18 @@ pub(crate) struct Found {
     pub trims: Vec<(u64, u64)>,
     pub wear: Option<Worn>,
     pub now: SimTime,
+    /// Sectors of the drive whose data are damaged, by the number of the sector, and where, in words.
+    pub damaged: Vec<Damage>,
 }
 
 impl Found {
     /// The same without bytes: for a drive that nobody reads.
     pub(crate) fn without_bytes(self) -> Found {
-        let Found { media, writes, trims, wear, now } = self;
+        let Found { media, writes, trims, wear, now, damaged } = self;
         let without = |write| ProtectedWrite { page: PageData::default(), ..write };
         let writes = writes.into_iter().map(without).collect();
         let media = media.metadata().cloned().unwrap_or_default().into();
-        Found { media, writes, trims, wear, now }
+        Found { media, writes, trims, wear, now, damaged }
     }
 }
 
@@ -38,6 +46,8 @@ pub(crate) struct Sizes {
     blocks: u32,
     slot_shift: u32,
     sector: usize,
+    /// Sectors of a logical page.
+    sectors: u64,
     /// Logical pages, those of the drive's own tables among them.
     pages: u32,
 }
@@ -50,6 +60,7 @@ impl Sizes {
             blocks: geometry.blocks,
             slot_shift: geometry.slot_shift,
             sector: geometry.sector as usize,
+            sectors: u64::from(geometry.sectors_per_unit),
             pages,
         }
     }
@@ -90,7 +101,7 @@ impl Folder {
             let noted = metadata.record_trims(Ppn(place), versions.into());
             Ok(noted.map_err(|_| format!("page {place} of the trim log")))
         })?;
-        let writes = self.protected_writes(sizes)?;
+        let (writes, damaged) = self.protected_writes(sizes)?;
         let mut trims: Vec<(u64, u64)> = vec![];
         self.each("SELECT entry, version FROM protected_trim", |row| {
             trims.push((row.get(0)?, row.get(1)?));
@@ -103,29 +114,46 @@ impl Folder {
         let sectors = writes.iter().flat_map(|w| w.mask.iter().map(|s| row_id(w.lpn.0, s as usize)));
         self.note_rows(sectors.collect(), trims.iter().map(|(entry, _)| *entry).collect());
         let media = Flash::of(metadata, Arc::new(self.pages()?)).into();
-        Ok(Found { media, writes, trims, wear, now: SimTime(now) })
+        Ok(Found { media, writes, trims, wear, now: SimTime(now), damaged })
     }
 
-    /// What a power cut left in sectors otherwise than the pages have it.
-    pub(crate) fn left(&self) -> Result<Vec<(u64, Vec<u8>)>, ServeError> {
+    /// Sectors that are known to be damaged.
+    pub(crate) fn damaged(&self) -> Result<BTreeSet<u64>, ServeError> {
+        let mut sectors = BTreeSet::new();
+        self.each("SELECT sector FROM damaged", |row| {
+            sectors.insert(row.get(0)?);
+            Ok(Ok(()))
+        })?;
+        Ok(sectors)
+    }
+
+    /// What a power cut left in sectors otherwise than the pages have it, and which of that is damaged.
+    pub(crate) fn left(&self) -> Result<(Vec<Sector>, Vec<u64>), ServeError> {
         let mut rows: Vec<(u64, Vec<u8>)> = vec![];
+        let mut damaged = vec![];
         self.each("SELECT sector, checksum, data FROM after_cut", |row| {
             let (sector, data): (u64, Vec<u8>) = (row.get(0)?, row.get(2)?);
             let fits = crc32fast::hash(&data) == row.get::<_, u32>(1)?;
+            damaged.extend((!fits).then_some(sector));
             rows.push((sector, data));
-            Ok(if fits { Ok(()) } else { Err(format!("sector {sector}, as a power cut left it")) })
+            Ok(Ok(()))
         })?;
-        Ok(rows)
+        Ok((rows, damaged))
     }
 
-    /// Sectors in protected RAM, those of one page and version together, in the order of the versions.
-    fn protected_writes(&self, sizes: Sizes) -> Result<Vec<ProtectedWrite>, ServeError> {
+    /// Sectors in protected RAM, those of one page and version together, in the order of the versions; and those that are damaged.
+    fn protected_writes(&self, sizes: Sizes) -> Result<(Vec<ProtectedWrite>, Vec<Damage>), ServeError> {
+        let mut damaged = vec![];
         let mut rows: Vec<(u64, Lpn, u32, Vec<u8>)> = vec![];
         self.each("SELECT id, version, checksum, data FROM protected_write", |row| {
             let (lpn, sector) = of_row_id(row.get(0)?);
             let lpn = Lpn(lpn);
             let data: Vec<u8> = row.get(3)?;
-            let fits = crc32fast::hash(&data) == row.get::<_, u32>(2)? && data.len() == sizes.sector;
+            let fits = data.len() == sizes.sector && lpn.0 < sizes.pages && u64::from(sector) < sizes.sectors;
+            if crc32fast::hash(&data) != row.get::<_, u32>(2)? {
+                let place = format!("sector {sector} of page {} in protected RAM: checksum mismatch", lpn.0);
+                damaged.push((u64::from(lpn.0) * sizes.sectors + u64::from(sector), place));
+            }
             rows.push((row.get(1)?, lpn, sector, data));
             Ok(if fits { Ok(()) } else { Err(format!("sector {sector} of page {} in protected RAM", lpn.0)) })
         })?;
@@ -141,7 +169,7 @@ impl Folder {
             }
             ProtectedWrite { lpn, mask, page: page.into(), version }
         };
-        Ok(together.map(write).collect())
+        Ok((together.map(write).collect(), damaged))
     }
 
     /// Read every row, which says what it is about where it cannot be.

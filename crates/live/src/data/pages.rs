@@ -1,10 +1,11 @@
 //! The bytes of a folder's pages, read: as they are now, or as they were when a fork was made.
 
 use crate::data::changes::row_id;
+use crate::data::journal::{Journal, Places};
 use crate::lock;
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use wordline_ftl::{MediaError, PageData};
 use wordline_units::Ppn;
 
@@ -15,44 +16,85 @@ pub(crate) const DATABASE: &str = "drive.sqlite";
 pub(crate) struct Pages {
     path: PathBuf,
     database: Mutex<Connection>,
+    log: Logged,
+}
+
+/// Where pages lie that are in the log and not in the database.
+enum Logged {
+    /// Now.
+    Journal(Arc<Journal>),
+    /// When a fork was made.
+    Places(Places),
+}
+
+/// What was found where a page should be.
+pub(crate) enum Bytes {
+    Whole(PageData),
+    /// Other bytes than were written, or none: where, in words.
+    Damaged(String),
 }
 
 impl Pages {
-    pub(crate) fn open(folder: &Path) -> rusqlite::Result<Pages> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let database = Connection::open_with_flags(folder.join(DATABASE), flags)?;
-        Ok(Pages { path: folder.to_path_buf(), database: Mutex::new(database) })
+    pub(crate) fn open(folder: &Path, journal: Arc<Journal>) -> rusqlite::Result<Pages> {
+        let database = Mutex::new(connect(folder)?);
+        Ok(Pages { path: folder.to_path_buf(), database, log: Logged::Journal(journal) })
     }
 
     /// The same pages as they are now, whatever is written from now on.
     pub(crate) fn as_now(&self) -> Result<Pages, MediaError> {
-        let begun = || -> rusqlite::Result<Pages> {
-            let pages = Pages::open(&self.path)?;
-            lock(&pages.database).execute_batch("BEGIN; SELECT count(*) FROM drive;")?;
-            Ok(pages)
+        let Logged::Journal(journal) = &self.log else {
+            return Err(self.failed("has gone on".to_string()));
         };
-        begun().map_err(|e| self.failed(e.to_string(), "fix the cause and retry"))
+        let begun = || -> rusqlite::Result<Connection> {
+            let database = connect(&self.path)?;
+            database.execute_batch("BEGIN; SELECT count(*) FROM drive;")?;
+            Ok(database)
+        };
+        let (places, database) = journal.places(begun);
+        let database = Mutex::new(database.map_err(|e| self.failed(e.to_string()))?);
+        Ok(Pages { path: self.path.clone(), database, log: Logged::Places(places) })
     }
 
     /// The bytes of a page's part.
-    pub(crate) fn read(&self, ppn: Ppn, part: usize) -> Result<PageData, MediaError> {
+    pub(crate) fn read(&self, ppn: Ppn, part: usize) -> Result<Bytes, MediaError> {
         let id = row_id(ppn.0, part);
         let place = || format!("physical page {}", ppn.0);
-        let mend = "restore the folder from a copy, or rewrite the page";
-        let database = lock(&self.database);
-        let found = database
-            .prepare_cached("SELECT checksum, data FROM page WHERE id = ?1 AND data IS NOT NULL")
-            .and_then(|mut query| {
-                query.query_row([id], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, Vec<u8>>(1)?))).optional()
-            });
-        match found.map_err(|e| self.failed(format!("{} cannot be read: {e}", place()), mend))? {
-            Some((checksum, data)) if crc32fast::hash(&data) == checksum => Ok(data.into()),
-            Some(_) => Err(self.failed(format!("{}: checksum mismatch", place()), mend)),
-            None => Err(self.failed(format!("{} is missing", place()), mend)),
-        }
+        let logged = match &self.log {
+            Logged::Journal(journal) => journal.place(id),
+            Logged::Places(places) => places.get(&id).cloned(),
+        };
+        let (file, found) = if let Some(logged) = logged {
+            let data = logged.read().map_err(|e| self.failed(format!("{} cannot be read: {e}", place())))?;
+            (logged.file(), Some((logged.held.checksum, data)))
+        } else {
+            let database = lock(&self.database);
+            let found = database
+                .prepare_cached("SELECT checksum, data FROM page WHERE id = ?1 AND data IS NOT NULL")
+                .and_then(|mut query| {
+                    let row =
+                        |row: &rusqlite::Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, Vec<u8>>(1)?));
+                    query.query_row([id], row).optional()
+                });
+            let file = self.path.join(DATABASE).display().to_string();
+            match found {
+                // What it says is not what was written.
+                Err(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => (file, None),
+                found => (file, found.map_err(|e| self.failed(format!("{} cannot be read: {e}", place())))?),
+            }
+        };
+        Ok(match found {
+            Some((checksum, data)) if crc32fast::hash(&data) == checksum => Bytes::Whole(data.into()),
+            Some(_) => Bytes::Damaged(format!("{file}: {}: checksum mismatch", place())),
+            None => Bytes::Damaged(format!("{file}: {} is missing", place())),
+        })
     }
 
-    fn failed(&self, what: String, mend: &str) -> MediaError {
-        MediaError::new(self.path.join(DATABASE).display().to_string(), what, mend)
+    fn failed(&self, what: String) -> MediaError {
+        MediaError::new(self.path.join(DATABASE).display().to_string(), what, "fix the cause and retry")
     }
+}
+
+fn connect(folder: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(folder.join(DATABASE), flags)
 }

@@ -6,7 +6,9 @@ use wordline_units::CellMode;
 /// What makes a file ours: "WLDR".
 pub(crate) const APPLICATION: i32 = 0x574c_4452;
 /// The format, which another version may change.
-pub(crate) const FORMAT: i32 = 1;
+pub(crate) const FORMAT: i32 = 2;
+/// The first, whose rows have no sums and whose changes are all in the database.
+pub(crate) const FIRST_FORMAT: i32 = 1;
 
 /// The tables, and a view for people: what the spare area of each page says.
 pub(crate) const TABLES: &str = "
@@ -49,8 +51,11 @@ CREATE VIEW spare_area AS
   FROM page;
 ";
 
-/// What a power cut left otherwise than the pages have it.
-pub(crate) const LEFT: &str = "CREATE TABLE IF NOT EXISTS after_cut (sector INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, data BLOB NOT NULL) STRICT;";
+/// Tables that came later: what a power cut left otherwise than the pages have it, and sectors whose data are damaged.
+pub(crate) const LATER: &str = "
+CREATE TABLE IF NOT EXISTS after_cut (sector INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS damaged (sector INTEGER PRIMARY KEY) STRICT;
+";
 
 /// Slots as runs: `3p 1t 2b`.
 pub(crate) fn runs(slots: &[SlotFound]) -> String {

@@ -1,12 +1,13 @@
 //! What clients have asked and not been answered, and the answers.
 
-use crate::data::folder::NotWritten;
+use crate::data::not_written::NotWritten;
 use crate::outbox::Outbox;
 use crate::pieces::{Piece, Rest};
 use crate::protocol::numbers::NbdError;
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Request, Verb};
 use crate::statistics::Served;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -81,6 +82,31 @@ impl Delivery {
             self.served.failed = true;
         }
     }
+}
+
+/// Writes that a volatile cache answers before they are on flash.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WriteCache {
+    /// Bytes of them, at most and now.
+    pub bytes: u64,
+    pub used: u64,
+    /// Writes that failed after they had been answered.
+    pub failed_behind: u64,
+}
+
+/// Sectors that are being completed, by their first bytes, and commands that wait for them.
+#[derive(Default)]
+pub(crate) struct Fills {
+    pub sectors: Vec<u64>,
+    pub waiting: VecDeque<u64>,
+}
+
+/// A request that waits.
+pub(crate) struct Held {
+    pub outbox: Arc<Outbox>,
+    pub request: Request,
+    pub data: Vec<u8>,
+    pub arrived: Instant,
 }
 
 /// What a command does to its sectors.

@@ -2,11 +2,15 @@
 //! waits or touches a socket.
 
 use crate::clock::{Clock, TimeScale};
-use crate::data::folder::{Folder, NotWritten};
-use crate::drive::{Cut, Drive, Stopped};
-use crate::engine::command::{Command, Delivery, Role, patch, weight};
-use crate::faults::{Armed, Due, Faults};
+use crate::data::folder::Folder;
+use crate::data::not_written::NotWritten;
+use crate::drive::{Drive, Stopped};
+use crate::engine::command::{Command, Delivery, Fills, Held, Role, WriteCache, patch, weight};
+use crate::engine::recovery::Power;
+use crate::faults::{Due, Faults};
+use crate::holes::Holes;
 use crate::outbox::Outbox;
+use crate::parts::PartTrims;
 use crate::pieces::{Rest, Units};
 use crate::protocol::numbers::{NbdError, flag};
 use crate::protocol::reply::Reply;
@@ -18,11 +22,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wordline_ftl::Outcome;
+use wordline_run::Filled;
 use wordline_sim::Completion;
 use wordline_units::{SimDuration, SimTime};
 
 /// How soon to look again at a drive on which nothing is due and requests wait: only time that passes ends them.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// For how long a drive that takes no time goes on before others may ask it something, and how often that is looked at.
+const AT_ONCE: Duration = Duration::from_millis(2);
+const TOGETHER: u32 = 16;
 
 /// Changes of the drive, in pages, that are written into its folder even if nobody waits for that.
 const UNWRITTEN: usize = 256;
@@ -38,22 +47,22 @@ pub(crate) struct Engine {
     pub size: u64,
     /// Nobody may write to it.
     pub read_only: bool,
+    /// Bytes of data in RAM, at most.
+    pub memory: Option<u64>,
     pub commands: FxHashMap<u64, Command>,
     pub next_command: u64,
     /// What each request of the drive is for, by its number.
     pub asked: FxHashMap<u64, (u64, Role)>,
     /// Sectors that are being completed, by their first bytes, and commands that wait for them.
-    pub filling: Vec<u64>,
-    pub blocked: VecDeque<u64>,
+    pub fills: Fills,
     pub faults: Faults,
-    pub armed: Vec<Armed>,
-    /// Bytes of writes that a volatile cache answers before they are on flash, at most and now.
-    pub write_cache: u64,
-    pub cached: u64,
-    /// Writes that failed after they had been answered.
-    pub failed_behind: u64,
-    /// Power cuts so far; connections end with each.
-    pub cuts: Vec<Cut>,
+    /// Writes that are answered before they are on flash.
+    pub cache: WriteCache,
+    pub power: Power,
+    /// Requests that wait for the end of a recovery.
+    pub held: VecDeque<Held>,
+    pub part_trims: PartTrims,
+    pub holes: Holes,
     /// Why the drive takes no more requests.
     pub stopped: Option<Stopped>,
     pub out: Vec<Delivery>,
@@ -67,7 +76,8 @@ impl Engine {
     pub(crate) fn new(drive: Drive, folder: Option<Folder>, spec: &ServeSpec) -> Engine {
         let setup = drive.setup();
         let units = Units { sector: setup.device.sector.0, page: setup.device.unit.0 };
-        let size = setup.device.logical_bytes() / units.page * units.page;
+        let size = served_bytes(&drive, spec);
+        let is_empty = setup.initial.filled == Filled::Fresh && folder.is_none() && drive.written() == 0;
         Engine {
             clock: Clock::new(spec.time_scale, Instant::now(), drive.now()),
             drive,
@@ -75,17 +85,17 @@ impl Engine {
             folder,
             size,
             read_only: spec.read_only,
+            memory: spec.memory,
             commands: FxHashMap::default(),
             next_command: 0,
             asked: FxHashMap::default(),
-            filling: vec![],
-            blocked: VecDeque::new(),
+            fills: Fills::default(),
             faults: Faults::default(),
-            armed: vec![],
-            write_cache: spec.write_cache,
-            cached: 0,
-            failed_behind: 0,
-            cuts: vec![],
+            cache: WriteCache { bytes: spec.write_cache, ..WriteCache::default() },
+            power: Power::new(spec.recovery_scale),
+            held: VecDeque::new(),
+            part_trims: PartTrims::new(units.sector, units.page),
+            holes: Holes::new(size, units.page, is_empty),
             stopped: None,
             out: vec![],
             notes: vec![],
@@ -93,9 +103,9 @@ impl Engine {
         }
     }
 
-    /// Power cuts so far.
+    /// Power cuts so far that have ended connections.
     pub(crate) fn epoch(&self) -> u64 {
-        self.cuts.len() as u64
+        self.power.cuts.len() as u64 - self.power.resets
     }
 
     /// A client asks, with the data of a write. Returns whether its connection is still one of this drive's.
@@ -109,43 +119,81 @@ impl Engine {
         if outbox.epoch != self.epoch() {
             return false;
         }
+        if self.power.ends {
+            self.refuse(
+                outbox,
+                &request,
+                arrived,
+                (NbdError::Shutdown, "the server is stopping".to_string()),
+            );
+            return true;
+        }
+        if !self.is_recovering(arrived) {
+            self.accept(outbox, request, data, arrived);
+            return true;
+        }
+        if outbox.epoch != self.epoch() {
+            return false;
+        }
+        if self.power.recovery.is_some_and(|recovery| recovery.fails) {
+            let why = "the drive was reset, and recovers".to_string();
+            self.refuse(outbox, &request, arrived, (NbdError::Io, why));
+        } else {
+            self.held.push_back(Held { outbox: Arc::clone(outbox), request, data, arrived });
+        }
+        true
+    }
+
+    /// Refuse a request.
+    pub(crate) fn refuse(
+        &mut self,
+        outbox: &Arc<Outbox>,
+        request: &Request,
+        arrived: Instant,
+        (error, why): (NbdError, String),
+    ) {
+        let reply = Reply::error(outbox.agreed, request.cookie, error, &why);
+        self.answer_at_once(outbox, request, arrived, reply, true);
+    }
+
+    /// Take a request, or answer it at once where that takes the drive no time.
+    pub(crate) fn accept(&mut self, outbox: &Arc<Outbox>, request: Request, data: Vec<u8>, arrived: Instant) {
         let agreed = outbox.agreed;
         let verb = match request.check(self.size, self.read_only, agreed) {
             Ok(verb) => verb,
-            Err((error, why)) => {
-                self.answer_at_once(
-                    outbox,
-                    &request,
-                    arrived,
-                    Reply::error(agreed, request.cookie, error, &why),
-                    true,
-                );
-                return true;
-            }
+            Err(refused) => return self.refuse(outbox, &request, arrived, refused),
         };
-        if let Some(why) = &self.stopped {
-            let reply = Reply::error(agreed, request.cookie, NbdError::Io, why);
-            self.answer_at_once(outbox, &request, arrived, reply, true);
-            return true;
+        if let Some(why) = self.stopped.clone() {
+            return self.refuse(outbox, &request, arrived, (NbdError::Io, why));
         }
         let range = request.offset..request.offset + u64::from(request.length);
         if verb == Verb::BlockStatus {
             let extents = self.extents(&range, request.has(flag::REQ_ONE));
             self.answer_at_once(outbox, &request, arrived, Reply::extents(request.cookie, &extents), false);
-            return true;
+            return;
         }
         if verb == Verb::Flush && self.faults.early_flushes.meet() {
             self.answer_at_once(outbox, &request, arrived, Reply::done(agreed, request.cookie), false);
-            return true;
+            return;
         }
         if matches!(verb, Verb::Write | Verb::WriteZeroes) && self.faults.no_space.meet() {
-            let reply = Reply::error(agreed, request.cookie, NbdError::NoSpace, "injected: no space");
-            self.answer_at_once(outbox, &request, arrived, reply, true);
-            return true;
+            let why = "injected: no space".to_string();
+            return self.refuse(outbox, &request, arrived, (NbdError::NoSpace, why));
+        }
+        if request.has(flag::FAST_ZERO) && (request.has(flag::NO_HOLE) || !self.units.are_whole(&range)) {
+            let why = "zeroing this range is no faster than writing it".to_string();
+            return self.refuse(outbox, &request, arrived, (NbdError::NotSupported, why));
+        }
+        if matches!(verb, Verb::Write | Verb::WriteZeroes)
+            && let Some(most) = self.memory
+            && self.drive.bytes_in_ram() + u64::from(request.length) > most
+        {
+            let why = format!("the data in memory would exceed {most} bytes (--memory)");
+            return self.refuse(outbox, &request, arrived, (NbdError::NoSpace, why));
         }
         let error = (verb == Verb::Read && self.faults.fails(&range))
             .then(|| (NbdError::Io, "injected read error".to_string()));
-        let arrival = self.clock.drive_time(arrived).unwrap_or(self.drive.now());
+        let arrival = self.clock.arrival(arrived).unwrap_or(self.drive.now());
         let rest = Rest::new(verb, range, request.has(flag::NO_HOLE), request.has(flag::FUA));
         let id = self.next_command;
         self.next_command += 1;
@@ -169,7 +217,6 @@ impl Engine {
             self.drive.volatile_mut().flush(id);
         }
         self.go_on(id);
-        true
     }
 
     /// Answer what takes the drive no time.
@@ -198,23 +245,41 @@ impl Engine {
     /// Let time go on until an instant, and answer what has ended. Returns whether the power was cut meanwhile.
     pub(crate) fn pump(&mut self, wall: Instant) -> bool {
         let cuts = self.epoch();
+        if self.is_recovering(wall) {
+            self.commit();
+            return cuts != self.epoch();
+        }
         let until = self.clock.drive_time(wall);
+        let mut ended = 0u32;
+        self.power.is_behind = false;
         loop {
-            let cut_at = self.next_cut();
+            let cut_at = self.power.next_cut();
             let target = until.unwrap_or(SimTime::NEVER).min(cut_at.unwrap_or(SimTime::NEVER));
             if self.stopped.is_some() || until.is_none() && self.asked.is_empty() {
+                break;
+            }
+            // Where the drive takes no time one client may ask for much: others come in between.
+            ended += 1;
+            if until.is_none() && ended.is_multiple_of(TOGETHER) && wall.elapsed() > AT_ONCE {
+                self.power.is_behind = true;
                 break;
             }
             match self.drive.next(target) {
                 Ok(Some(completion)) => {
                     self.ended(completion);
                     self.cut_if_due();
+                    if self.power.recovery.is_some() {
+                        break;
+                    }
                 }
                 Ok(None) if cut_at == Some(target) => {
                     if let Err(why) = self.drive.advance(target) {
                         self.stop(why);
                     }
                     self.cut_at(target);
+                    if self.power.recovery.is_some() {
+                        break;
+                    }
                 }
                 Ok(None) if until == Some(target) => {
                     if let Err(why) = self.drive.advance(target) {
@@ -227,20 +292,37 @@ impl Engine {
             }
         }
         self.commit();
+        self.notes.extend(self.drive.session_failure());
         cuts != self.epoch()
+    }
+
+    /// Whether the folder is still there; where it is not, the service ends.
+    pub(crate) fn look_at_folder(&mut self) {
+        let folder = self.folder.as_mut().filter(|_| self.stopped.is_none());
+        if let Some(Err(failed)) = folder.map(Folder::look) {
+            self.fail(failed);
+        }
+    }
+
+    /// What the drive has done cannot be written: it stops.
+    pub(crate) fn fail(&mut self, failed: NotWritten) {
+        if failed.is_gone {
+            self.power.gone = Some(failed.why.clone());
+        }
+        self.stop(failed.why);
     }
 
     /// Write what the drive has done into its folder, if it has one. Where that fails, nothing that it has done since the
     /// last time is acknowledged, and the drive stops: it is there as it was then.
     fn commit(&mut self) {
         let Some(folder) = self.folder.as_mut().filter(|_| self.stopped.is_none()) else { return };
-        let waits = self.out.iter().any(Delivery::is_promise) || self.drive.volatile().is_unwritten();
+        let waits = self.out.iter().any(Delivery::is_promise) || self.drive.is_unwritten();
         if !waits && self.drive.unwritten() < UNWRITTEN {
             return;
         }
         let Err(failed) = self.drive.commit(folder) else { return };
         self.out.iter_mut().for_each(|delivery| delivery.fail(&failed));
-        self.stop(failed.why);
+        self.fail(failed);
     }
 
     /// The drive has come to rest: its folder is whole by itself from here on.
@@ -251,15 +333,16 @@ impl Engine {
         }
     }
 
-    /// The moment at which the power is cut next, of those that were drawn.
-    fn next_cut(&self) -> Option<SimTime> {
-        self.armed.iter().filter_map(|a| if let Due::At(at) = a.due { Some(at) } else { None }).min()
-    }
-
     /// When something is due next.
     pub(crate) fn next_due(&self) -> Option<Instant> {
+        if let Some(due) = self.power.recovery_due() {
+            return Some(due);
+        }
+        if self.power.is_behind && self.stopped.is_none() {
+            return Some(Instant::now());
+        }
         let event = self.drive.device().filter(|_| self.stopped.is_none()).and_then(|d| d.next_event());
-        let due = event.into_iter().chain(self.next_cut()).min().and_then(|at| self.clock.instant(at));
+        let due = event.into_iter().chain(self.power.next_cut()).min().and_then(|at| self.clock.instant(at));
         let waits = due.is_none() && !self.asked.is_empty() && self.stopped.is_none();
         if waits && self.clock.scale() != TimeScale::NONE { Some(Instant::now() + LOOK_AGAIN) } else { due }
     }
@@ -280,11 +363,20 @@ impl Engine {
             let from = (command.request.offset % self.units.sector) as usize;
             let first = command.request.offset - from as u64;
             patch(&mut completion.data, first, &command.left, self.units.sector);
+            let asked = command.request.offset..command.request.offset + u64::from(command.request.length);
+            if let Some(at) = self.drive.damaged(&asked) {
+                command.error.get_or_insert((NbdError::Io, format!("the data at byte {at} are damaged")));
+                self.notes.extend(damage_told(at, self.drive.take_damage_found()));
+            }
             command.brought = Some((completion.data, from..from + command.request.length as usize));
         } else if let (Role::Fill(sector), Some(fill)) = (role, &mut command.fill) {
             let left = self.drive.volatile().left(sector..sector + 1, self.units.sector);
             patch(&mut completion.data, sector, &left, self.units.sector);
             fill.take(sector, &completion.data);
+            if let Some(at) = self.drive.damaged(&(sector..sector + 1)) {
+                command.error.get_or_insert((NbdError::Io, format!("the data at byte {at} are damaged")));
+                self.notes.extend(damage_told(at, self.drive.take_damage_found()));
+            }
         }
         match role {
             Role::Body => self.go_on(id),
@@ -297,10 +389,14 @@ impl Engine {
         let Some(command) = self.commands.remove(&id) else { return };
         let commands = &self.commands;
         self.drive.volatile_mut().done(id, |other| commands.contains_key(&other));
+        if command.error.is_none() && matches!(command.verb, Verb::Write | Verb::WriteZeroes | Verb::Trim) {
+            let request = command.request;
+            self.drive.heal(&(request.offset..request.offset + u64::from(request.length)));
+        }
         if command.answered {
-            self.cached = self.cached.saturating_sub(u64::from(command.request.length));
+            self.cache.used = self.cache.used.saturating_sub(u64::from(command.request.length));
             if let Some((_, why)) = command.error {
-                self.failed_behind += 1;
+                self.cache.failed_behind += 1;
                 self.notes.push(format!(
                     "a write of {} bytes at {} failed after it was acknowledged from the write cache: {why}",
                     command.request.length, command.request.offset
@@ -347,7 +443,7 @@ impl Engine {
 
     /// An answer counts towards a cut that is waited for.
     pub(crate) fn count(&mut self, verb: Verb, failed: bool) {
-        for armed in &mut self.armed {
+        for armed in &mut self.power.armed {
             match (&mut armed.due, verb) {
                 (Due::Writes(left), Verb::Write | Verb::WriteZeroes) | (Due::Flushes(left), Verb::Flush)
                     if !failed =>
@@ -362,22 +458,30 @@ impl Engine {
     /// The drive has stopped: everybody is told, now and from now on.
     pub(crate) fn stop(&mut self, why: Stopped) {
         self.notes.push(format!("the drive has stopped and fails every request: {why}"));
-        let mut ids: Vec<u64> = self.commands.keys().copied().collect();
-        ids.sort_unstable();
         self.stopped = Some(why);
-        self.forget_requests();
-        for id in ids {
-            if let Some(command) = self.commands.get_mut(&id) {
-                command.error = Some((NbdError::Io, "the drive has stopped".to_string()));
-            }
-            self.finish(id);
-        }
+        self.fail_all(NbdError::Io, "the drive has stopped");
     }
 
     /// Nothing that the drive was asked will end any more.
     pub(crate) fn forget_requests(&mut self) {
         self.asked.clear();
-        self.filling.clear();
-        self.blocked.clear();
+        self.fills.sectors.clear();
+        self.fills.waiting.clear();
     }
+}
+
+/// How many bytes of a drive are served: whole logical pages, or as many as were asked for.
+fn served_bytes(drive: &Drive, spec: &ServeSpec) -> u64 {
+    let device = &drive.setup().device;
+    let whole = device.logical_bytes() / device.unit.0 * device.unit.0;
+    spec.size.map_or(whole, |size| size.min(whole))
+}
+
+/// What the log is told of a read of damaged data.
+fn damage_told(at: u64, found: Vec<String>) -> Vec<String> {
+    let until = "reads of it fail with EIO until it is written again";
+    if found.is_empty() {
+        return vec![format!("the data at byte {at} are damaged: {until}")];
+    }
+    found.into_iter().map(|place| format!("{place}: the data at byte {at} are damaged: {until}")).collect()
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod command;
 pub(crate) mod core;
-mod power;
+pub(crate) mod power;
+pub(crate) mod recovery;
 mod steps;
-mod told;
+pub(crate) mod told;

@@ -1,70 +1,189 @@
 //! The power is cut and comes back.
 
+use crate::clock::{Clock, TimeScale};
 use crate::drive::Cut;
 use crate::engine::core::Engine;
+use crate::engine::recovery::{Power, Recovery};
 use crate::faults::{Armed, CutWhen, Due};
+use crate::protocol::numbers::NbdError;
 use serde_json::Value;
+use std::time::{Duration, Instant};
 use wordline_hash::SplitMix64;
 use wordline_units::SimTime;
+
+/// A recovery that takes so long is worth a hint.
+const LONG: Duration = Duration::from_secs(5);
+
+/// What becomes of the connections at a cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Connections {
+    /// They end, and what is asked on others waits for the recovery.
+    End,
+    /// They stay: what is under way fails, and so does what is asked until the drive has recovered, and for so long at least.
+    Stay(Duration),
+}
 
 impl Engine {
     /// Cut the power at a moment. Returns what the cut did if that is now.
     pub(crate) fn arm(&mut self, when: CutWhen, seed: Option<u64>) -> Option<Cut> {
-        match when {
-            CutWhen::Now => return self.cut_now(seed),
-            CutWhen::AfterWrites(n) => self.armed.push(Armed { due: Due::Writes(n.max(1)), seed }),
-            CutWhen::AfterFlushes(n) => self.armed.push(Armed { due: Due::Flushes(n.max(1)), seed }),
+        let (due, seed) = match when {
+            CutWhen::Now => return self.cut_now(seed, Connections::End),
+            CutWhen::AfterWrites(n) => (Due::Writes(n.max(1)), seed),
+            CutWhen::AfterFlushes(n) => (Due::Flushes(n.max(1)), seed),
             CutWhen::Drawn { seed: drawn, within } => {
                 let after = SplitMix64(drawn).bits() % within.max(1);
-                let due = Due::At(SimTime(self.drive.now().0.saturating_add(after)));
-                self.armed.push(Armed { due, seed: seed.or(Some(drawn)) });
+                (
+                    Due::At(SimTime(
+                        self.power.time(Instant::now(), self.drive.now()).0.saturating_add(after),
+                    )),
+                    seed.or(Some(drawn)),
+                )
             }
-        }
+        };
+        let number = self.power.next_number;
+        self.power.next_number += 1;
+        self.power.armed.push(Armed { number, due, seed });
         None
     }
 
     /// Cut the power if what was waited for has come.
     pub(crate) fn cut_if_due(&mut self) {
-        let due = self.armed.iter().find(|a| matches!(a.due, Due::Writes(0) | Due::Flushes(0)));
+        let due = self.power.armed.iter().find(|a| matches!(a.due, Due::Writes(0) | Due::Flushes(0)));
         if let Some(seed) = due.map(|armed| armed.seed) {
-            self.cut_now(seed);
+            self.cut_now(seed, Connections::End);
         }
     }
 
     /// Cut the power, as its time has come.
     pub(crate) fn cut_at(&mut self, at: SimTime) {
-        let due = self.armed.iter().find(|a| a.due == Due::At(at));
+        let due = self.power.armed.iter().find(|a| a.due == Due::At(at));
         let seed = due.and_then(|armed| armed.seed);
-        self.cut_now(seed);
+        let wall = match self.power.recovery {
+            Some(recovery) => Some(recovery.instant(at)),
+            None => self.clock.instant(at),
+        };
+        self.cut(at, wall.unwrap_or_else(Instant::now), seed, Connections::End);
     }
 
-    /// Cut the power now. What was answered until now still leaves; all else that was asked is gone with its connections.
-    pub(crate) fn cut_now(&mut self, seed: Option<u64>) -> Option<Cut> {
-        self.armed.clear();
-        self.commands.clear();
+    /// Cut the power now.
+    pub(crate) fn cut_now(&mut self, seed: Option<u64>, connections: Connections) -> Option<Cut> {
+        let wall = Instant::now();
+        self.cut(self.power.time(wall, self.drive.now()), wall, seed, connections)
+    }
+
+    /// Cut the power. What was answered until now still leaves; all else that was asked is gone, mostly with its connections. A
+    /// cut within a recovery has that begin anew.
+    fn cut(
+        &mut self,
+        at: SimTime,
+        wall: Instant,
+        seed: Option<u64>,
+        connections: Connections,
+    ) -> Option<Cut> {
+        self.power.armed.clear();
         self.forget_requests();
-        self.cached = 0;
-        match self.drive.cut() {
-            Ok(cut) => {
-                self.drive.forget_undone_trims();
-                let number = self.epoch() + 1;
-                self.drive.volatile_mut().cut(seed, number);
-                let left = self.drive.volatile().cuts().last().map_or(String::new(), told);
-                self.notes.push(format!(
-                    "power cut {} at {} ns: {} requests lost, {} pages torn{left}; ready again after {} ns",
-                    self.cuts.len() + 1,
-                    cut.at.0,
-                    cut.lost,
-                    cut.torn_pages,
-                    cut.ready.since(cut.at).0
-                ));
-                self.cuts.push(cut);
-                Some(cut)
-            }
+        self.part_trims.clear();
+        self.cache.used = 0;
+        if connections == Connections::End {
+            self.commands.clear();
+            self.held.clear();
+        }
+        let cut = match self.drive.cut(at) {
+            Ok(cut) => cut,
             Err(why) => {
                 self.stop(why);
-                None
+                return None;
             }
+        };
+        self.drive.forget_undone_trims();
+        let number = self.power.cuts.len() as u64 + 1;
+        self.drive.volatile_mut().cut(seed, number);
+        let left = self.drive.volatile().cuts().last().map_or(String::new(), told);
+        let scale = self.clock.scale();
+        let takes = self.power.wall(cut, scale);
+        let hint = if takes >= LONG && self.power.recovery_scale > 0.0 {
+            format!(", {:.1} s from now (shorter with serve --recovery-scale)", takes.as_secs_f64())
+        } else {
+            String::new()
+        };
+        self.notes.push(format!(
+            "power cut {number} at {} ns: {} requests lost, {} pages torn{left}; ready again after {} ns{hint}",
+            cut.at.0,
+            cut.lost,
+            cut.torn_pages,
+            cut.ready.since(cut.at).0
+        ));
+        self.power.cuts.push(cut);
+        let (until, fails) = match connections {
+            Connections::End => (wall + takes, false),
+            Connections::Stay(least) => {
+                self.power.resets += 1;
+                (wall + takes.max(least), true)
+            }
+        };
+        self.power.recovery =
+            (until > wall).then_some(Recovery { begun: wall, until, cut: cut.at, ready: cut.ready, fails });
+        self.clock = Power::clock(cut, until, scale);
+        if fails {
+            self.fail_all(NbdError::Io, "the drive was reset");
+        }
+        Some(cut)
+    }
+
+    /// The recovery ends if its time has come: what has waited for that is asked now. Returns whether one is under way.
+    pub(crate) fn is_recovering(&mut self, wall: Instant) -> bool {
+        while let Some(recovery) = self.power.recovery {
+            let cut = self.power.next_cut().filter(|at| *at < recovery.ready && *at <= recovery.time(wall));
+            if let Some(at) = cut {
+                self.cut_at(at);
+                continue;
+            }
+            if wall < recovery.until {
+                return true;
+            }
+            self.power.recovery = None;
+            for held in std::mem::take(&mut self.held) {
+                self.accept(&held.outbox, held.request, held.data, held.arrived);
+            }
+        }
+        false
+    }
+
+    /// From now on time goes on at another scale, and so does the rest of a recovery.
+    pub(crate) fn set_scale(&mut self, scale: TimeScale) {
+        let now = Instant::now();
+        let (then, drive) = (self.clock.scale(), self.drive.now());
+        match self.power.recovery.filter(|recovery| recovery.until > now) {
+            Some(recovery) if scale != TimeScale::NONE && then != TimeScale::NONE => {
+                let ratio = scale.factor() / then.factor();
+                let cut = recovery.time(now);
+                let until = now + recovery.until.saturating_duration_since(now).mul_f64(ratio);
+                self.power.recovery = Some(Recovery { begun: now, until, cut, ..recovery });
+                self.clock = Clock::new(scale, until, drive);
+            }
+            Some(recovery) if recovery.fails && then == TimeScale::NONE => {
+                self.clock = Clock::new(scale, recovery.until, drive);
+            }
+            _ => {
+                self.power.recovery = self.power.recovery.map(|recovery| Recovery { until: now, ..recovery });
+                self.clock = Clock::new(scale, now, drive);
+            }
+        }
+    }
+
+    /// What is under way fails, and so does what waits for a recovery.
+    pub(crate) fn fail_all(&mut self, error: NbdError, why: &str) {
+        self.forget_requests();
+        let mut ids: Vec<u64> = self.commands.keys().copied().collect();
+        ids.sort_unstable();
+        for id in ids {
+            if let Some(command) = self.commands.get_mut(&id) {
+                command.error = Some((error, why.to_string()));
+            }
+            self.finish(id);
+        }
+        for held in std::mem::take(&mut self.held) {
+            self.refuse(&held.outbox, &held.request, held.arrived, (error, why.to_string()));
         }
     }
 }

@@ -14,7 +14,7 @@ use wordline_volatile::Request;
 
 /// Logical pages that are looked at for one block status, so that nobody waits long for it: less than was asked for may be
 /// told.
-const LOOKED_AT: u64 = 1 << 14;
+const LOOKED_AT: u64 = 1 << 13;
 
 /// Extents that one block status tells at most, so that what a client asks and does not take stays small.
 const TOLD: usize = 1 << 12;
@@ -24,8 +24,8 @@ impl Engine {
     pub(crate) fn go_on(&mut self, id: u64) {
         let units = self.units;
         let Some(command) = self.commands.get_mut(&id) else { return };
-        // A read that is to fail takes its time like any other.
-        let over = command.error.is_some() && command.verb != Verb::Read;
+        // A read that is to fail takes its time like any other. What has no client any more stops between two pieces.
+        let over = command.error.is_some() && command.verb != Verb::Read || command.outbox.is_closed();
         match if over { None } else { command.rest.next(units) } {
             Some(piece) => self.begin(id, piece),
             None => self.finish(id),
@@ -46,13 +46,14 @@ impl Engine {
             {
                 if let Some(command) = self.commands.get_mut(&id) {
                     command.waiting = Some(piece);
-                    self.blocked.push_back(id);
+                    self.fills.waiting.push_back(id);
                 }
             }
             Piece::Trim(range) => {
                 let whole =
                     range.start.next_multiple_of(units.sector)..range.end / units.sector * units.sector;
                 self.remember(id, whole, None);
+                let range = self.part_trims.trim(range, self.size);
                 self.ask(id, Role::Body, asked(HostOp::Trim, &range), &[]);
             }
             Piece::Write(range) => {
@@ -69,7 +70,7 @@ impl Engine {
 
     /// Whether a sector of a range is being completed.
     fn is_filling(&self, range: &Range<u64>) -> bool {
-        self.filling.iter().any(|s| *s < range.end && range.start < *s + self.units.sector)
+        self.fills.sectors.iter().any(|s| *s < range.end && range.start < *s + self.units.sector)
     }
 
     /// Write bytes, once the sectors that they are only a part of are complete.
@@ -82,7 +83,7 @@ impl Engine {
         let mut bytes = vec![0; (outer.end - outer.start) as usize];
         let at = (inner.start - outer.start) as usize;
         bytes[at..at + data.len()].copy_from_slice(&data);
-        self.filling.extend(&awaited);
+        self.fills.sectors.extend(&awaited);
         if let Some(command) = self.commands.get_mut(&id) {
             command.fill = Some(Fill { outer, inner, bytes, awaited: awaited.clone() });
         }
@@ -107,8 +108,8 @@ impl Engine {
         } else {
             self.put(id, &fill.outer, &fill.bytes);
         }
-        self.filling.retain(|s| *s < fill.outer.start || *s >= fill.outer.end);
-        for id in std::mem::take(&mut self.blocked) {
+        self.fills.sectors.retain(|s| *s < fill.outer.start || *s >= fill.outer.end);
+        for id in std::mem::take(&mut self.fills.waiting) {
             let waiting = self.commands.get_mut(&id).and_then(|c| c.waiting.take());
             if let Some(piece) = waiting {
                 self.begin(id, piece);
@@ -138,10 +139,12 @@ impl Engine {
     /// Write whole sectors. A volatile cache with room answers now, without FUA; a read finds the data from here on.
     fn put(&mut self, id: u64, outer: &Range<u64>, data: &[u8]) {
         self.remember(id, outer.clone(), Some(data));
+        self.part_trims.write(outer);
+        self.holes.write(outer);
         let Some(command) = self.commands.get_mut(&id) else { return };
         let fua = command.verb == Verb::Write && command.request.has(flag::FUA);
         let length = u64::from(command.request.length);
-        let answers = command.verb == Verb::Write && !fua && self.cached + length <= self.write_cache;
+        let answers = command.verb == Verb::Write && !fua && self.cache.used + length <= self.cache.bytes;
         let request = asked(HostOp::Write, outer);
         let attributes = Attributes::NONE.with_fua(fua);
         self.ask(id, Role::Body, HostRequest { attributes, ..request }, data);
@@ -157,7 +160,7 @@ impl Engine {
         let served = self.served(command, false);
         let reply = Reply::done(command.outbox.agreed, command.request.cookie);
         let (outbox, bytes) = (Arc::clone(&command.outbox), length as usize);
-        self.cached += length;
+        self.cache.used += length;
         self.drive.volatile_mut().acknowledge(id);
         self.out.push(Delivery { outbox, reply, bytes, served, synced: false });
         self.count(Verb::Write, false);
@@ -176,13 +179,28 @@ impl Engine {
     }
 
     /// Which parts of a range hold data, from its beginning on, as far as can be told at once.
-    pub(crate) fn extents(&self, range: &Range<u64>, one: bool) -> Vec<Extent> {
+    pub(crate) fn extents(&mut self, range: &Range<u64>, one: bool) -> Vec<Extent> {
         let mut found: Vec<Extent> = vec![];
         let Some(device) = self.drive.device() else { return found };
         let view = device.ftl.view();
         let mut at = range.start;
-        let most = range.start / self.units.page + LOOKED_AT;
-        while at < range.end && at / self.units.page < most {
+        let mut left = LOOKED_AT;
+        // The part that is looked at, as long as nothing has been found in it.
+        let mut part: Option<Range<u64>> = None;
+        while at < range.end && left > 0 {
+            let hole = if self.drive.volatile().has_left() { 0 } else { self.holes.from(&(at..range.end)) };
+            if hole > 0 {
+                let is_all = found.len() == if one { 1 } else { TOLD };
+                match found.last_mut() {
+                    Some(last) if last.state == HOLE_AND_ZERO => last.length += hole as u32,
+                    _ if is_all => return found,
+                    _ => found.push(Extent { length: hole as u32, state: HOLE_AND_ZERO }),
+                }
+                at += hole;
+                continue;
+            }
+            left -= 1;
+            part = self.holes.part_at(at).or(part);
             let page = at / self.units.page;
             let held = view.sectors(Lpn(page as u32));
             let sectors = self.units.page / self.units.sector;
@@ -195,6 +213,7 @@ impl Engine {
                 let is_held = held.iter().any(|s| u64::from(s) == sector)
                     || self.drive.volatile().has_left_data(number, self.units.sector);
                 let state = if is_held { 0 } else { HOLE_AND_ZERO };
+                part = part.filter(|_| !is_held);
                 let length = (end - at) as u32;
                 let is_all = found.len() == if one { 1 } else { TOLD };
                 match found.last_mut() {
@@ -203,6 +222,9 @@ impl Engine {
                     _ => found.push(Extent { length, state }),
                 }
                 at = end;
+            }
+            if let Some(whole) = part.take_if(|part| part.end == at) {
+                self.holes.found(&whole);
             }
         }
         found

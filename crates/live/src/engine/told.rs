@@ -2,7 +2,11 @@
 
 use crate::drive::Cut;
 use crate::engine::core::Engine;
+use crate::faults::{Armed, Due};
 use serde_json::{Value, json};
+use wordline_counters::{Cause, by_cause};
+use wordline_ftl::RegionId;
+use wordline_units::{BlockId, PlaneId};
 
 impl Engine {
     /// The drive and what was done to it, as JSON. Times are the drive's, in nanoseconds.
@@ -20,14 +24,16 @@ impl Engine {
             "under_way": device.outstanding(),
             "commands_under_way": self.commands.len(),
             "lost_blocks": { "from_the_beginning": device.ftl.lost_blocks().0, "retired": device.ftl.lost_blocks().1 },
+            "causes": causes_to_json(self),
+            "memory": { "used": self.drive.bytes_in_ram(), "limit": self.memory },
             "programmed_bytes": counters.programmed_bytes(),
             "host_bytes": counters.host.write_page_bytes,
             "stopped": self.stopped,
-            "folder": self.folder_to_json(),
+            "folder": folder_to_json(self),
             "write_cache": {
-                "bytes": self.write_cache,
-                "used": self.cached,
-                "failed_behind": self.failed_behind,
+                "bytes": self.cache.bytes,
+                "used": self.cache.used,
+                "failed_behind": self.cache.failed_behind,
                 "power_loss": self.drive.volatile().loss(),
             },
             "faults": {
@@ -37,26 +43,15 @@ impl Engine {
                 "lied_flushes": self.faults.early_flushes.met,
                 "no_space": self.faults.no_space.left,
                 "refused_writes": self.faults.no_space.met,
+                "planted": planted_to_json(self),
                 "slow_dies": self.drive.slow_dies().map(|(die, x)| json!({ "die": die.0, "factor": x })).collect::<Vec<_>>(),
             },
-            "cuts": self.cuts.iter().enumerate().map(|(at, cut)| self.cut_to_json(at, *cut)).collect::<Vec<_>>(),
+            "armed": armed_to_json(self),
+            "held": self.held.len(),
+            "recovers": self.power.recovery.is_some(),
+            "cuts": self.power.cuts.iter().enumerate().map(|(at, cut)| cut_to_json(self, at, *cut)).collect::<Vec<_>>(),
             "last_cut": self.drive.volatile().last_cut(),
         })
-    }
-
-    /// A cut, and in a few numbers what it lost of a volatile cache.
-    fn cut_to_json(&self, at: usize, cut: Cut) -> Value {
-        let mut told = cut.to_json();
-        if let Some(lost) = self.drive.volatile().cuts().get(at) {
-            told["write_cache"] = lost.clone();
-        }
-        told
-    }
-
-    /// What of its folder is told.
-    fn folder_to_json(&self) -> Option<Value> {
-        let folder = self.folder.as_ref()?;
-        Some(json!({ "path": folder.path(), "commits": folder.commits }))
     }
 }
 
@@ -71,4 +66,78 @@ impl Cut {
             "recovery_ns": self.ready.since(self.at).0,
         })
     }
+}
+
+/// What the drive does by itself, and how much it has left for that.
+fn causes_to_json(engine: &Engine) -> Value {
+    let Some(device) = engine.drive.device() else { return Value::Null };
+    let (counters, view) = (device.ftl.counters(), device.ftl.view());
+    let geometry = view.geometry();
+    let planes = (0..geometry.planes).map(PlaneId);
+    let regions = (0..counters.regions.len() as u8).map(RegionId);
+    // Regions that share a pool could each open the same block.
+    let free = |plane| regions.clone().map(|region| view.free_blocks(region, plane)).max().unwrap_or(0);
+    let free_blocks: u64 = planes.map(|plane| u64::from(free(plane))).sum();
+    let blocks = geometry.blocks.max(1);
+    let erases: u64 = (0..geometry.blocks).map(|block| u64::from(view.erases(BlockId(block)))).sum();
+    let bytes: [u64; Cause::COUNT] =
+        std::array::from_fn(|at| counters.regions.iter().map(|region| region.program_bytes[at]).sum());
+    json!({
+        "programmed_bytes": by_cause(&bytes),
+        "waf": (counters.host.write_page_bytes > 0)
+            .then(|| counters.programmed_bytes() as f64 / counters.host.write_page_bytes as f64),
+        "collections": counters.collections,
+        "free_blocks": free_blocks,
+        "blocks": geometry.blocks,
+        "erases": counters.erases.iter().sum::<u64>(),
+        "mean_erases": erases as f64 / f64::from(blocks),
+    })
+}
+
+/// Cuts that are waited for.
+pub(crate) fn armed_to_json(engine: &Engine) -> Vec<Value> {
+    let told = |armed: &Armed| {
+        let mut told = json!({ "number": armed.number, "seed": armed.seed });
+        match armed.due {
+            Due::Writes(left) => told["writes"] = left.into(),
+            Due::Flushes(left) => told["flushes"] = left.into(),
+            Due::At(at) => told["at_ns"] = at.0.into(),
+        }
+        if armed.seed.is_none() {
+            told.as_object_mut().and_then(|told| told.remove("seed"));
+        }
+        told
+    };
+    engine.power.armed.iter().map(told).collect()
+}
+
+/// Faults that are planted and can be taken back, with their numbers or names.
+pub(crate) fn planted_to_json(engine: &Engine) -> Vec<Value> {
+    let faults = &engine.faults;
+    let reads = faults.read_errors.iter().map(|e| {
+        json!({ "number": e.number, "fault": "read-error", "from": e.range.start, "to": e.range.end, "count": e.left })
+    });
+    let times = [("early-flush", faults.early_flushes.left), ("no-space", faults.no_space.left)];
+    let times = times.into_iter().filter(|(_, left)| *left > 0);
+    let times = times.map(|(fault, left)| json!({ "fault": fault, "count": left }));
+    let slow = engine.drive.slow_dies();
+    let slow = slow.map(|(die, x)| json!({ "fault": "slow-die", "die": die.0, "factor": x }));
+    reads.chain(times).chain(slow).collect()
+}
+
+/// What of its folder is told.
+fn folder_to_json(engine: &Engine) -> Option<Value> {
+    let folder = engine.folder.as_ref()?;
+    Some(
+        json!({ "path": folder.path(), "commits": folder.commits, "damaged_sectors": engine.drive.damaged_sectors() }),
+    )
+}
+
+/// A cut, and in a few numbers what it lost of a volatile cache.
+fn cut_to_json(engine: &Engine, at: usize, cut: Cut) -> Value {
+    let mut told = cut.to_json();
+    if let Some(lost) = engine.drive.volatile().cuts().get(at) {
+        told["write_cache"] = lost.clone();
+    }
+    told
 }

@@ -174,8 +174,9 @@ impl Export {
 
     /// Transmission flags.
     fn flags(&self, agreed: Agreed) -> u16 {
-        let always = can::HAS_FLAGS | can::FLUSH | can::FUA | can::MULTI_CONN;
-        let writes = if self.read_only { can::READ_ONLY } else { can::TRIM | can::WRITE_ZEROES };
+        let always = can::HAS_FLAGS | can::FLUSH | can::FUA | can::MULTI_CONN | can::CACHE;
+        let writes =
+            if self.read_only { can::READ_ONLY } else { can::TRIM | can::WRITE_ZEROES | can::FAST_ZERO };
         // "NBD_FLAG_SEND_DF [...] MUST be set" where structured replies were agreed on, and not otherwise.
         always | writes | if agreed.structured { can::DF } else { 0 }
     }

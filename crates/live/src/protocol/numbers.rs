@@ -59,6 +59,8 @@ pub(crate) mod can {
     pub(crate) const WRITE_ZEROES: u16 = 1 << 6;
     pub(crate) const DF: u16 = 1 << 7;
     pub(crate) const MULTI_CONN: u16 = 1 << 8;
+    pub(crate) const CACHE: u16 = 1 << 10;
+    pub(crate) const FAST_ZERO: u16 = 1 << 11;
 }
 
 /// Requests.
@@ -68,6 +70,7 @@ pub(crate) mod command {
     pub(crate) const DISC: u16 = 2;
     pub(crate) const FLUSH: u16 = 3;
     pub(crate) const TRIM: u16 = 4;
+    pub(crate) const CACHE: u16 = 5;
     pub(crate) const WRITE_ZEROES: u16 = 6;
     pub(crate) const BLOCK_STATUS: u16 = 7;
 }
@@ -78,6 +81,7 @@ pub(crate) mod flag {
     pub(crate) const NO_HOLE: u16 = 2;
     pub(crate) const DF: u16 = 4;
     pub(crate) const REQ_ONE: u16 = 8;
+    pub(crate) const FAST_ZERO: u16 = 16;
 }
 
 /// Kinds of chunks of a structured reply.
@@ -109,10 +113,14 @@ pub(crate) enum NbdError {
     Invalid = 22,
     /// A write beyond the end, or on a drive without space.
     NoSpace = 28,
+    /// Zeroing would be no faster than writing.
+    NotSupported = 95,
+    /// The server ends.
+    Shutdown = 108,
 }
 
 /// The most bytes of a read or a write: what `NBD_INFO_BLOCK_SIZE` tells.
-pub(crate) const MAX_PAYLOAD: u32 = 32 << 20;
+pub(crate) const MAX_PAYLOAD: u32 = 64 << 20;
 /// The most bytes of a name ("a client MUST NOT send a string longer than 4096 bytes").
 pub(crate) const MAX_STRING: usize = 4096;
 /// The most bytes of an option's data.

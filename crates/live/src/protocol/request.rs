@@ -17,6 +17,7 @@ pub(crate) enum Verb {
     Trim,
     WriteZeroes,
     BlockStatus,
+    Cache,
 }
 
 /// A request as it was sent. `offset` and `length` are in bytes, and not checked against any drive.
@@ -51,6 +52,7 @@ pub(crate) fn request(head: &[u8; HEAD]) -> Result<Request, Broken> {
         command::FLUSH => Some(Verb::Flush),
         command::TRIM => Some(Verb::Trim),
         command::WRITE_ZEROES => Some(Verb::WriteZeroes),
+        command::CACHE => Some(Verb::Cache),
         command::BLOCK_STATUS => Some(Verb::BlockStatus),
         _ => None,
     };
@@ -84,7 +86,7 @@ impl Request {
         let allowed = match verb {
             Verb::Read if agreed.structured => flag::DF | flag::FUA,
             Verb::BlockStatus => flag::REQ_ONE | flag::FUA,
-            Verb::WriteZeroes => flag::FUA | flag::NO_HOLE,
+            Verb::WriteZeroes => flag::FUA | flag::NO_HOLE | flag::FAST_ZERO,
             _ => flag::FUA,
         };
         if self.flags & !allowed != 0 {
@@ -169,6 +171,8 @@ mod tests {
         assert_eq!(check(0x80, 0, 0, 512), Err(NbdError::Invalid));
         assert_eq!(check(2, 1, 0, 512), Err(NbdError::Invalid), "NO_HOLE of a write");
         assert_eq!(check(2, 6, 0, 512), Ok(Verb::WriteZeroes));
+        assert_eq!(check(16, 6, 0, 512), Ok(Verb::WriteZeroes));
+        assert_eq!(check(0, 5, 0, 512), Ok(Verb::Cache));
         assert_eq!(check(0, 7, 0, 512), Err(NbdError::Invalid), "no context was agreed on");
         assert_eq!(check(0, 9, 0, 512), Err(NbdError::Invalid));
         assert_eq!(check(0, 3, 0, 0), Ok(Verb::Flush));

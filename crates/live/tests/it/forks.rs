@@ -41,7 +41,7 @@ fn a_fork_goes_on_from_its_moment_and_neither_drive_sees_what_the_other_writes()
     let (again, _) = fork(&served, "one", "again");
     assert!(Client::new(&again, true).read(0, 8 * SECTOR as u32) == filled(1, 8));
     let stats = served.ctl("stats");
-    assert_eq!((stats["forks"].as_u64(), &stats["snapshots"][0]), (Some(3), &"one".into()));
+    assert_eq!((stats["forks"].as_array().map(Vec::len), &stats["snapshots"][0]), (Some(3), &"one".into()));
     let folder = served.folder.path().to_path_buf();
     served.stop();
     assert!(!folder.join("then.sock").exists(), "forks end with their server");
@@ -68,9 +68,33 @@ fn what_cannot_be_forked_is_told() {
     assert!(wrong("fork nbd=unix:/tmp/f speed=2").contains("allowed: fork [NAME] nbd=unix:PATH"));
     assert!(wrong("fork one nbd=unix:/tmp/f").contains("none; create one with snapshot NAME"));
     served.ctl("snapshot two");
+    assert!(wrong("snapshot two").contains("exists\n  allowed: another name, or first drop two"));
+    assert!(wrong("end nbd=unix:/tmp/f").contains("none; fork creates one"));
     assert!(wrong("fork one nbd=unix:/tmp/f").contains("allowed: two"));
     let taken = format!("fork two nbd=unix:{}", served.socket().display());
     assert!(wrong(&taken).contains("address already in use"));
     served.ctl("drop two");
     assert!(wrong("drop two").contains("unknown snapshot"));
+}
+
+#[test]
+fn forks_are_listed_and_end_by_their_address() {
+    let served = Served::new(spec("conventional", "0"));
+    Client::new(&served.socket(), true).write(0, &filled(1, 8));
+    served.ctl("snapshot one");
+    let (first, control) = fork(&served, "one", "first");
+    let (second, _) = fork(&served, "", "second");
+    let list = served.ctl("forks");
+    assert_eq!(list.as_array().map(Vec::len), Some(2), "{list}");
+    assert_eq!((&list[0]["snapshot"], list[1].get("snapshot")), (&"one".into(), None));
+    assert_eq!(list[0]["control"], control.display().to_string());
+    let mut client = Client::new(&first, true);
+    let ended = served.ctl(&format!("end nbd=unix:{}", first.display()));
+    assert!(ended["ended"].as_str().unwrap().contains("first"), "{ended}");
+    assert_eq!(client.reply(|_| 0), None, "its connections end");
+    assert!(!first.exists() && !control.exists() && second.exists());
+    assert_eq!(served.ctl("forks").as_array().map(Vec::len), Some(1));
+    assert!(Client::new(&second, true).read(0, 8 * SECTOR as u32) == filled(1, 8));
+    // The same place again.
+    fork(&served, "one", "first");
 }

@@ -6,7 +6,9 @@
 
 mod client;
 mod clients;
+mod control;
 mod cuts;
+mod damage;
 mod environment;
 mod folder;
 mod forks;
@@ -14,6 +16,7 @@ mod hostile;
 mod ledger;
 mod places;
 mod reads;
+mod recovery;
 mod session;
 mod support;
 mod volatile;

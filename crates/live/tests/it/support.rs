@@ -44,6 +44,12 @@ pub fn spec(scheme: &str, scale: &str) -> ServeSpec {
         data: None,
         always_sync: false,
         session: None,
+        recovery_scale: 1.0,
+        export: None,
+        size: None,
+        image: None,
+        memory: None,
+        activated: false,
     }
 }
 
@@ -80,6 +86,11 @@ impl Served {
         let text =
             wordline_live::ask(&self.folder.path().join("d.ctl"), order).unwrap_or_else(|e| panic!("{e}"));
         serde_json::from_str(&text).unwrap()
+    }
+
+    /// Why the service cannot go on.
+    pub fn failure(&self) -> Option<String> {
+        self.server.as_ref().and_then(Server::failure)
     }
 
     pub fn stop(mut self) -> Given {

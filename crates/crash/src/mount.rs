@@ -1,0 +1,274 @@
+//! A file system on the drive, for clients and checks that need files: mkfs, nbdfuse, a loop device, mount. Needs root.
+
+use crate::command::Process;
+use crate::error::CrashError;
+use rustix::process::geteuid;
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+/// How long nbdfuse may take to show the drive.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Kinds of file systems, each with its package and the smallest size that its mkfs takes.
+const KINDS: [(&str, &str, u64); 2] = [("ext4", "e2fsprogs", 8 << 20), ("xfs", "xfsprogs", 300 << 20)];
+
+/// A file system, with its options.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileSystem {
+    kind: &'static str,
+    package: &'static str,
+    /// Bytes of the smallest.
+    least: u64,
+    /// Options of mount.
+    options: Vec<String>,
+}
+
+impl FromStr for FileSystem {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<FileSystem, String> {
+        let mut parts = text.split(',').map(str::to_string);
+        let name = parts.next().unwrap_or_default();
+        let Some((kind, package, least)) = KINDS.iter().find(|(kind, _, _)| *kind == name) else {
+            let what = format!("{name:?} is not a file system that can be mounted");
+            return Err(format!(
+                "{what}\n  allowed: ext4 or xfs, with options of mount, as in ext4,barrier=0"
+            ));
+        };
+        Ok(FileSystem { kind, package, least: *least, options: parts.collect() })
+    }
+}
+
+impl fmt::Display for FileSystem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind)?;
+        self.options.iter().try_for_each(|option| write!(f, ",{option}"))
+    }
+}
+
+/// What this machine has.
+struct Machine {
+    is_root: bool,
+    has: fn(&Path) -> bool,
+    programs: Vec<PathBuf>,
+}
+
+impl Machine {
+    fn this() -> Machine {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let programs =
+            std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from)).collect();
+        Machine { is_root: geteuid().is_root(), has: Path::exists, programs }
+    }
+
+    fn has_program(&self, name: &str) -> bool {
+        self.programs.iter().any(|folder| (self.has)(&folder.join(name)))
+    }
+
+    /// What a mount lacks here.
+    fn lacks(&self, of: &FileSystem) -> Option<String> {
+        let kind = of.kind;
+        if !self.is_root {
+            return Some("needs root, for a loop device and mount\n  allowed: root, or a client that opens {uri} itself".to_string());
+        }
+        let mkfs = format!("mkfs.{kind}");
+        let programs = [
+            ("nbdfuse", "libnbd-bin (Debian), libnbd (Fedora)"),
+            ("losetup", "util-linux"),
+            ("mount", "util-linux"),
+            (&mkfs, of.package),
+        ];
+        for (program, package) in programs {
+            if !self.has_program(program) {
+                return Some(format!(
+                    "{program} is not installed\n  allowed: a machine with {program}, from the package {package}"
+                ));
+            }
+        }
+        for (device, what) in [("/dev/fuse", "FUSE"), ("/dev/loop-control", "loop devices")] {
+            if !(self.has)(Path::new(device)) {
+                return Some(format!(
+                    "{device} does not exist\n  allowed: a kernel with {what}; a container needs {device} from its host"
+                ));
+            }
+        }
+        None
+    }
+}
+
+impl FileSystem {
+    /// Its name.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// Bytes of the smallest.
+    pub fn least(&self) -> u64 {
+        self.least
+    }
+
+    /// Whether this machine can mount it.
+    ///
+    /// # Errors
+    /// When it cannot: what is missing, and where it is to be had.
+    pub fn check(&self) -> Result<(), CrashError> {
+        let lacks = Machine::this().lacks(self);
+        lacks.map_or(Ok(()), |what| Err(CrashError::Input(format!("--mount {}: {what}", self.kind))))
+    }
+
+    /// Make it in a new file of a size.
+    pub(crate) fn make(&self, path: &Path, size: u64, options: &[String]) -> Result<(), CrashError> {
+        let failed = CrashError::machine("--mount: no file for mkfs");
+        File::create_new(path).and_then(|file| file.set_len(size)).map_err(failed)?;
+        let mut command = Command::new(format!("mkfs.{}", self.kind));
+        match self.kind {
+            // Nothing is left for the kernel to write in the background.
+            "ext4" => {
+                command.args(["-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0"])
+            }
+            _ => command.args(["-q", "-f"]),
+        };
+        command.args(options).arg(path);
+        succeed(&mut command, "mkfs").map(|_| ())
+    }
+
+    /// Mount a device or, through a loop device, a file.
+    fn mount(&self, device: &Path, at: &Path) -> Result<MountPoint, String> {
+        let mut options = self.options.clone();
+        if self.kind == "xfs" {
+            // Several crash states of one file system are mounted at a time.
+            options.push("nouuid".to_string());
+        }
+        if device.is_file() {
+            options.push("loop".to_string());
+        }
+        let mut command = Command::new("mount");
+        command.args(["-t", self.kind]);
+        if !options.is_empty() {
+            command.args(["-o", &options.join(",")]);
+        }
+        let done =
+            command.arg(device).arg(at).output().map_err(|e| format!("mount cannot be started: {e}"))?;
+        if done.status.success() { Ok(MountPoint(at.to_path_buf())) } else { Err(said(&done)) }
+    }
+
+    /// Mount a crash state in a folder. An error is what mount said of it.
+    pub(crate) fn mount_image(&self, image: &Path, at: &Path) -> Result<MountPoint, String> {
+        std::fs::create_dir_all(at).map_err(|e| e.to_string())?;
+        self.mount(image, at)
+    }
+}
+
+/// A mounted folder, which is unmounted at the end.
+pub(crate) struct MountPoint(PathBuf);
+
+impl Drop for MountPoint {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(&self.0).output();
+        if !unmounted.is_ok_and(|done| done.status.success()) {
+            let _ = Command::new("umount").arg("-l").arg(&self.0).output();
+        }
+    }
+}
+
+/// A loop device, which is detached at the end.
+struct Loop(PathBuf);
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("-d").arg(&self.0).output();
+    }
+}
+
+/// A file system on a served drive; its parts end in this order.
+pub(crate) struct Mounted {
+    at: PathBuf,
+    _point: MountPoint,
+    _loop: Loop,
+    _fuse: MountPoint,
+    _nbdfuse: Process,
+}
+
+impl Mounted {
+    /// Mount the drive at a socket, in a folder.
+    pub(crate) fn start(of: &FileSystem, socket: &Path, folder: &Path) -> Result<Mounted, CrashError> {
+        let [fuse, at] = ["fuse", "mnt"].map(|name| folder.join(name));
+        for folder in [&fuse, &at] {
+            std::fs::create_dir_all(folder).map_err(CrashError::machine("--mount: no folder"))?;
+        }
+        let disk = fuse.join("disk");
+        let mut command = Command::new("nbdfuse");
+        command.arg(&disk).arg("--unix").arg(socket);
+        let nbdfuse =
+            Process::start(command).map_err(CrashError::machine("--mount: nbdfuse cannot be started"))?;
+        let begun = Instant::now();
+        while !disk.exists() {
+            if begun.elapsed() > PATIENCE {
+                let what = format!("--mount: nbdfuse shows no drive after {} s", PATIENCE.as_secs());
+                return Err(CrashError::Machine(what));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let fuse = MountPoint(fuse);
+        let mut command = Command::new("losetup");
+        command.args(["--find", "--show", "--direct-io=on"]).arg(&disk);
+        let device = succeed(&mut command, "losetup")?;
+        let device = Loop(PathBuf::from(String::from_utf8_lossy(&device.stdout).trim()));
+        let point = of.mount(&device.0, &at);
+        let point = point.map_err(|what| CrashError::Machine(format!("--mount {}: {what}", of.kind)))?;
+        Ok(Mounted { at, _point: point, _loop: device, _fuse: fuse, _nbdfuse: nbdfuse })
+    }
+
+    /// Where its files are.
+    pub(crate) fn at(&self) -> &Path {
+        &self.at
+    }
+
+    /// Write out what the kernel holds.
+    pub(crate) fn sync(&self) -> Result<(), CrashError> {
+        succeed(Command::new("sync").arg("-f").arg(&self.at), "sync").map(|_| ())
+    }
+}
+
+fn said(done: &Output) -> String {
+    let text = String::from_utf8_lossy(&done.stderr);
+    if text.trim().is_empty() { done.status.to_string() } else { text.trim().to_string() }
+}
+
+fn succeed(command: &mut Command, name: &str) -> Result<Output, CrashError> {
+    let done = command.output().map_err(|e| CrashError::Machine(format!("--mount: {name}: {e}")))?;
+    if done.status.success() {
+        Ok(done)
+    } else {
+        Err(CrashError::Machine(format!("--mount: {name}: {}", said(&done))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_machine_lacks_is_named() {
+        let ext4: FileSystem = "ext4,barrier=0".parse().unwrap();
+        assert_eq!((ext4.kind(), ext4.options.as_slice()), ("ext4", &["barrier=0".to_string()][..]));
+        assert!("btrfs".parse::<FileSystem>().unwrap_err().contains("allowed: ext4 or xfs"));
+        let programs = || vec![PathBuf::from("/bin")];
+        let user = Machine { is_root: false, has: |_| true, programs: programs() };
+        assert!(user.lacks(&ext4).unwrap().starts_with("needs root"));
+        let bare = Machine { is_root: true, has: |path| !path.ends_with("nbdfuse"), programs: programs() };
+        assert!(bare.lacks(&ext4).unwrap().contains("the package libnbd-bin"));
+        let closed = Machine { is_root: true, has: |path| !path.starts_with("/dev"), programs: programs() };
+        assert!(closed.lacks(&ext4).unwrap().starts_with("/dev/fuse does not exist"));
+        let whole = Machine { is_root: true, has: |_| true, programs: programs() };
+        assert_eq!(whole.lacks(&ext4), None);
+        let xfs: FileSystem = "xfs".parse().unwrap();
+        let without =
+            Machine { is_root: true, has: |path| !path.ends_with("mkfs.xfs"), programs: programs() };
+        assert!(without.lacks(&xfs).unwrap().contains("xfsprogs"));
+    }
+}

@@ -1,0 +1,95 @@
+//! Sectors of a drive whose data cannot be had any more, since what the folder holds of them is not what was written. Reads of them
+//! fail until they are written or trimmed, wherever the drive has moved them meanwhile.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// Sectors whose data are damaged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Damaged {
+    sectors: BTreeSet<u64>,
+    /// What of that the folder does not know.
+    unwritten: BTreeMap<u64, bool>,
+    /// Where those were found that were not known before, in words.
+    found: Vec<String>,
+}
+
+/// Places that are kept in words.
+const FOUND: usize = 64;
+
+impl Damaged {
+    /// Those that a folder knows of.
+    pub(crate) fn of(sectors: BTreeSet<u64>) -> Damaged {
+        Damaged { sectors, ..Damaged::default() }
+    }
+
+    /// Sectors were found damaged.
+    pub(crate) fn add(&mut self, sectors: impl Iterator<Item = u64>, place: &str) {
+        for sector in sectors {
+            if self.sectors.insert(sector) {
+                self.unwritten.insert(sector, true);
+            }
+        }
+        if self.found.len() < FOUND {
+            self.found.push(place.to_string());
+        }
+    }
+
+    /// Sectors have been written, or are zeroes.
+    pub(crate) fn heal(&mut self, sectors: Range<u64>) {
+        if self.sectors.is_empty() || sectors.is_empty() {
+            return;
+        }
+        let healed: Vec<u64> = self.sectors.range(sectors).copied().collect();
+        for sector in healed {
+            self.sectors.remove(&sector);
+            self.unwritten.insert(sector, false);
+        }
+    }
+
+    /// The first damaged one of some sectors.
+    pub(crate) fn first(&self, sectors: Range<u64>) -> Option<u64> {
+        if self.sectors.is_empty() || sectors.is_empty() {
+            None
+        } else {
+            self.sectors.range(sectors).next().copied()
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.sectors.len()
+    }
+
+    /// Where some were found since this was last asked, in words.
+    pub(crate) fn take_found(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.found)
+    }
+
+    /// Whether the folder lacks something.
+    pub(crate) fn is_unwritten(&self) -> bool {
+        !self.unwritten.is_empty()
+    }
+
+    /// What the folder lacks: sectors, and whether they are damaged.
+    pub(crate) fn take_unwritten(&mut self) -> Vec<(u64, bool)> {
+        std::mem::take(&mut self.unwritten).into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_sector_stays_so_until_it_is_written() {
+        let mut damaged = Damaged::of([3].into());
+        damaged.add([3, 4].into_iter(), "page 1");
+        assert_eq!((damaged.first(0..4), damaged.first(4..9), damaged.first(5..9)), (Some(3), Some(4), None));
+        assert_eq!(damaged.take_unwritten(), [(4, true)]);
+        damaged.heal(0..4);
+        assert_eq!((damaged.first(0..9), damaged.count()), (Some(4), 1));
+        assert_eq!((damaged.take_unwritten(), damaged.is_unwritten()), (vec![(3, false)], false));
+        assert_eq!(damaged.take_found(), ["page 1"]);
+    }
+}

@@ -1,0 +1,329 @@
+//! What the log says goes into the database: a segment at a time, as one transaction, with a sum over the rows of each table, so that a
+//! row that is missing or has changed is noticed. A thread does that behind the drive.
+
+use crate::data::changes::{LAST_PART, row_id};
+use crate::data::journal::{Journal, Segment};
+use crate::data::record::{Next, Part, Read, Record, next};
+use crate::data::sums::{
+    AFTER_CUT, BLOCK, DAMAGED, PAGE, PROTECTED_TRIM, PROTECTED_WRITE, Sums, TRIM_PAGE, note, noted,
+};
+use crate::lock;
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// Segments that may wait before who writes more waits, too.
+const MOST_WAITING: usize = 4;
+
+/// Why a segment cannot go into the database.
+pub(crate) enum NotFolded {
+    Sql(rusqlite::Error),
+    /// In words.
+    Damaged(String),
+}
+
+impl From<rusqlite::Error> for NotFolded {
+    fn from(e: rusqlite::Error) -> NotFolded {
+        NotFolded::Sql(e)
+    }
+}
+
+/// What was found of a segment.
+pub(crate) struct Folded {
+    /// The number behind its last record.
+    pub next: u64,
+    /// What of it is damaged, in lines for the log.
+    pub notes: Vec<String>,
+}
+
+/// Put the records of a segment into the database, those that are not there. It may end within the record with which `follows`, the
+/// next segment, begins, or, if it is the last, within any.
+pub(crate) fn fold(
+    database: &mut Connection,
+    segment: &Segment,
+    follows: Option<u64>,
+    unit: u64,
+) -> Result<Folded, NotFolded> {
+    let place = segment.path.display();
+    let log = segment.read().map_err(|e| NotFolded::Damaged(format!("{place}: cannot be read: {e}")))?;
+    let t = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut sums = Sums::noted(&t)?;
+    let folded: u64 = noted(&t, "folded")?.unwrap_or(0);
+    let (mut at, mut number, mut notes, mut newest) = (0, segment.first, vec![], folded);
+    loop {
+        match next(&log, at, number) {
+            Next::End => break,
+            Next::Torn if follows.is_none_or(|first| first == number) => {
+                notes.push(format!(
+                    "{place}: {} bytes at {at} are the beginning of record {number}, which was never written whole nor \
+                     acknowledged; ignored",
+                    log.len() - at
+                ));
+                break;
+            }
+            Next::Torn | Next::Damaged => {
+                return Err(NotFolded::Damaged(format!("{place}: record {number} at byte {at} is damaged")));
+            }
+            Next::Record(read) => {
+                if read.is_mended {
+                    notes.push(format!(
+                        "{place}: record {number} at byte {at}: one copy of its description is damaged; the other is used"
+                    ));
+                }
+                at = read.end;
+                if number > folded {
+                    notes.extend(
+                        damage(&read, &log, unit).map(|what| format!("{place}: record {number}: {what}")),
+                    );
+                    apply(&t, &mut sums, &read.record, &log[read.data.clone()])?;
+                    newest = number;
+                }
+                number += 1;
+            }
+        }
+    }
+    note(&t, "folded", &newest)?;
+    sums.note(&t)?;
+    t.commit()?;
+    Ok(Folded { next: number, notes })
+}
+
+/// What data of a record are damaged.
+fn damage<'a>(read: &'a Read, log: &'a [u8], unit: u64) -> impl Iterator<Item = String> + 'a {
+    let data = &log[read.data.clone()];
+    let damaged = read.record.held().filter(|(held, _)| {
+        let at = held.at as usize;
+        crc32fast::hash(&data[at..at + held.length as usize]) != held.checksum
+    });
+    damaged.map(move |(_, part)| {
+        let what = match part {
+            Part::Page(lpn) => {
+                let from = u64::from(lpn) * unit;
+                format!("the data of bytes {from} to {} of the drive", from + unit - 1)
+            }
+            Part::Protected(id) => {
+                format!("a sector of page {} in protected RAM", id / (LAST_PART as u64 + 1))
+            }
+            Part::Left(sector) => format!("sector {sector}, as a power cut left it,"),
+        };
+        format!("{what} are damaged: reads of them fail until they are written again")
+    })
+}
+
+/// Put a record into the database.
+pub(crate) fn apply(
+    t: &Transaction<'_>,
+    sums: &mut Sums,
+    record: &Record,
+    data: &[u8],
+) -> rusqlite::Result<()> {
+    let bytes = |held: &crate::data::record::Held| &data[held.at as usize..][..held.length as usize];
+    for (block, slot_shift) in &record.emptied {
+        let (first, last) = (block << slot_shift, (block << slot_shift) + ((1 << slot_shift) - 1));
+        sums.remove(t, &PAGE, row_id(first, 0), row_id(last, LAST_PART))?;
+        sums.remove(t, &TRIM_PAGE, first.into(), last.into())?;
+    }
+    for page in &record.pages {
+        let oob = page.oob;
+        let row = params![
+            page.id,
+            oob.span.lpn.0,
+            oob.span.mask.0,
+            oob.span.offset,
+            oob.version,
+            oob.sequence,
+            page.data.map(|held| held.checksum),
+            page.data.as_ref().map(bytes)
+        ];
+        sums.put(t, &PAGE, page.id, row)?;
+    }
+    for block in &record.blocks {
+        let header = block.header;
+        let row = params![
+            block.block,
+            header.map(|h| h.region.0),
+            header.map(|h| h.mode.key()),
+            header.map(|h| h.erases),
+            header.map(|h| h.opened),
+            block.erases,
+            block.slots,
+            block.half_erased,
+            block.base
+        ];
+        sums.put(t, &BLOCK, block.block.into(), row)?;
+    }
+    for (ppn, versions) in &record.trim_pages {
+        let bytes: Vec<u8> = versions.iter().flat_map(|v| v.to_le_bytes()).collect();
+        sums.put(t, &TRIM_PAGE, (*ppn).into(), params![ppn, bytes])?;
+    }
+    // What was moved comes to protected RAM with the version that it had, and so may be older than what is there.
+    for (id, version, held) in &record.writes {
+        if PROTECTED_WRITE.version(t, *id)?.is_none_or(|there| there <= *version) {
+            sums.put(t, &PROTECTED_WRITE, *id, params![id, version, held.checksum, bytes(held)])?;
+        }
+    }
+    if record.trims_are_all {
+        sums.remove(t, &PROTECTED_TRIM, 0, i64::MAX as u64)?;
+    }
+    for (entry, version) in &record.trims {
+        if PROTECTED_TRIM.version(t, *entry)?.is_none_or(|there| there <= *version) {
+            sums.put(t, &PROTECTED_TRIM, *entry, params![entry, version])?;
+        }
+    }
+    for id in &record.writes_over {
+        sums.remove(t, &PROTECTED_WRITE, *id, *id)?;
+    }
+    for entry in &record.trims_over {
+        sums.remove(t, &PROTECTED_TRIM, *entry, *entry)?;
+    }
+    for (sector, held) in &record.left {
+        match held {
+            Some(held) => sums.put(t, &AFTER_CUT, *sector, params![sector, held.checksum, bytes(held)])?,
+            None => sums.remove(t, &AFTER_CUT, *sector, *sector)?,
+        }
+    }
+    for (sector, is_damaged) in &record.damaged {
+        if *is_damaged {
+            sums.put(t, &DAMAGED, *sector, params![sector])?;
+        } else {
+            sums.remove(t, &DAMAGED, *sector, *sector)?;
+        }
+    }
+    if let Some(wear) = &record.wear {
+        note(t, "wear", wear)?;
+    }
+    note(t, "now_ns", &record.now)
+}
+
+/// Bring what was folded from the log of SQLite to where it belongs. Returns whether all of it is there and on the disk.
+pub(crate) fn settle(database: &Connection) -> bool {
+    let done = database.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+    });
+    done.is_ok_and(|(busy, log, moved)| busy == 0 && log == moved)
+}
+
+/// The thread that folds segments behind the drive.
+pub(crate) struct Folding {
+    queue: Arc<Queue>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Arc<Segment>>,
+    busy: bool,
+    ends: bool,
+    /// Why the last one could not be folded: it stays where it is, for the next start.
+    failed: Option<String>,
+}
+
+impl Folding {
+    /// Begin, with segments in the database whose rows SQLite has not brought to where they belong: they stay until then.
+    pub(crate) fn new(
+        mut database: Connection,
+        journal: Arc<Journal>,
+        mut kept: Vec<Arc<Segment>>,
+        unit: u64,
+    ) -> std::io::Result<Folding> {
+        let queue = Arc::new(Queue::default());
+        let of = Arc::clone(&queue);
+        let work = move || {
+            while let Some(segment) = of.next() {
+                let failed = match fold(&mut database, &segment, Some(0), unit) {
+                    Ok(_) => {
+                        journal.folded(segment.first);
+                        kept.push(segment);
+                        if settle(&database) {
+                            kept.drain(..).for_each(|segment| segment.remove());
+                        }
+                        None
+                    }
+                    Err(NotFolded::Sql(e)) => Some(e.to_string()),
+                    Err(NotFolded::Damaged(why)) => Some(why),
+                };
+                of.done(failed);
+            }
+            // Once more, as a fork may have ended meanwhile.
+            if !kept.is_empty() && settle(&database) {
+                kept.drain(..).for_each(|segment| segment.remove());
+            }
+        };
+        let thread = std::thread::Builder::new().name("wordline-folder".to_string()).spawn(work)?;
+        Ok(Folding { queue, thread: Some(thread) })
+    }
+
+    /// Fold a segment, behind those that wait.
+    pub(crate) fn push(&self, segment: Arc<Segment>) {
+        let mut state = lock(&self.queue.state);
+        while state.waiting.len() >= MOST_WAITING && state.failed.is_none() {
+            state = self.queue.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.waiting.push_back(segment);
+        self.queue.changed.notify_all();
+    }
+
+    /// All that was pushed is in the database when this returns, or why not.
+    pub(crate) fn wait(&self) -> Result<(), String> {
+        let mut state = lock(&self.queue.state);
+        while (state.busy || !state.waiting.is_empty()) && state.failed.is_none() {
+            state = self.queue.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.failed.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Queue {
+    fn next(&self) -> Option<Arc<Segment>> {
+        let mut state = lock(&self.state);
+        loop {
+            // Behind one that failed none can go.
+            if let Some(segment) = state.waiting.pop_front().filter(|_| state.failed.is_none()) {
+                state.busy = true;
+                return Some(segment);
+            }
+            if state.ends {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn done(&self, failed: Option<String>) {
+        let mut state = lock(&self.state);
+        state.busy = false;
+        state.failed = failed.or(state.failed.take());
+        self.changed.notify_all();
+    }
+}
+
+impl Drop for Folding {
+    fn drop(&mut self) {
+        lock(&self.queue.state).ends = true;
+        self.queue.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Segments of a folder, oldest first.
+pub(crate) fn segments(folder: &Path) -> std::io::Result<Vec<u64>> {
+    let mut found = vec![];
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(crate::data::journal::SEGMENT));
+        found.extend(number.and_then(|number| number.parse::<u64>().ok()));
+    }
+    found.sort_unstable();
+    Ok(found)
+}

@@ -1,0 +1,40 @@
+//! Why what a drive has done could not be written into its folder.
+
+use std::io;
+use std::path::Path;
+use wordline_ftl::OtherMedia;
+
+/// Why what a drive has done could not be written.
+#[derive(Clone, Debug)]
+pub(crate) struct NotWritten {
+    /// In words, with how it is mended.
+    pub why: String,
+    /// There is no room.
+    pub is_full: bool,
+    /// The folder is not there any more.
+    pub is_gone: bool,
+}
+
+impl From<OtherMedia> for NotWritten {
+    fn from(other: OtherMedia) -> NotWritten {
+        NotWritten { why: other.to_string(), is_full: false, is_gone: false }
+    }
+}
+
+/// The folder was deleted or emptied.
+pub(crate) fn gone(folder: &Path, file: &Path) -> NotWritten {
+    let (folder, file) = (folder.display(), file.file_name().unwrap_or_default().display());
+    let why = format!(
+        "--data {folder}: {file} was deleted or replaced while the drive was served; what was written since the last \
+         start may be lost\n  hint: restore the folder from a copy, or start a new one"
+    );
+    NotWritten { why, is_full: false, is_gone: true }
+}
+
+pub(crate) fn not_written(folder: &Path, e: &io::Error) -> NotWritten {
+    let is_full = e.kind() == io::ErrorKind::StorageFull;
+    let fix = if is_full { "free some space" } else { "fix the cause" };
+    let why =
+        format!("{}: the log cannot be written: {e}; {fix} and start the server again", folder.display());
+    NotWritten { why, is_full, is_gone: false }
+}

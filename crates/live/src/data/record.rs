@@ -1,0 +1,296 @@
+//! A record of the log: all that a drive has done between two commits, as one piece of bytes that says itself whether it is whole.
+//!
+//! `head, description, data, description, head`: a head has a mark, the lengths, the number of the record and a checksum of itself;
+//! the description says what has changed and where its bytes lie in the data, with a checksum of each; it stands there twice, so
+//! that a damaged one costs nothing. Numbers are little-endian, checksums CRC-32.
+
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use wordline_ftl::{BlockHeader, Oob};
+
+/// Before a record, and behind it.
+const HEAD_MARK: u32 = u32::from_le_bytes(*b"WLrb");
+const TAIL_MARK: u32 = u32::from_le_bytes(*b"WLre");
+/// Bytes of a head: mark, length of the description, length of the data, number, checksum.
+const HEAD: usize = 28;
+/// Bytes of a checksum.
+const CHECKSUM: usize = 4;
+
+/// Where bytes lie in the data of a record, and their checksum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Held {
+    pub at: u64,
+    pub length: u32,
+    pub checksum: u32,
+}
+
+/// A part of a physical page, with its bytes where it is the first of its logical page.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct PagePart {
+    /// The number of its row: of the physical page and the part.
+    pub id: u64,
+    pub oob: Oob,
+    pub data: Option<Held>,
+}
+
+/// A block.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct BlockState {
+    pub block: u32,
+    pub header: Option<BlockHeader>,
+    pub erases: u32,
+    /// Runs of programmed, torn and blank slots.
+    pub slots: String,
+    pub half_erased: bool,
+    pub base: bool,
+}
+
+/// What has changed between two commits.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// The drive's time, in nanoseconds.
+    pub now: u64,
+    /// Blocks of which nothing is left, and the slots of each as a shift.
+    pub emptied: Vec<(u32, u32)>,
+    pub pages: Vec<PagePart>,
+    pub blocks: Vec<BlockState>,
+    /// Pages of the trim log, with the versions that they hold.
+    pub trim_pages: Vec<(u32, Vec<u64>)>,
+    /// What has come to protected RAM, by the number of the row, with its version.
+    pub writes: Vec<(u64, u64, Held)>,
+    /// Trims in protected RAM: entry and version; and whether those are all.
+    pub trims: Vec<(u64, u64)>,
+    pub trims_are_all: bool,
+    /// Rows of protected RAM that are over.
+    pub writes_over: Vec<u64>,
+    pub trims_over: Vec<u64>,
+    /// How worn the flash is.
+    pub wear: Option<Vec<u8>>,
+    /// What a power cut left in sectors, or that the flash has them again.
+    pub left: Vec<(u64, Option<Held>)>,
+    /// Sectors whose data are damaged from now on, or no longer.
+    pub damaged: Vec<(u64, bool)>,
+}
+
+impl Record {
+    /// What bytes it holds, and what they are in words.
+    pub(crate) fn held(&self) -> impl Iterator<Item = (Held, Part)> + '_ {
+        let pages = self.pages.iter().filter_map(|p| Some((p.data?, Part::Page(p.oob.span.lpn.0))));
+        let writes = self.writes.iter().map(|(id, _, held)| (*held, Part::Protected(*id)));
+        let left = self.left.iter().filter_map(|(sector, held)| Some(((*held)?, Part::Left(*sector))));
+        pages.chain(writes).chain(left)
+    }
+}
+
+/// What some bytes of a record are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    /// Of a logical page.
+    Page(u32),
+    /// A sector in protected RAM, by the number of its row.
+    Protected(u64),
+    /// A sector that a power cut left.
+    Left(u64),
+}
+
+/// Add bytes to the data of a record.
+pub(crate) fn hold(data: &mut Vec<u8>, bytes: &[u8]) -> Held {
+    let held = Held { at: data.len() as u64, length: bytes.len() as u32, checksum: crc32fast::hash(bytes) };
+    data.extend_from_slice(bytes);
+    held
+}
+
+/// What stands before the data of a record, and behind it.
+pub(crate) fn around(number: u64, record: &Record, data: usize) -> postcard::Result<(Vec<u8>, Vec<u8>)> {
+    let mut description = postcard::to_stdvec(record)?;
+    let length = description.len() as u32;
+    description.extend(crc32fast::hash(&description).to_le_bytes());
+    let head = |mark: u32| {
+        let mut head = mark.to_le_bytes().to_vec();
+        head.extend(length.to_le_bytes());
+        head.extend((data as u64).to_le_bytes());
+        head.extend(number.to_le_bytes());
+        head.extend(crc32fast::hash(&head).to_le_bytes());
+        head
+    };
+    Ok(([head(HEAD_MARK), description.clone()].concat(), [description, head(TAIL_MARK)].concat()))
+}
+
+/// Lengths of a record, of one of its heads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Head {
+    description: usize,
+    data: usize,
+    number: u64,
+}
+
+impl Head {
+    fn read(bytes: &[u8], mark: u32) -> Option<Head> {
+        let bytes = bytes.get(..HEAD)?;
+        let u32_at = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let u64_at = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+        let fits =
+            u32_at(0)? == mark && crc32fast::hash(&bytes[..HEAD - CHECKSUM]) == u32_at(HEAD - CHECKSUM)?;
+        fits.then_some(Head {
+            description: u32_at(4)? as usize,
+            data: usize::try_from(u64_at(8)?).ok()?,
+            number: u64_at(16)?,
+        })
+    }
+
+    fn length(&self) -> Option<usize> {
+        (2 * (HEAD + CHECKSUM)).checked_add(self.description.checked_mul(2)?)?.checked_add(self.data)
+    }
+}
+
+/// A record that was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Read {
+    pub number: u64,
+    pub record: Record,
+    /// Where its data lie in what was read, and where it ends.
+    pub data: Range<usize>,
+    pub end: usize,
+    /// A part of it that was not needed is damaged.
+    pub is_mended: bool,
+}
+
+/// What stands at a place of a log.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Next {
+    Record(Box<Read>),
+    /// The log ends here.
+    End,
+    /// A record whose end was never written.
+    Torn,
+    /// A record that cannot be read.
+    Damaged,
+}
+
+/// The record of this number, at a place of a log.
+pub(crate) fn next(log: &[u8], at: usize, number: u64) -> Next {
+    let rest = &log[at..];
+    if rest.is_empty() {
+        return Next::End;
+    }
+    let first = Head::read(rest, HEAD_MARK);
+    let head = match first {
+        Some(head) if head.length().is_none_or(|length| length > rest.len()) => return Next::Torn,
+        Some(head) => head,
+        None => match from_behind(rest, number) {
+            Some(head) => head,
+            // What comes next was written after it, and so it was whole once.
+            None if follows(rest, number) => return Next::Damaged,
+            None => return Next::Torn,
+        },
+    };
+    let (Some(length), true) = (head.length(), head.number == number) else { return Next::Damaged };
+    let described = |from: usize| {
+        let bytes = rest.get(from..from + head.description + CHECKSUM)?;
+        let (bytes, checksum) = bytes.split_at(head.description);
+        let fits = crc32fast::hash(bytes).to_le_bytes() == *checksum;
+        postcard::from_bytes::<Record>(bytes).ok().filter(|_| fits)
+    };
+    let data = HEAD + head.description + CHECKSUM;
+    let (before, behind) = (described(HEAD), described(data + head.data));
+    let has_tail = Head::read(&rest[length - HEAD..], TAIL_MARK).is_some();
+    let is_mended = first.is_none() || !has_tail || before.is_none() || behind.is_none();
+    let Some(record) = before.or(behind) else { return Next::Damaged };
+    let fits = record
+        .held()
+        .all(|(held, _)| held.at.checked_add(held.length.into()).is_some_and(|end| end <= head.data as u64));
+    if !fits {
+        return Next::Damaged;
+    }
+    Next::Record(Box::new(Read {
+        number,
+        record,
+        data: at + data..at + data + head.data,
+        end: at + length,
+        is_mended,
+    }))
+}
+
+/// The head of a record whose first one is damaged, by the one behind it.
+fn from_behind(rest: &[u8], number: u64) -> Option<Head> {
+    places_of(rest, TAIL_MARK).find_map(|at| {
+        let head = Head::read(&rest[at..], TAIL_MARK)?;
+        (head.number == number && head.length() == Some(at + HEAD)).then_some(head)
+    })
+}
+
+/// Whether the record after this one is there.
+fn follows(rest: &[u8], number: u64) -> bool {
+    places_of(rest, HEAD_MARK).any(|at| Head::read(&rest[at..], HEAD_MARK).is_some_and(|h| h.number > number))
+}
+
+fn places_of(bytes: &[u8], mark: u32) -> impl Iterator<Item = usize> {
+    let mark = mark.to_le_bytes();
+    bytes.windows(mark.len()).enumerate().filter(move |(_, w)| *w == mark).map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(records: u64) -> Vec<u8> {
+        let mut log = vec![];
+        for number in 1..=records {
+            let mut data = vec![];
+            let writes = (0..3).map(|i| (i, number, hold(&mut data, &[number as u8; 40]))).collect();
+            let record = Record { now: number, writes, ..Record::default() };
+            let (before, behind) = around(number, &record, data.len()).unwrap();
+            log.extend([before, data, behind].concat());
+        }
+        log
+    }
+
+    /// The numbers of the records, and how the log ends.
+    fn read(log: &[u8]) -> (Vec<Read>, Next) {
+        let (mut at, mut all) = (0, vec![]);
+        loop {
+            match next(log, at, all.len() as u64 + 1) {
+                Next::Record(read) => {
+                    at = read.end;
+                    all.push(*read);
+                }
+                end => return (all, end),
+            }
+        }
+    }
+
+    #[test]
+    fn no_flipped_bit_loses_a_record_or_changes_what_it_says() {
+        let whole = log(3);
+        let (wanted, end) = read(&whole);
+        assert_eq!((wanted.len(), end), (3, Next::End));
+        assert!(wanted.iter().all(|r| !r.is_mended));
+        for bit in 0..whole.len() * 8 {
+            let mut log = whole.clone();
+            log[bit / 8] ^= 1 << (bit % 8);
+            let (found, end) = read(&log);
+            assert_eq!((found.len(), &end), (3, &Next::End), "bit {bit}");
+            for (found, wanted) in found.iter().zip(&wanted) {
+                assert_eq!((&found.record, &found.data), (&wanted.record, &wanted.data), "bit {bit}");
+            }
+            let is_data = wanted.iter().any(|r| r.data.contains(&(bit / 8)));
+            assert_eq!(found.iter().filter(|r| r.is_mended).count(), usize::from(!is_data), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_was_not_written_whole_ends_the_log_and_one_with_no_description_is_named() {
+        let whole = log(2);
+        let first = read(&whole).0[0].end;
+        for length in 0..whole.len() {
+            let (found, end) = read(&whole[..length]);
+            let is_edge = length == 0 || length == first;
+            assert_eq!(end, if is_edge { Next::End } else { Next::Torn }, "{length}");
+            assert_eq!(found.len(), usize::from(length >= first), "{length}");
+        }
+        let mut log = whole;
+        log[30] ^= 1;
+        log[first - 40] ^= 1;
+        assert_eq!(read(&log), (vec![], Next::Damaged));
+    }
+}

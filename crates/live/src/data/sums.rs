@@ -1,0 +1,220 @@
+//! A sum over the rows of each table of the database, so that a row which is missing or says something else is noticed when the drive
+//! starts. The bytes of pages and sectors have checksums of their own.
+
+use rusqlite::types::{FromSql, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Params, params};
+use std::collections::BTreeMap;
+
+/// A table whose rows are numbered.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub name: &'static str,
+    /// The column of the number.
+    key: &'static str,
+    /// What is summed of a row.
+    columns: &'static str,
+    /// A place for each value of a row.
+    values: &'static str,
+}
+
+pub(crate) const PAGE: Table = Table {
+    name: "page",
+    key: "id",
+    columns: "id, logical_page, sectors, offset, version, sequence, checksum, length(data)",
+    values: "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8",
+};
+pub(crate) const BLOCK: Table = Table {
+    name: "block",
+    key: "block",
+    columns: "block, region, mode, erases_then, opened, erases, slots, half_erased, base",
+    values: "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9",
+};
+pub(crate) const TRIM_PAGE: Table =
+    Table { name: "trim_page", key: "physical_page", columns: "physical_page, versions", values: "?1, ?2" };
+pub(crate) const PROTECTED_WRITE: Table = Table {
+    name: "protected_write",
+    key: "id",
+    columns: "id, version, checksum, length(data)",
+    values: "?1, ?2, ?3, ?4",
+};
+pub(crate) const PROTECTED_TRIM: Table =
+    Table { name: "protected_trim", key: "entry", columns: "entry, version", values: "?1, ?2" };
+pub(crate) const AFTER_CUT: Table = Table {
+    name: "after_cut",
+    key: "sector",
+    columns: "sector, checksum, length(data)",
+    values: "?1, ?2, ?3",
+};
+pub(crate) const DAMAGED: Table = Table { name: "damaged", key: "sector", columns: "sector", values: "?1" };
+
+const ALL: [&Table; 7] = [&PAGE, &BLOCK, &TRIM_PAGE, &PROTECTED_WRITE, &PROTECTED_TRIM, &AFTER_CUT, &DAMAGED];
+
+/// Keys of the table of notes that have their own sum.
+const SUMMED: [&str; 4] = ["drive", "wear", "now_ns", "folded"];
+
+impl Table {
+    /// The version of a row, if there is such a row.
+    pub(crate) fn version(&self, t: &Connection, key: u64) -> rusqlite::Result<Option<u64>> {
+        let sql = format!("SELECT version FROM {} WHERE {} = ?1", self.name, self.key);
+        t.prepare_cached(&sql)?.query_row([key], |row| row.get(0)).optional()
+    }
+}
+
+/// Rows of each table: how many, and the sum of their hashes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Sums(BTreeMap<String, (u64, u64)>);
+
+/// FNV-1a over the values of a row, which begins with the name of its table.
+fn hash_of(table: &str, row: &rusqlite::Row<'_>) -> rusqlite::Result<u64> {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut take = |bytes: &[u8]| {
+        for byte in bytes {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    take(table.as_bytes());
+    for at in 0..row.as_ref().column_count() {
+        match row.get_ref(at)? {
+            ValueRef::Null => take(&[0]),
+            ValueRef::Integer(n) => {
+                take(&[1]);
+                take(&n.to_le_bytes());
+            }
+            ValueRef::Real(n) => {
+                take(&[2]);
+                take(&n.to_le_bytes());
+            }
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+                take(&[3]);
+                take(&(bytes.len() as u64).to_le_bytes());
+                take(bytes);
+            }
+        }
+    }
+    Ok(hash)
+}
+
+impl Sums {
+    /// Those that were noted.
+    pub(crate) fn noted(t: &Connection) -> rusqlite::Result<Sums> {
+        let text: String = noted(t, "rows")?.unwrap_or_default();
+        let mut sums = Sums::default();
+        for line in text.lines() {
+            let mut words = line.split(' ');
+            if let (Some(name), Some(Ok(rows)), Some(Ok(sum))) =
+                (words.next(), words.next().map(str::parse), words.next().map(str::parse))
+            {
+                sums.0.insert(name.to_string(), (rows, sum));
+            }
+        }
+        Ok(sums)
+    }
+
+    /// Those of the rows that are there.
+    pub(crate) fn found(t: &Connection) -> rusqlite::Result<Sums> {
+        let mut sums = Sums::default();
+        for table in ALL {
+            let sql = format!("SELECT {} FROM {}", table.columns, table.name);
+            let mut query = t.prepare(&sql)?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                sums.count(table, hash_of(table.name, row)?);
+            }
+        }
+        Ok(sums)
+    }
+
+    /// Note them, with a sum of the other notes.
+    pub(crate) fn note(&self, t: &Connection) -> rusqlite::Result<()> {
+        let line = |(name, (rows, sum)): (&String, &(u64, u64))| format!("{name} {rows} {sum}\n");
+        let text: String = self.0.iter().map(line).collect();
+        note(t, "rows", &text)?;
+        note(t, "check", &Sums::of_notes(t)?)
+    }
+
+    /// A sum of what else is noted.
+    fn of_notes(t: &Connection) -> rusqlite::Result<i64> {
+        let mut sum = 0u64;
+        for key in SUMMED.into_iter().chain(["rows"]) {
+            let mut query = t.prepare_cached("SELECT key, value FROM drive WHERE key = ?1")?;
+            let hash = query.query_row([key], |row| hash_of("drive", row)).optional()?;
+            sum = sum.wrapping_add(hash.unwrap_or(0));
+        }
+        Ok(sum as i64)
+    }
+
+    /// What of the database is not as it was written, in words.
+    pub(crate) fn wrong(t: &Connection) -> rusqlite::Result<Option<String>> {
+        if noted::<i64>(t, "check")? != Some(Sums::of_notes(t)?) {
+            return Ok(Some("the description of the drive is damaged".to_string()));
+        }
+        let (noted, found) = (Sums::noted(t)?, Sums::found(t)?);
+        let wrong = ALL.into_iter().find(|table| noted.of(table) != found.of(table));
+        Ok(wrong.map(|table| {
+            let (then, now) = (noted.of(table).0, found.of(table).0);
+            format!("table {}: {now} rows are not the {then} that were written", table.name)
+        }))
+    }
+
+    fn of(&self, table: &Table) -> (u64, u64) {
+        self.0.get(table.name).copied().filter(|(rows, _)| *rows > 0).unwrap_or_default()
+    }
+
+    fn count(&mut self, table: &Table, hash: u64) {
+        let (rows, sum) = self.0.entry(table.name.to_string()).or_default();
+        (*rows, *sum) = (*rows + 1, sum.wrapping_add(hash));
+    }
+
+    /// Remove the rows of these numbers, the last among them.
+    pub(crate) fn remove(
+        &mut self,
+        t: &Connection,
+        table: &Table,
+        first: u64,
+        last: u64,
+    ) -> rusqlite::Result<()> {
+        let Table { name, key, columns, .. } = table;
+        let (mut removed, mut sum) = (0, 0u64);
+        let sql = format!("SELECT {columns} FROM {name} WHERE {key} BETWEEN ?1 AND ?2");
+        let mut query = t.prepare_cached(&sql)?;
+        let mut rows = query.query([first, last])?;
+        while let Some(row) = rows.next()? {
+            removed += 1;
+            sum = sum.wrapping_add(hash_of(name, row)?);
+        }
+        if removed > 0 {
+            t.prepare_cached(&format!("DELETE FROM {name} WHERE {key} BETWEEN ?1 AND ?2"))?
+                .execute([first, last])?;
+            let (rows, of) = self.0.entry((*name).to_string()).or_default();
+            (*rows, *of) = (rows.saturating_sub(removed), of.wrapping_sub(sum));
+        }
+        Ok(())
+    }
+
+    /// Put a row where its number says, in place of what is there.
+    pub(crate) fn put(
+        &mut self,
+        t: &Connection,
+        table: &Table,
+        key: u64,
+        row: impl Params,
+    ) -> rusqlite::Result<()> {
+        self.remove(t, table, key, key)?;
+        let Table { name, key: column, columns, values } = table;
+        t.prepare_cached(&format!("INSERT INTO {name} VALUES ({values})"))?.execute(row)?;
+        let sql = format!("SELECT {columns} FROM {name} WHERE {column} = ?1");
+        let hash = t.prepare_cached(&sql)?.query_row([key], |row| hash_of(name, row))?;
+        self.count(table, hash);
+        Ok(())
+    }
+}
+
+/// What was noted under a key.
+pub(crate) fn noted<T: FromSql>(t: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
+    t.prepare_cached("SELECT value FROM drive WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()
+}
+
+/// Note something under a key.
+pub(crate) fn note(t: &Connection, key: &str, value: &dyn rusqlite::ToSql) -> rusqlite::Result<()> {
+    t.prepare_cached("REPLACE INTO drive VALUES (?1, ?2)")?.execute(params![key, value]).map(drop)
+}

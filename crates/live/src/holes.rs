@@ -1,0 +1,78 @@
+//! Which large parts of a drive are known to hold nothing, so that a map of an empty drive is told without looking at each page.
+
+use std::ops::Range;
+
+/// Logical pages of a part.
+const PAGES: u64 = 1024;
+
+/// Parts that are known to hold nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Holes {
+    /// Bytes of a part.
+    part: u64,
+    /// A bit for each part.
+    empty: Vec<u64>,
+}
+
+impl Holes {
+    /// Those of a drive of a size, with pages of so many bytes, of which all or nothing is known.
+    pub(crate) fn new(size: u64, page: u64, are_known: bool) -> Holes {
+        let part = page * PAGES;
+        let words = size.div_ceil(part).div_ceil(64) as usize;
+        Holes { part, empty: vec![if are_known { u64::MAX } else { 0 }; words] }
+    }
+
+    /// How many bytes from an address on are known to hold nothing, of a range.
+    pub(crate) fn from(&self, range: &Range<u64>) -> u64 {
+        let mut at = range.start;
+        while at < range.end && self.is_empty(at / self.part) {
+            at = (at / self.part + 1) * self.part;
+        }
+        at.min(range.end) - range.start
+    }
+
+    /// Where the part ends in which an address lies, if it begins there.
+    pub(crate) fn part_at(&self, at: u64) -> Option<Range<u64>> {
+        at.is_multiple_of(self.part).then_some(at..at + self.part)
+    }
+
+    /// A part has been found to hold nothing.
+    pub(crate) fn found(&mut self, part: &Range<u64>) {
+        let number = part.start / self.part;
+        if let Some(word) = self.empty.get_mut((number / 64) as usize) {
+            *word |= 1 << (number % 64);
+        }
+    }
+
+    /// A range is written.
+    pub(crate) fn write(&mut self, range: &Range<u64>) {
+        for number in range.start / self.part..=range.end.saturating_sub(1) / self.part {
+            if let Some(word) = self.empty.get_mut((number / 64) as usize) {
+                *word &= !(1 << (number % 64));
+            }
+        }
+    }
+
+    fn is_empty(&self, part: u64) -> bool {
+        self.empty.get((part / 64) as usize).is_some_and(|word| word >> (part % 64) & 1 == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_no_hole_until_it_is_found_to_be_one() {
+        let part = 4 * PAGES;
+        let mut holes = Holes::new(10 * part, 4, true);
+        assert_eq!(holes.from(&(3..10 * part)), 10 * part - 3);
+        holes.write(&(2 * part - 1..2 * part + 1));
+        assert_eq!(holes.from(&(0..10 * part)), part);
+        assert_eq!(holes.from(&(2 * part..10 * part)), 0);
+        assert_eq!(holes.part_at(part), Some(part..2 * part));
+        holes.found(&(part..2 * part));
+        assert_eq!((holes.from(&(0..10 * part)), holes.part_at(1)), (2 * part, None));
+        assert_eq!(Holes::new(part, 4, false).from(&(0..part)), 0);
+    }
+}

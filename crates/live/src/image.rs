@@ -1,0 +1,74 @@
+//! A drive begins with the contents of a file: what of it is not zero is written before anybody is served.
+
+use crate::drive::Drive;
+use crate::error::ServeError;
+use crate::pieces::asked;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use wordline_units::{HostOp, SimTime};
+
+/// Bytes that are written at once.
+const PIECE: usize = 1 << 20;
+/// Writes that are under way at once.
+const UNDER_WAY: u64 = 16;
+
+/// Write the contents of a file into a drive of which so many bytes are served.
+pub(crate) fn load(drive: &mut Drive, path: &Path, size: u64) -> Result<(), ServeError> {
+    let wrong = |what: String| ServeError::Input(format!("--image {}: {what}", path.display()));
+    let mut file = File::open(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+    let length = file.metadata().map_err(|e| wrong(format!("cannot be read: {e}")))?.len();
+    if length > size {
+        return Err(wrong(format!(
+            "{length} bytes are more than the drive serves\n  allowed: at most {size} bytes"
+        )));
+    }
+    let sector = drive.setup().device.sector.0 as usize;
+    let mut piece = vec![0; PIECE.next_multiple_of(sector)];
+    let mut at = 0;
+    loop {
+        let mut read = 0;
+        while read < piece.len() {
+            match file.read(&mut piece[read..]) {
+                Ok(0) => break,
+                Ok(more) => read += more,
+                Err(e) => return Err(wrong(format!("cannot be read: {e}"))),
+            }
+        }
+        if read == 0 {
+            break;
+        }
+        let end = read.next_multiple_of(sector);
+        piece[read..end].fill(0);
+        write(drive, at, &piece[..end], sector)
+            .map_err(|what| wrong(format!("the drive cannot take it: {what}")))?;
+        at += end as u64;
+    }
+    while drive.next(SimTime::NEVER).map_err(wrong)?.is_some() {}
+    Ok(())
+}
+
+/// Write the sectors that are not zero.
+fn write(drive: &mut Drive, at: u64, bytes: &[u8], sector: usize) -> Result<(), String> {
+    let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+    let sectors: Vec<&[u8]> = bytes.chunks(sector).collect();
+    let mut first = 0;
+    for run in sectors.chunk_by(|a, b| is_zero(a) == is_zero(b)) {
+        let from = first;
+        first += run.len();
+        if is_zero(run[0]) {
+            continue;
+        }
+        let range = from * sector..first * sector;
+        let begin = at + range.start as u64;
+        let request = asked(HostOp::Write, &(begin..begin + range.len() as u64)).at(drive.now());
+        drive.submit(request, &bytes[range])?;
+        while drive.device().is_some_and(|device| device.outstanding() as u64 > UNDER_WAY) {
+            let Some(ended) = drive.next(SimTime::NEVER)? else { break };
+            if ended.outcome != wordline_ftl::Outcome::Done {
+                return Err("a write failed: the drive is full".to_string());
+            }
+        }
+    }
+    Ok(())
+}

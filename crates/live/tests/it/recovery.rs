@@ -1,0 +1,108 @@
+//! Until a drive has recovered from a power cut nothing is answered, and a cut within a recovery has that begin anew.
+
+use crate::client::{Client, FLUSH, READ, STATUS, TRIM, WRITE, ZEROES};
+use crate::support::{Served, spec};
+use std::collections::BTreeSet;
+use wordline_live::{ServeSpec, rerun_session};
+use wordline_run::RunSpec;
+
+/// A drive whose recovery takes long, and has something to look at.
+fn slow() -> ServeSpec {
+    let mut spec = spec("conventional", "100000");
+    spec.run.initial = "fill:50%".to_string();
+    spec
+}
+
+#[test]
+fn nothing_is_answered_before_the_recovery_ends() {
+    let served = Served::new(slow());
+    served.ctl("cut");
+    let mut client = Client::new(&served.socket(), true);
+    let mut asked: BTreeSet<u64> =
+        [(FLUSH, 0, 0), (TRIM, 0, 16_384), (ZEROES, 0, 4096), (STATUS, 0, 4096), (77, 0, 0)]
+            .into_iter()
+            .map(|(kind, offset, length)| client.send(kind, 0, offset, length, &[]))
+            .collect();
+    asked.insert(client.send(READ, 0, 60 << 20, 4096, &[]));
+    asked.insert(client.send(WRITE, 0, 8192, 4096, &[3; 4096]));
+    while served.ctl("stats")["drive"]["held"] != 7 {}
+    let stats = served.ctl("stats");
+    assert_eq!(
+        (&stats["drive"]["recovers"], &stats["served"]),
+        (&true.into(), &serde_json::json!({})),
+        "{stats}"
+    );
+    served.ctl("set time-scale=0");
+    for _ in 0..7 {
+        let reply = client.reply(|_| 0).unwrap();
+        assert!(asked.remove(&reply.cookie));
+    }
+    assert_eq!(client.read(8192, 4096), [3; 4096]);
+}
+
+#[test]
+fn a_cut_within_a_recovery_begins_it_anew_and_a_rerun_does_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = folder.path().join("session");
+    let served = Served::new(ServeSpec { session: Some(session.clone()), ..slow() });
+    for _ in 0..3 {
+        served.ctl("cut");
+    }
+    served.ctl("set time-scale=0");
+    let cuts = served.ctl("stats")["drive"]["cuts"].clone();
+    let number = |at: usize, key: &str| cuts[at][key].as_u64().unwrap();
+    for at in 1..3 {
+        let before = number(at - 1, "at_ns");
+        assert!(
+            number(at, "at_ns") >= before && number(at, "at_ns") < before + number(at - 1, "recovery_ns"),
+            "{cuts}"
+        );
+        assert_eq!(number(at, "recovery_ns"), number(0, "recovery_ns"));
+    }
+    Client::new(&served.socket(), true).write(0, &[1; 4096]);
+    served.stop();
+    let again =
+        rerun_session(&session, RunSpec::new("", "", "uniform:requests=1")).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((again.again, again.cuts), (again.recorded, 3));
+}
+
+#[test]
+fn a_recovery_takes_less_where_that_is_asked_and_comes_to_the_same() {
+    let hashes = ["1", "0"].map(|scale| {
+        let served = Served::new(ServeSpec { recovery_scale: scale.parse().unwrap(), ..slow() });
+        served.ctl("cut");
+        assert_eq!(served.ctl("stats")["drive"]["recovers"], scale == "1");
+        let said = served.log().join("\n");
+        assert_eq!(said.contains("shorter with serve --recovery-scale"), scale == "1", "{said}");
+        served.ctl("set time-scale=0");
+        served.stop().to_json()["result_hash"].clone()
+    });
+    assert_eq!(hashes[0], hashes[1]);
+}
+
+#[test]
+fn who_connects_after_a_cut_stays_connected() {
+    let served = Served::new(spec("conventional", "0"));
+    for round in 0..20 {
+        let mut loaded: Vec<Client> = (0..3).map(|_| Client::new(&served.socket(), true)).collect();
+        served.ctl("cut writes=10");
+        let mut sent = 0;
+        while loaded[0].reply_or_send(sent) {
+            sent += 1;
+        }
+        // The connection has ended: whoever comes now comes after the cut.
+        let mut again = Client::new(&served.socket(), true);
+        for i in 0..20 {
+            let (error, _) = again.ask(WRITE, 0, i * 4096, 4096, &[round; 4096]);
+            assert_eq!(error, 0);
+        }
+    }
+}
+
+impl Client {
+    /// Write a sector. Returns whether the connection still is one.
+    fn reply_or_send(&mut self, sector: u64) -> bool {
+        self.send(WRITE, 0, sector % 64 * 4096, 4096, &[1; 4096]);
+        self.reply(|_| 0).is_some()
+    }
+}

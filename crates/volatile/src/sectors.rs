@@ -1,0 +1,84 @@
+//! A set of sectors, kept by 64.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A set of sectors, by their numbers.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Sectors(BTreeMap<u64, u64>);
+
+impl Sectors {
+    /// Insert all sectors of a range that are not in `except`.
+    pub fn insert(&mut self, sectors: Range<u64>, except: &Sectors) {
+        if sectors.is_empty() {
+            return;
+        }
+        for word in sectors.start / 64..sectors.end.div_ceil(64) {
+            let (from, to) = (sectors.start.max(word * 64), sectors.end.min((word + 1) * 64));
+            let bits = (u64::MAX >> (64 - (to - from))) << (from % 64);
+            let bits = bits & !except.0.get(&word).copied().unwrap_or(0);
+            if bits != 0 {
+                *self.0.entry(word).or_default() |= bits;
+            }
+        }
+    }
+
+    /// Whether a sector is in it.
+    pub fn contains(&self, sector: u64) -> bool {
+        self.0.get(&(sector / 64)).is_some_and(|bits| bits >> (sector % 64) & 1 == 1)
+    }
+
+    /// Remove a range.
+    pub fn remove(&mut self, sectors: Range<u64>) {
+        let mut of = Sectors::default();
+        of.insert(sectors, &Sectors::default());
+        for (word, bits) in of.0 {
+            if let Some(here) = self.0.get_mut(&word) {
+                *here &= !bits;
+                if *here == 0 {
+                    self.0.remove(&word);
+                }
+            }
+        }
+    }
+
+    /// Whether any sector of a range is in it.
+    pub fn meets(&self, sectors: Range<u64>) -> bool {
+        if sectors.is_empty() {
+            return false;
+        }
+        let mut words = self.0.range(sectors.start / 64..sectors.end.div_ceil(64));
+        words.any(|(word, bits)| {
+            let (from, to) = (sectors.start.max(word * 64), sectors.end.min((word + 1) * 64));
+            bits & (u64::MAX >> (64 - (to - from))) << (from % 64) != 0
+        })
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        self.0.iter().flat_map(|(word, bits)| {
+            (0..64).filter(move |at| bits >> at & 1 == 1).map(move |at| word * 64 + at)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_inserted_found_and_removed() {
+        let none = Sectors::default();
+        let mut set = Sectors::default();
+        set.insert(60..70, &none);
+        set.insert(200..200, &none);
+        assert_eq!(set.iter().collect::<Vec<_>>(), (60..70).collect::<Vec<_>>());
+        assert!(set.contains(63) && set.contains(64) && !set.contains(59) && !set.contains(70));
+        assert!(set.meets(69..200) && set.meets(0..61) && !set.meets(0..60) && !set.meets(70..700));
+        let mut other = Sectors::default();
+        other.insert(0..128, &set);
+        assert_eq!(other.iter().count(), 118);
+        set.remove(60..70);
+        assert_eq!(set, none, "an empty word is not kept");
+    }
+}
