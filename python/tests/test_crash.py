@@ -100,7 +100,7 @@ def test_fault_of_a_session_is_named_as_needed(states, kind, fault):
 def test_client_that_stops_at_an_error_survives_faults(states):
     client, check = store("run", "{uri}"), store("verify", "{image}", "{acked}")
     kinds = "failed-flush:30%,half-write:30%"
-    found = states(client, check, "--broken", kinds, "--sessions", "4", "--states", "32")
+    found = states(client, check, "--broken", kinds, "--sessions", "4", "--states", "80")
     assert found["code"] == 0, found
     assert "4 sessions with faults" in found["sessions"]
 

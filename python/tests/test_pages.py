@@ -176,6 +176,17 @@ def test_first_screen_answers_what_is_asked(made, browser, kind):
     tab.close()
 
 
+@pytest.mark.parametrize("kind", ["sweep of many", "lifetime of two"])
+def test_pages_of_sweeps_and_lifetimes_begin_with_what_decides(made, browser, kind):
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto(made[kind].as_uri())
+    assert tab.locator("#decision [data-measure]").count() >= 2
+    box = tab.locator("#decision [data-measure]").first.bounding_box()
+    assert box["y"] + box["height"] <= 900
+    assert tab.locator("#decision figure svg").first.bounding_box()["y"] < 700
+    tab.close()
+
+
 def test_page_of_many_schemes_is_short_light_and_soon_there(made, browser):
     page = made["comparison of many"]
     assert page.stat().st_size <= 1_500_000

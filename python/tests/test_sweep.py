@@ -19,10 +19,11 @@ import pyarrow.parquet as pq
 
 import wordline as wl
 from wordline import Run, runs
+from wordline._measures import shown
 from wordline.commands import message
 from wordline.runs import Runner
 from wordline.sweeps import frontier, grid
-from wordline.sweeps.table import Row, shown
+from wordline.sweeps.table import Row
 
 SMALL = ["--device", "demo-8gb", "--workload", "bursty", "--requests", "500"]
 BOTH = ["--scheme", "conventional", "--scheme", "slc-cache"]

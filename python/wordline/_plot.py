@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wordline import _wordline
+from wordline import _style, _wordline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,19 +14,14 @@ if TYPE_CHECKING:
 #: What programs are for, in words, as they are stacked; any other comes behind.
 _CAUSES = {
     "host": "host",
-    "gc": "collection",
+    "gc": "GC",
     "migration": "migration",
-    "reprogram": "reprogramming",
-    "metadata": "drive's tables",
+    "reprogram": "reprogram",
+    "metadata": "mapping table",
     "pad": "padding",
 }
 #: What takes less stands here on a logarithmic scale.
 _LEAST_US = 1.0
-#: Widths of a new picture in inches: a column of a two-column paper, and both.
-WIDTHS = {"column": 3.35, "page": 7.0}
-#: Lines and markers go with the colours, so that a copy in grey can be read.
-_DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 #: Shares of requests that have a tick, in per cent.
 _SHARES = (0, 25, 50, 90, 99, 99.9, 99.99)
 #: The scale of shares is even up to here, in per cent, and has half of the height there.
@@ -66,7 +61,7 @@ class Plot:
         found = [(name, getattr(r.latency_cdf, op)) for name, r in self._named()]
         if not any(len(cdf) for _, cdf in found):
             raise _wordline.UserError(f"no {op} has completed, so no latency can be plotted")
-        at = _axes(ax, width)
+        at = _style.axes(ax, width)
         looks = self._looks()
         for name, cdf in found:
             if not len(cdf):
@@ -107,7 +102,7 @@ class Plot:
         known = [n for n in self._reports[0].timeline if n != "bin_s"]
         if series not in known:
             raise _wordline.UserError(f"series={series!r}: allowed are {', '.join(known)}")
-        at = _axes(ax, width)
+        at = _style.axes(ax, width)
         looks = self._looks(marked=False)
         for name, report in self._named():
             values = report.timeline[series]
@@ -135,7 +130,7 @@ class Plot:
         if name not in known:
             allowed = ", ".join(known) or "none: no scheme here has metrics"
             raise _wordline.UserError(f"name={name!r}: allowed are {allowed}")
-        at = _axes(ax, width)
+        at = _style.axes(ax, width)
         looks = self._looks(marked=False)
         for label, metrics in of:
             if name in metrics:
@@ -149,8 +144,8 @@ class Plot:
         return self.metrics(name, ax=ax, width=width)
 
     def waf(self, *, ax: Axes | None = None, width: str = "page") -> Axes:
-        """Draw what was programmed for each byte of the host, by what it was for."""
-        at = _axes(ax, width)
+        """Draw write amplification by cause, with the 95 % interval of the total over replicas."""
+        at = _style.axes(ax, width)
         names, left = [], [0.0] * len(self._reports)
         parts: list[Mapping[str, Any]] = []
         for name, report in self._named():
@@ -163,10 +158,25 @@ class Plot:
                 ink, label = _wordline.cause_colour(cause), _CAUSES.get(cause, cause)
                 at.barh(names, widths, left=left, color=ink, label=label, height=0.62)
                 left = [a + b for a, b in zip(left, widths, strict=True)]
-        at.set(xlabel="bytes programmed a byte of the host")
+        for place, report in enumerate(self._reports):
+            found = report.replicas.figures.get("waf.total") if report.replicas else None
+            if found is not None and found.half_width_95:
+                grey = at.xaxis.label.get_color()
+                at.errorbar(
+                    left[place],
+                    place,
+                    xerr=found.half_width_95,
+                    color=grey,
+                    capsize=2.5,
+                    elinewidth=0.9,
+                )
+        at.set(xlabel="bytes programmed per host byte")
         at.invert_yaxis()
         at.grid(axis="y", visible=False)
-        at.legend(loc="upper center", bbox_to_anchor=(0.5, 1.14), ncols=6, frameon=False)
+        # Above the axes it covers nothing, in as many columns as the width has room for.
+        inches = at.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
+        ncols = 3 if inches < 5 else 6
+        at.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=ncols, frameon=False, fontsize=8)
         return at
 
     def _named(self) -> list[tuple[str, Any]]:
@@ -176,39 +186,11 @@ class Plot:
 
     def _looks(self, marked: bool = True) -> dict[str, dict[str, Any]]:
         """Return colour, line and marker of each report."""
-        found = {}
-        for number, (name, ink) in enumerate(sorted(self._inks().items(), key=self._order)):
-            dashes = _DASHES[number % len(_DASHES)]
-            found[name] = {"color": ink, "linestyle": dashes, "linewidth": 1.3}
-            if marked and len(self._reports) > 1:
-                found[name] |= {"marker": _MARKERS[number % len(_MARKERS)], "markersize": 3.5}
-        return found
-
-    def _order(self, item: tuple[str, str]) -> int:
-        return [name for name, _ in self._named()].index(item[0])
-
-    def _inks(self) -> dict[str, str]:
-        """Return the pages' colours: grey to the baseline, if there is more than one scheme."""
-        baseline, schemes = _wordline.colours()
-        names = [name for name, _ in self._named()]
-        if len(names) == 1:
-            return {names[0]: schemes[0]}
-        others = {n: schemes[i % len(schemes)] for i, n in enumerate(names[1:])}
-        return {**others, names[0]: baseline}
+        return _style.looks([name for name, _ in self._named()], marked)
 
     def _legend(self, at: Axes) -> Axes:
-        # Above the axes it covers nothing.
-        if len(self._reports) > 1:
-            wide = at.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
-            columns = min(len(self._reports), 2 if wide < 5 else 4)
-            at.legend(
-                frameon=False,
-                ncols=columns,
-                fontsize=8,
-                loc="lower left",
-                bbox_to_anchor=(0, 1.0),
-            )
-        return at
+        names = [name for name, _ in self._named()]
+        return _style.legend(at, len(names), max(map(len, names)))
 
 
 def _height(share: Any) -> Any:
@@ -229,26 +211,6 @@ def _share(height: Any) -> Any:
     return np.where(
         height <= 0.5, height * 2 * _EVEN, 100 * (1 - 10.0 ** -(1 + 6 * (height - 0.5)))
     )
-
-
-def _axes(ax: Axes | None, width: str) -> Axes:
-    from wordline.commands import need
-
-    if width not in WIDTHS:
-        raise _wordline.UserError(f"width={width!r}: allowed are {', '.join(WIDTHS)}")
-    if ax is not None:
-        return ax
-    need("sweep", ("matplotlib",))
-    import matplotlib.pyplot as plt
-
-    # Conferences take no Type 3 fonts.
-    plt.rcParams.update({"pdf.fonttype": 42, "ps.fonttype": 42})
-    size = (WIDTHS[width], 2.4 if width == "column" else 3.6)
-    _, made = plt.subplots(figsize=size, layout="constrained")
-    made.spines[["top", "right"]].set_visible(False)
-    made.grid(color="#8884", linewidth=0.6)
-    made.set_axisbelow(True)
-    return made
 
 
 def _label(series: str) -> str:

@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from wordline import _frame, _wordline
+from wordline import _frame, _latex, _measures, _wordline
 from wordline._figures import (
+    Estimate,
     Estimates,
     Figures,
     LatencyCdf,
@@ -346,6 +347,52 @@ class Comparison(_Shown, Sequence[Report]):
         found = json.loads(self.json).get("differences_percent", [])
         names = (r.scheme.name for r in self.reports)
         return {name: Estimates(data) for name, data in zip(names, found, strict=False)}
+
+    def to_latex(
+        self,
+        figures: Sequence[str] | None = None,
+        *,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""Return a table as LaTeX with booktabs: a row a scheme, units in the heads.
+
+        With replicas figures are means with half of their 95 % intervals.
+
+        Parameters
+        ----------
+        figures
+            Paths of numbers of ``report.json``, such as ``latency_us.write.p99``; means and p99.9
+            of latencies, WAF and IOPS if not given, without those that no run has.
+        caption, label
+            Put the ``tabular`` into a ``table``; the label is not escaped, all other text is.
+
+        Raises
+        ------
+        UserError
+            A path is that of no number of any report.
+        """
+        data = [report.to_dict() for report in self.reports]
+        estimates: list[Mapping[str, Estimate]] = [
+            report.replicas.figures if report.replicas else {} for report in self.reports
+        ]
+        rows: list[tuple[list[str], dict[str, _latex.Figure | None]]] = []
+        paths = list(_measures.FIGURES if figures is None else figures)
+        for report, own, means in zip(self.reports, data, estimates, strict=True):
+            found = {path: _measures.value(own, path) for path in paths}
+            row: dict[str, _latex.Figure | None] = {}
+            for path, value in found.items():
+                row[path] = None if value is None else (value, None)
+                if path in means:
+                    row[path] = (means[path].mean, means[path].half_width_95)
+            rows.append(([report.config.scheme.spelling], row))
+        has = [path for path in paths if any(figures[path] for _, figures in rows)]
+        if figures is None:
+            paths = has
+        elif wrong := next((path for path in paths if path not in has), None):
+            known = {path for report in data for path, _ in _frame.numbers(report)}
+            raise _measures.unknown(wrong, known)
+        return _latex.table(["scheme"], rows, paths, caption=caption, label=label)
 
     @property
     def json(self) -> str:

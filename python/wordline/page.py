@@ -11,6 +11,7 @@ import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from markdown_it import MarkdownIt
 
@@ -25,6 +26,7 @@ _BREAKS = re.compile(r"(?<=[-+:,=/_])(?=[^\s<&;])|(?<=\.)(?=[a-z])")
 _INKS = {
     # The baseline of pictures that were drawn when it was grey.
     "#646c79": "--s0",
+    "#6b7480": "--other",
     "#000000": "--ink",
     "#111111": "--ink",
     "#333333": "--ink",
@@ -155,7 +157,19 @@ class _Pictures:
         says = f' aria-label="{said[1]}"' if said else ""
         return (
             f'<figure class="own"><div class="plot" tabindex="0" role="group"{says}>'
-            f"{svg}</div></figure>"
+            f"{svg}</div>{self._data(source[1])}</figure>"
+        )
+
+    def _data(self, source: str) -> str:
+        """Return a link that saves the data of a picture, where they lie beside it as CSV."""
+        path = self.folder / source.replace(".svg", ".csv")
+        if not path.is_file():
+            return ""
+        text = quote(path.read_text(encoding="utf-8"))
+        name = html.escape(path.name)
+        return (
+            f'<p class="caption"><a download="{name}" href="data:text/csv;charset=utf-8,{text}">'
+            f"data as CSV</a></p>"
         )
 
     @staticmethod

@@ -22,6 +22,8 @@ if "MPLBACKEND" not in os.environ:
 _baseline, _schemes = _wordline.colours()
 #: What others are compared with is grey.
 BASELINE = _baseline
+#: What is neither the baseline nor the winner.
+OTHER = "#6b7480"
 #: Colours of schemes in the order in which they are compared, as on the pages of the command line,
 #: and some more.
 SCHEMES = (*_schemes, "#b0621a", "#46536b", "#2f8a82", "#8059c0")
@@ -29,6 +31,13 @@ SCHEMES = (*_schemes, "#b0621a", "#46536b", "#2f8a82", "#8059c0")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d")
 #: Text on a light ground that stays light on a dark page.
 ON_LIGHT = "#1b212a"
+
+#: One hue for each cell mode, and for each cause of programs, as on the pages.
+MODES = {"slc": "#0072B2", "mlc": "#009E73", "tlc": "#E69F00", "qlc": "#D55E00"}
+CAUSES = {
+    cause: _wordline.cause_colour(cause)
+    for cause in ("host", "gc", "migration", "reprogram", "pad", "metadata")
+}
 
 _STYLE = {
     "font.family": "sans-serif",

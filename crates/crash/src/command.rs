@@ -40,7 +40,7 @@ impl Template {
         }
         if !needs.is_empty() && !needs.iter().any(|name| places.iter().any(|place| place == name)) {
             let allowed: Vec<String> = needs.iter().map(|name| format!("{{{name}}}")).collect();
-            let what = format!("{option}: nothing in {text:?} says where the drive is");
+            let what = format!("{option}: {text:?} has no placeholder for the drive");
             return Err(CrashError::Input(format!("{what}\n  allowed: {} in it", allowed.join(" or "))));
         }
         Ok(Template { text: text.to_string(), places })

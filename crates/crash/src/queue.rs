@@ -1,4 +1,4 @@
-//! The states of all intervals in order: class by class, interval by interval, and then drawn ones in turn.
+//! The states of all intervals in order: class by class, interval by interval, and then random ones in turn.
 
 use std::collections::VecDeque;
 use wordline_volatile::{Broken, CLASSES, Class, Interval, State, broken_states, states};

@@ -17,7 +17,7 @@ use wordline_volatile::{Content, Event, Image, Log, SessionFaults};
 pub struct RecordSpec {
     /// Bytes of it.
     pub size: u64,
-    /// Bytes of a sector, which is never torn.
+    /// Size of a sector in bytes; none is ever torn.
     pub sector: u64,
     /// A file with what it holds before the client.
     pub image: Option<PathBuf>,

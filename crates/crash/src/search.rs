@@ -122,7 +122,7 @@ fn uncut(
     match check.run(last, &state, stops)? {
         Verdict::Passed => Ok(()),
         Verdict::Failed { how, said } => Err(CrashError::Input(format!(
-            "--check: it fails on the uncut state, with nothing lost: {how}\n{said}\n  hint: a check passes on what the client \
+            "--check: the check fails on the uncut state, with nothing lost: {how}\n{said}\n  hint: a check passes on what the client \
              left; try it by hand on such an image"
         ))),
     }

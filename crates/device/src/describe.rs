@@ -4,7 +4,7 @@
 use crate::spec::buffers::{Ack, Flush};
 use crate::spec::drive::DeviceSpec;
 use crate::spec::gc::WhenFull;
-use crate::spec::parallel::{Multiplane, MultiplanePages, ParallelUnit, PartialPages, Superblock};
+use crate::spec::parallel::{Multiplane, MultiplanePages, Packing, ParallelUnit, PartialPages, Superblock};
 use crate::tables::dram::{MAP_ENTRY, map_pages};
 use crate::tables::wear::WearSpec;
 use std::fmt::Write;
@@ -64,6 +64,9 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     )?;
     if spec.partial == PartialPages::ValidSectors {
         writeln!(out, "  partial writes   read only the sectors that were written before")?;
+    }
+    if spec.packing == Packing::Page {
+        writeln!(out, "  packing          writes share pages until these are full")?;
     }
     let host = spec.host;
     writeln!(

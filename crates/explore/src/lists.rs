@@ -5,6 +5,7 @@
 pub(crate) const THIN: &[&str] = &[
     "conventional:mode=slc capacity.logical=5KiB write:0,2 requests:2",
     "conventional:mode=slc capacity.logical=4KiB write:0 read:0 trim:0 flush requests:1",
+    "conventional:mode=slc medium.flash.page=1KiB mapping.packing=page medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=2KiB write:0,1 requests:1",
     "conventional one-shot medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=2KiB write:0 requests:2",
     "conventional:mode=slc parallel.superblock=die medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=3KiB write:0 requests:1",
     "conventional one-shot parallel.superblock=die medium.flash.wordlines_per_block=2 medium.flash.blocks_per_plane=5 capacity.logical=15KiB write:0 requests:1 in-all:1",

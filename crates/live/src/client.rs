@@ -1,6 +1,6 @@
 //! A client that is connected.
 
-use crate::outbox::Outbox;
+use crate::reply_queue::ReplyQueue;
 use crate::socket::Socket;
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ pub(crate) struct Client {
     pub epoch: u64,
     pub socket: Arc<Socket>,
     /// Its replies, when the handshake is over.
-    pub outbox: Option<Arc<Outbox>>,
+    pub reply_queue: Option<Arc<ReplyQueue>>,
 }
 
 impl Client {
     /// End its connection; whichever of its threads waits for something wakes up.
     pub(crate) fn end(&self) {
-        match &self.outbox {
-            Some(outbox) => outbox.close(),
+        match &self.reply_queue {
+            Some(reply_queue) => reply_queue.close(),
             None => self.socket.shut(),
         }
     }

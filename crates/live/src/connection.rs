@@ -4,13 +4,13 @@ use crate::client::Client;
 use crate::engine::command::weight;
 use crate::error::Broken;
 use crate::lock;
-use crate::outbox::Outbox;
+use crate::pacer::Watch;
 use crate::protocol::handshake::{Agreed, handshake};
 use crate::protocol::numbers::MAX_PAYLOAD;
 use crate::protocol::request::{self, HEAD, Request, Verb};
+use crate::reply_queue::ReplyQueue;
 use crate::shared::Shared;
 use crate::socket::Socket;
-use crate::watch::Watch;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -43,7 +43,7 @@ pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
             ));
             return;
         }
-        connections.push(Client { number, epoch, socket: Arc::clone(&socket), outbox: None });
+        connections.push(Client { number, epoch, socket: Arc::clone(&socket), reply_queue: None });
     }
     // Before the connection ends, so that whoever sees that finds the reason in the log.
     let tell = |broken: &Broken| {
@@ -62,10 +62,14 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64),
         Ok(None) => return,
         Err(broken) => return tell(&broken),
     };
-    let outbox =
-        Arc::new(Outbox::new(Arc::clone(socket), Arc::clone(&shared.statistics), agreed, (number, epoch)));
+    let reply_queue = Arc::new(ReplyQueue::new(
+        Arc::clone(socket),
+        Arc::clone(&shared.statistics),
+        agreed,
+        (number, epoch),
+    ));
     if let Some(connection) = lock(&shared.connections).iter_mut().find(|c| c.number == number) {
-        connection.outbox = Some(Arc::clone(&outbox));
+        connection.reply_queue = Some(Arc::clone(&reply_queue));
     }
     // Whoever has ended all connections before that has not ended this one.
     if shared.is_stopping() || shared.epoch() != epoch {
@@ -73,19 +77,20 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64),
     }
     std::thread::scope(|scope| {
         let sender = std::thread::Builder::new().name("wordline-send".to_string());
-        let listened = sender.spawn_scoped(scope, || outbox.send_on()).map_err(Broken::from).and_then(|_| {
-            let mut watch = Watch::new(number);
-            let listened = listen(shared, &mut watch, &outbox, socket);
-            shared.hand_over(&mut watch);
-            listened
-        });
+        let listened =
+            sender.spawn_scoped(scope, || reply_queue.send_on()).map_err(Broken::from).and_then(|_| {
+                let mut watch = Watch::new(number);
+                let listened = listen(shared, &mut watch, &reply_queue, socket);
+                shared.hand_over(&mut watch);
+                listened
+            });
         if let Err(broken) = listened {
             tell(&broken);
         }
         if shared.is_stopping() {
-            outbox.drain(LAST_WORDS);
+            reply_queue.drain(LAST_WORDS);
         }
-        outbox.close();
+        reply_queue.close();
     });
 }
 
@@ -103,16 +108,21 @@ struct Incoming {
     to: usize,
 }
 
-fn listen(shared: &Shared, watch: &mut Watch, outbox: &Arc<Outbox>, socket: &Socket) -> Result<(), Broken> {
+fn listen(
+    shared: &Shared,
+    watch: &mut Watch,
+    reply_queue: &Arc<ReplyQueue>,
+    socket: &Socket,
+) -> Result<(), Broken> {
     let mut incoming = Incoming { bytes: vec![0; READ].into(), from: 0, to: 0 };
     let mut batch: Vec<(Request, Vec<u8>)> = vec![];
     loop {
         let Some(request) = incoming.request()? else {
-            if !batch.is_empty() && !shared.submit(watch, outbox, &mut batch) {
+            if !batch.is_empty() && !shared.submit(watch, reply_queue, &mut batch) {
                 return Ok(());
             }
             // A client that has all its answers may ask again at once; whoever looks for that need not be woken up.
-            let read = shared.read(watch, socket, incoming.room(), || outbox.is_idle())?;
+            let read = shared.read(watch, socket, incoming.room(), || reply_queue.is_idle())?;
             if !incoming.fill(read)? {
                 return Ok(());
             }
@@ -120,26 +130,26 @@ fn listen(shared: &Shared, watch: &mut Watch, outbox: &Arc<Outbox>, socket: &Soc
         };
         if request.verb == Some(Verb::Disconnect) {
             // "The server MUST handle all outstanding requests [...] and close".
-            if shared.submit(watch, outbox, &mut batch) {
-                outbox.leave();
+            if shared.submit(watch, reply_queue, &mut batch) {
+                reply_queue.leave();
                 while shared.read(watch, socket, &mut incoming.bytes, || false)? > 0 {}
             }
             return Ok(());
         }
         let bytes = weight(&request).min(MAX_PAYLOAD as usize);
         // Room comes when something is answered, which is asked for first.
-        if !outbox.admits(bytes) {
-            if !shared.submit(watch, outbox, &mut batch) {
+        if !reply_queue.admits(bytes) {
+            if !shared.submit(watch, reply_queue, &mut batch) {
                 return Ok(());
             }
             shared.hand_over(watch);
-            if !outbox.admit(bytes) {
+            if !reply_queue.admit(bytes) {
                 return Ok(());
             }
         }
         // The rest of it may take the client long; what it has asked before does not wait for that.
         let is_whole = request.payload() <= incoming.left();
-        if !is_whole && !batch.is_empty() && !shared.submit(watch, outbox, &mut batch) {
+        if !is_whole && !batch.is_empty() && !shared.submit(watch, reply_queue, &mut batch) {
             return Ok(());
         }
         // Nor does anybody wait until there is memory for much.

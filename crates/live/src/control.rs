@@ -1,11 +1,11 @@
 //! The control socket: one line asks, one object of JSON answers, and the connection ends.
 
+use crate::control_command::ControlCommand;
 use crate::engine::core::Engine;
 use crate::engine::power::Connections;
-use crate::engine::told::{armed_to_json, planted_to_json};
+use crate::engine::status::{armed_to_json, planted_to_json};
 use crate::error::ServeError;
 use crate::faults::ReadError;
-use crate::orders::Order;
 use crate::shared::Shared;
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
@@ -28,7 +28,13 @@ pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
     let line = String::from_utf8_lossy(&line);
     let answer = match order(&line) {
         Ok(order) => {
-            if !matches!(order, Order::Stats | Order::Metrics | Order::Armed | Order::Forks) {
+            if !matches!(
+                order,
+                ControlCommand::Stats
+                    | ControlCommand::Metrics
+                    | ControlCommand::Armed
+                    | ControlCommand::Forks
+            ) {
                 shared.with_engine(|engine| engine.drive.note_order(line.trim()));
             }
             obey(shared, order)
@@ -42,7 +48,7 @@ pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
     }
 }
 
-fn order(line: &str) -> Result<Order, String> {
+fn order(line: &str) -> Result<ControlCommand, String> {
     if line.len() >= LINE {
         return Err(format!("command of {} bytes is too long\n  allowed: fewer than {LINE}", line.len()));
     }
@@ -75,13 +81,13 @@ fn line(shared: &Shared, mut stream: &UnixStream) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-fn obey(shared: &Shared, order: Order) -> Value {
+fn obey(shared: &Shared, order: ControlCommand) -> Value {
     match order {
-        Order::Stats => shared.to_json(),
-        Order::Mark(text) => {
+        ControlCommand::Stats => shared.to_json(),
+        ControlCommand::Mark(text) => {
             shared.with_engine(|engine| json!({ "mark": text, "at_ns": engine.drive.now().0 }))
         }
-        Order::Cut(when, seed) => shared.with_engine(|engine| {
+        ControlCommand::Cut(when, seed) => shared.with_engine(|engine| {
             if let Some(why) = &engine.stopped {
                 return json!({ "error": format!("the drive has stopped: {why}") });
             }
@@ -97,11 +103,11 @@ fn obey(shared: &Shared, order: Order) -> Value {
                 (None, None) => json!({ "armed": armed_to_json(engine) }),
             }
         }),
-        Order::TimeScale(scale) => {
+        ControlCommand::TimeScale(scale) => {
             shared.set_time_scale(scale);
             json!({ "time_scale": scale.factor() })
         }
-        Order::ReadError { offset, length, count } => shared.with_engine(|engine| {
+        ControlCommand::ReadError { offset, length, count } => shared.with_engine(|engine| {
             if offset >= engine.size {
                 return json!({ "error": format!("offset={offset}: beyond the end of the drive\n  allowed: \
                                                  0 to {}", engine.size - 1) });
@@ -112,13 +118,13 @@ fn obey(shared: &Shared, order: Order) -> Value {
             engine.faults.read_errors.push(ReadError { number, range: range.clone(), left: count });
             json!({ "read_error": { "from": range.start, "to": range.end, "count": count } })
         }),
-        Order::EarlyFlush { count } => {
+        ControlCommand::EarlyFlush { count } => {
             shared.with_engine(|engine| json!({ "early_flushes": engine.faults.early_flushes.plant(count) }))
         }
-        Order::NoSpace { count } => {
+        ControlCommand::NoSpace { count } => {
             shared.with_engine(|engine| json!({ "no_space": engine.faults.no_space.plant(count) }))
         }
-        Order::SlowDie { die, factor } => shared.with_engine(|engine| {
+        ControlCommand::SlowDie { die, factor } => shared.with_engine(|engine| {
             let dies = engine.drive.setup().geometry.dies;
             planted(
                 die,
@@ -128,7 +134,7 @@ fn obey(shared: &Shared, order: Order) -> Value {
                 json!({ "factor": factor }),
             )
         }),
-        Order::Retire { block } => shared.with_engine(|engine| {
+        ControlCommand::Retire { block } => shared.with_engine(|engine| {
             let blocks = engine.drive.setup().geometry.blocks;
             planted(
                 block,
@@ -138,7 +144,7 @@ fn obey(shared: &Shared, order: Order) -> Value {
                 json!("at its next erase"),
             )
         }),
-        Order::Reset(seed, down) => shared.with_engine(|engine| {
+        ControlCommand::Reset(seed, down) => shared.with_engine(|engine| {
             if let Some(why) = &engine.stopped {
                 return json!({ "error": format!("the drive has stopped: {why}") });
             }
@@ -147,17 +153,17 @@ fn obey(shared: &Shared, order: Order) -> Value {
                 None => json!({ "error": engine.stopped }),
             }
         }),
-        Order::Armed => shared.with_engine(
+        ControlCommand::Armed => shared.with_engine(
             |engine| json!({ "cuts": armed_to_json(engine), "faults": planted_to_json(engine) }),
         ),
-        Order::Disarm(number) => shared.with_engine(|engine| disarm(engine, number)),
-        Order::Forks => shared.forks_to_json(),
-        Order::End(at) => shared.end_fork(&at),
-        Order::Metrics => Value::String(crate::metrics::text(&shared.to_json())),
-        Order::Snapshot(name) => shared.snapshot(name),
-        Order::Drop(name) => shared.drop_snapshot(name),
-        Order::Fork(fork) => shared.fork(fork),
-        Order::Clear => shared.with_engine(|engine| {
+        ControlCommand::Disarm(number) => shared.with_engine(|engine| disarm(engine, number)),
+        ControlCommand::Forks => shared.forks_to_json(),
+        ControlCommand::End(at) => shared.end_fork(&at),
+        ControlCommand::Metrics => Value::String(crate::metrics::text(&shared.to_json())),
+        ControlCommand::Snapshot(name) => shared.snapshot(name),
+        ControlCommand::Drop(name) => shared.drop_snapshot(name),
+        ControlCommand::Fork(fork) => shared.fork(fork),
+        ControlCommand::Clear => shared.with_engine(|engine| {
             engine.faults.clear();
             let slow: Vec<DieId> = engine.drive.slow_dies().map(|(die, _)| die).collect();
             for die in slow {

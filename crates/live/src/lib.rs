@@ -9,11 +9,11 @@
 #![allow(clippy::disallowed_methods, reason = "a served drive answers on a wall clock")]
 
 mod address;
-mod canary;
 mod client;
 mod clock;
 mod connection;
 mod control;
+mod control_command;
 mod data;
 mod drive;
 mod engine;
@@ -24,44 +24,43 @@ mod error;
 #[cfg(test)]
 mod exhaustive;
 mod faults;
-mod given;
 mod holes;
 mod host;
 mod image;
 #[cfg(test)]
 mod killed;
 mod metrics;
-mod orders;
-mod outbox;
 mod pace;
+mod pacer;
 mod parts;
 mod pieces;
 mod protocol;
 mod record;
+mod reply_queue;
 mod rerun;
 mod server;
 mod session;
 mod shared;
 mod socket;
 mod spec;
+mod stall_detector;
 mod statistics;
+mod stats_report;
 mod syncing;
 mod through;
 mod volatile;
-mod watch;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use address::Address;
 pub use clock::TimeScale;
 pub use control::ask;
+pub use control_command::{ControlCommand, Fork};
 pub use drive::Cut;
 pub use error::ServeError;
 pub use faults::CutWhen;
-pub use given::Given;
 pub use host::end_with_parent;
-pub use orders::{Fork, Order};
-pub use protocol::hear::{Heard, hear};
+pub use protocol::fuzz_entry::{Heard, hear};
 pub use record::{Recorder, Recording};
 pub use rerun::{SessionRerun, rerun_session};
 pub use server::Server;
@@ -69,6 +68,7 @@ pub use session::is_session;
 pub use shared::Log;
 pub use spec::ServeSpec;
 pub use statistics::LATE;
+pub use stats_report::StatsReport;
 pub use through::{Recovered, ThroughDrive};
 
 /// Locked, whatever happened to those who held it before.

@@ -1,9 +1,9 @@
 //! Waiting: of a connection's thread for its client, while what is due happens; of the thread of its own for what is due.
 
 use crate::lock;
+use crate::pacer::{Watch, be_punctual};
 use crate::shared::Shared;
 use crate::socket::Socket;
-use crate::watch::{Watch, be_punctual};
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 

@@ -187,7 +187,7 @@ fn kind(verb: Verb) -> Option<Kind> {
         Verb::Write => Some(Kind::Write),
         Verb::Flush => Some(Kind::Flush),
         Verb::Trim | Verb::WriteZeroes => Some(Kind::Zero),
-        Verb::BlockStatus | Verb::Disconnect => None,
+        Verb::BlockStatus | Verb::Cache | Verb::Disconnect => None,
     }
 }
 

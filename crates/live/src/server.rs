@@ -1,7 +1,6 @@
 //! The server: its listeners, its threads, its end.
 
 use crate::address::Address;
-use crate::canary;
 use crate::connection;
 use crate::control;
 use crate::data::flash::Flash;
@@ -9,7 +8,6 @@ use crate::data::folder::Folder;
 use crate::drive::Drive;
 use crate::engine::core::Engine;
 use crate::error::ServeError;
-use crate::given::Given;
 use crate::host;
 use crate::image;
 use crate::lock;
@@ -18,6 +16,8 @@ use crate::session::SessionLog;
 use crate::shared::{Log, Shared, Started};
 use crate::socket::Socket;
 use crate::spec::ServeSpec;
+use crate::stall_detector;
+use crate::stats_report::StatsReport;
 use crate::syncing::Syncing;
 use crate::volatile::Volatile;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -288,7 +288,7 @@ impl Server {
         let shared = Arc::clone(&server.shared);
         server.spawn("wordline-sync", move || shared.sync())?;
         let shared = Arc::clone(&server.shared);
-        server.spawn("wordline-canary", move || canary::watch(&shared))?;
+        server.spawn("wordline-stalls", move || stall_detector::watch(&shared))?;
         for listener in listeners {
             let shared = Arc::clone(&server.shared);
             server.spawn("wordline-accept", move || accept(&shared, &listener))?;
@@ -329,7 +329,7 @@ impl Server {
     ///
     /// # Errors
     /// None so far.
-    pub fn stop(mut self) -> Result<Given, ServeError> {
+    pub fn stop(mut self) -> Result<StatsReport, ServeError> {
         self.end();
         let mut report = self.shared.to_json();
         let (hash, session) = self.shared.with_engine(|engine| {
@@ -346,7 +346,7 @@ impl Server {
         {
             report["session_failed"] = e.to_string().into();
         }
-        Ok(Given(report))
+        Ok(StatsReport(report))
     }
 
     fn end(&mut self) {

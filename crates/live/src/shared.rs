@@ -4,21 +4,21 @@
 use crate::address::Address;
 use crate::client::Client;
 use crate::clock::TimeScale;
+use crate::control_command::Fork;
 use crate::drive::{Drive, Kept};
 use crate::engine::command::Delivery;
 use crate::engine::core::Engine;
 use crate::error::ServeError;
 use crate::host::Granted;
 use crate::lock;
-use crate::orders::Fork;
-use crate::outbox::Outbox;
+use crate::pacer::{Pacing, Watch};
 use crate::protocol::handshake::Export;
 use crate::protocol::numbers::NbdError;
 use crate::protocol::request::Request;
+use crate::reply_queue::ReplyQueue;
 use crate::spec::ServeSpec;
 use crate::statistics::Statistics;
 use crate::syncing::Syncing;
-use crate::watch::{Pacing, Watch};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -159,7 +159,7 @@ impl Shared {
     pub(crate) fn submit(
         &self,
         watch: &mut Watch,
-        outbox: &Arc<Outbox>,
+        reply_queue: &Arc<ReplyQueue>,
         requests: &mut Vec<(Request, Vec<u8>)>,
     ) -> bool {
         let arrived = Instant::now();
@@ -167,7 +167,7 @@ impl Shared {
         let mut cuts = engine.epoch();
         let mut is_open = true;
         for (request, data) in requests.drain(..) {
-            is_open = is_open && engine.submit(outbox, request, data, arrived);
+            is_open = is_open && engine.submit(reply_queue, request, data, arrived);
             // Whoever has the lock answers what is due meanwhile: who paces waits for it.
             let now = Instant::now();
             if engine.next_due().is_some_and(|due| due <= now) {
@@ -209,15 +209,15 @@ impl Shared {
         if out.is_empty() {
             return;
         }
-        let mut sending: Vec<Arc<Outbox>> = vec![];
+        let mut sending: Vec<Arc<ReplyQueue>> = vec![];
         for delivery in out {
-            delivery.outbox.push(delivery.reply, delivery.bytes, delivery.served);
-            if !sending.iter().any(|o| Arc::ptr_eq(o, &delivery.outbox)) {
-                sending.push(delivery.outbox);
+            delivery.reply_queue.push(delivery.reply, delivery.bytes, delivery.served);
+            if !sending.iter().any(|o| Arc::ptr_eq(o, &delivery.reply_queue)) {
+                sending.push(delivery.reply_queue);
             }
         }
-        for outbox in sending {
-            outbox.send();
+        for reply_queue in sending {
+            reply_queue.send();
         }
     }
 
@@ -390,7 +390,10 @@ impl Shared {
         }
         let connections = {
             let clients = lock(&self.connections);
-            clients.iter().filter_map(|client| client.outbox.as_ref()).for_each(|outbox| outbox.settle());
+            clients
+                .iter()
+                .filter_map(|client| client.reply_queue.as_ref())
+                .for_each(|reply_queue| reply_queue.settle());
             clients.len()
         };
         let (served, quiet) = {

@@ -119,7 +119,7 @@ impl ThroughDrive {
         let within = splitmix(image.hash() as u64 ^ interval.at() as u64) % WITHIN;
         let until = SimTime(drive.now().0 + within);
         while drive.next(until)?.is_some() {}
-        let cut = drive.cut()?;
+        let cut = drive.cut(until)?;
         self.count(cut.torn_pages as u64, cut.ready.since(cut.at));
         let mut changed = vec![];
         for range in &self.ranges {

@@ -60,7 +60,8 @@ fn varied_further(rng: &mut Rng, drive: Drive) -> Drive {
     let drive = variants::perhaps_wearing(rng, drive);
     let drive = variants::perhaps_keeping_back(rng, drive);
     let drive = variants::perhaps_in_superblocks(rng, drive);
-    variants::perhaps_taking_turns(rng, drive)
+    let drive = variants::perhaps_taking_turns(rng, drive);
+    variants::perhaps_packed(rng, drive)
 }
 
 /// A small drive or any drive under a scheme, and how many were refused before it.
@@ -72,7 +73,8 @@ fn drawn(rng: &mut Rng, spellings: &Spellings) -> Result<(Drive, u32), String> {
 pub(crate) fn small_drive(rng: &mut Rng, spellings: &Spellings) -> Result<Drive, String> {
     let (drive, _) = taken(rng, spellings, true, |rng, wanted| small(rng, wanted, 75))?;
     let drive = variants::perhaps_mapped_on_flash(rng, drive);
-    Ok(variants::perhaps_in_superblocks(rng, drive))
+    let drive = variants::perhaps_in_superblocks(rng, drive);
+    Ok(variants::perhaps_packed(rng, drive))
 }
 
 /// The first drive that the scheme drawn for it takes, and how many were refused before it. A refusal is an answer, and

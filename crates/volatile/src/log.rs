@@ -69,7 +69,7 @@ pub enum Event {
 pub struct Log {
     /// Bytes of the drive.
     pub size: u64,
-    /// Bytes of a sector, which is never torn.
+    /// Size of a sector in bytes; none is ever torn.
     pub sector: u64,
     /// How many events are what the drive held before the client: each is durable, and no cut is in them.
     pub base: usize,

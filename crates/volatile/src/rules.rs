@@ -55,7 +55,7 @@ pub struct Atomic {
 /// What a drive promises of writes at a power cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
-    /// Bytes of a sector, which is never torn.
+    /// Size of a sector in bytes; none is ever torn.
     pub sector: u64,
     /// The atomic write unit, if it is larger than a sector.
     pub atomic: Option<Atomic>,

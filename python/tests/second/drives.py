@@ -65,6 +65,7 @@ def random_case(seed: int) -> tuple[Config, str]:
                 {"read": 1 * US, "program": 0, "erase": 5 * US},
             ]
         )
+    c.packing = units_per_page > 1 and aside.random() < 0.6
     c.page = c.unit * units_per_page
     # Round times make many things happen in one nanosecond, uneven ones make them interleave.
     if r.random() < 0.5:
@@ -188,6 +189,7 @@ def device_file(c: Config) -> str:
             lines.append("one_shot = true")
     lines += [
         f'[mapping]\nunit = "{c.unit}B"\nsector = "{c.sector}B"',
+        *(['packing = "page"'] if c.packing else []),
         f'[capacity]\nlogical = "{c.logical_pages * c.unit}B"',
         f"[host]\nrate = {rate(c.host_rate)}\nqueue_depth = {c.queue_depth}",
         f'read_overhead = "{c.read_overhead}ns"\nwrite_overhead = "{c.write_overhead}ns"',

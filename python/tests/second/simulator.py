@@ -55,6 +55,7 @@ class Config:
     gc_class: str = "host"
     hard_reserve: int = 2
     ack_buffer: int | None = None
+    packing: bool = False  # host data of several writes share a page
     pad_after: int | None = 500_000
     host_rate: tuple[int, int] = (0, 0)
     read_overhead: int = 0
@@ -193,10 +194,16 @@ class Region:
 
 @dataclass(eq=False)
 class PlaneProgramBuffer:
-    page: list = field(default_factory=list)  # moved units that do not fill a page yet
+    page: list = field(default_factory=list)  # units that do not fill a page yet
     group: Op | None = None  # pages that do not fill a program yet
     pages: int = 0
     since: object = None  # the timer of what waits
+
+    @property
+    def parts(self) -> list[Part]:
+        """All that waits."""
+        grouped = self.group.parts if self.group is not None else []
+        return grouped + [part for unit in self.page for part in unit.parts]
 
 
 @dataclass(eq=False)
@@ -566,7 +573,7 @@ class Simulator:
         """
         incomplete = self.incomplete_groups()
         for region, plane in incomplete:
-            self.close_group(region, plane, HOST)
+            self.pad(region, plane, HOST)
         if incomplete:
             self.settle()
             return True
@@ -1093,7 +1100,7 @@ class Simulator:
             in_turn,
             key=lambda p: (
                 self.free_slots(region, p) == 0,
-                p.program_buffers[region, HOST].group is None,
+                not p.program_buffers[region, HOST].parts,
                 stands_before(p),
             ),
         )
@@ -1148,13 +1155,25 @@ class Simulator:
         region = program.route[0]
         if self.units_per_page == 1 and region.pages_per_program == 1:
             self.emit(program)
-        elif program.parts[0].is_host or self.units_per_page == 1:
+        elif self.units_per_page == 1 or self.is_page(program):
             self.add_page(region, program)
         else:
+            first, *rest = program.parts
+            program.parts = [first]
             self.add_unit(region, program)
+            for part in rest:
+                part.at = 0
+                unit = Op("program", program.plane, program.service, [part], program.route)
+                part.program = unit
+                self.add_unit(region, unit)
+
+    def is_page(self, program: Op) -> bool:
+        """Whether host data have a page to themselves: unless they leave room and are packed."""
+        shares = self.config.packing and len(program.parts) < self.units_per_page
+        return program.parts[0].is_host and not shares
 
     def add_unit(self, region: Region, unit: Op) -> None:
-        """Moved units share pages."""
+        """Moved units share pages, and those of the host where these are packed."""
         plane, which = unit.plane, self.stream(unit)
         self.enter_program_buffer(unit)
         buffer = plane.program_buffers[region, which]
@@ -1216,6 +1235,8 @@ class Simulator:
         if group is not None:
             group.slots = self.units_per_page * region.pages_per_program
             self.emit(group)
+        if buffer.page:
+            self.arm(region, plane, which)  # it waits on, for its own time
 
     def enter_program_buffer(self, op: Op) -> None:
         """A relocation that waits for company no longer holds back its job.
@@ -1250,30 +1271,30 @@ class Simulator:
         if self.config.pad_after is not None:
             return []
         places = [(region, plane) for region in self.regions for plane in self.planes]
-        return [(r, p) for r, p in places if p.program_buffers[r, HOST].group is not None]
+        return [(r, p) for r, p in places if p.program_buffers[r, HOST].parts]
 
     def make_way_in_groups(self) -> None:
         """Groups that wait take half of a full buffer; beyond that the fullest are padded."""
         if self.config.ack_buffer is None:
             return
         incomplete = self.incomplete_groups()
-        units = {at: len(at[1].program_buffers[at[0], HOST].group.parts) for at in incomplete}
+        units = {at: len(at[1].program_buffers[at[0], HOST].parts) for at in incomplete}
         while sum(units.values()) > self.config.ack_buffer // 2:
             fullest = max(units, key=lambda at: units[at])
             del units[fullest]
-            self.close_group(*fullest, HOST)
+            self.pad(*fullest, HOST)
 
-    def is_waited_for(self, group: Op) -> bool:
+    def is_waited_for(self, parts: list[Part]) -> bool:
         """Whether a request waits for host data to be on flash: not if a buffer has answered it."""
         return self.config.ack_buffer is None or any(
-            flush.version > part.version for flush in self.flushes for part in group.parts
+            flush.version > part.version for flush in self.flushes for part in parts
         )
 
     def arm(self, region: Region, plane: Plane, which: str) -> None:
         wait = self.config.pad_after
         buffer = plane.program_buffers[region, which]
         if wait is None:
-            if which != HOST or not self.is_waited_for(buffer.group):
+            if which != HOST or not self.is_waited_for(buffer.parts):
                 return
             wait = PAD_FOR_HOST
         if buffer.since is not None:
@@ -1303,7 +1324,7 @@ class Simulator:
         )
 
     def pad(self, region: Region, plane: Plane, which: str) -> None:
-        if which != HOST:
+        if which != HOST or self.config.packing:
             self.close_page(region, plane, which)
         self.close_group(region, plane, which)
 

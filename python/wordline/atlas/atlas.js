@@ -175,6 +175,8 @@
   };
 
   // --- The map.
+  // Levels of the load in few words; the whole name is the title of the column.
+  const short = (name) => name.replace(/^burst-(small|large)-(\d+)(\w+)$/, "$1 bursts, $2\u00a0$3").replace(/^open-(\d+)$/, "open $1\u00a0%").replace(/^closed$/, "closed loop").replace(/^think$/, "think time");
   const columns = (ps) => {
     if (state.columns === "condition") return ps.map((p) => ({ name: String(drive().places.indexOf(p) + 1), title: p.at.map((l, i) => level(FACTORS[i], l)).join(", "), ps: [p] }));
     const f = FACTORS.indexOf(state.columns);
@@ -194,7 +196,7 @@
     const d = drive(), key = state.measure, cols = columns(ps);
     const ranked = new Map(rank(ps, key).map((k, i) => [k.name, i]));
     const order = schemes(d).sort((a, b) => (ranked.get(a[0]) ?? 99) - (ranked.get(b[0]) ?? 99));
-    const head = cols.map((c) => `<th scope="col" title="${escape(c.title)}"><span>${escape(c.name)}</span></th>`).join("");
+    const head = cols.map((c) => `<th scope="col" data-level="${escape(c.name)}" title="${escape(c.title)}"><span>${escape(short(c.name))}</span></th>`).join("");
     const listed = order.flatMap(([name, s]) => { const t = tunedOf(d, name); return t ? [[name, s], [t.name, t.s, t]] : [[name, s]]; });
     const rows = listed.map(([name, s, tuned]) => {
       const cells = cols.map((c, i) => {

@@ -271,7 +271,7 @@ def fio_log(file: Path) -> tuple[Any, Any]:
             time, rate, way = float(parts[0]), float(parts[1]), int(parts[2])
         except (ValueError, IndexError) as e:
             raise UserError(
-                f"{file}:{number}: {line[:60]!r} does not belong to a bandwidth log\n"
+                f"{file}:{number}: {line[:60]!r} is not a line of a bandwidth log\n"
                 "  allowed: milliseconds, KiB/s, direction, block size"
             ) from e
         if way == 1 and time / 1e3 > times[-1]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wordline import Report, Run, UserError
+from wordline._measures import value
 from wordline.atlas.cells import LEAST_LATENCY_US
 from wordline.interval import mean_and_half_width
-from wordline.sweeps.table import value
 
 #: Objectives with a name of their own.
 NAMED = {"lifetime": "+lifetime.total_bytes_written"}

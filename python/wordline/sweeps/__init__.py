@@ -36,6 +36,7 @@ def _main(
     dry_run: bool = False,
     **of_runs: Any,
 ) -> int:
+    from wordline._measures import FIGURES
     from wordline.cluster import at
     from wordline.progress import Bars
     from wordline.runs import Runner
@@ -59,7 +60,7 @@ def _main(
         replicas=replicas,
         **of_runs,
     )
-    paths = list(figures) or list(table.FIGURES)
+    paths = list(figures) or list(FIGURES)
     paths += [path for path in wanted if path not in paths]
     labels = {
         run: " · ".join(point.at[axis] for axis in asked.axes)

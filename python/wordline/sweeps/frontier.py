@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wordline import UserError
+from wordline._measures import scaled
 from wordline.sweeps.table import Row, Table
+
+#: A column of a paper in inches, and the width of a telephone.
+_SIZE = (3.3, 3.3)
 
 
 @dataclass(frozen=True)
@@ -19,9 +23,9 @@ class Axis:
     more_is_better: bool
 
     @property
-    def label(self) -> str:
-        """The path with the direction in words."""
-        return f"{self.path}  ({'more' if self.more_is_better else 'less'} is better)"
+    def way(self) -> str:
+        """Which end is the good one, in words."""
+        return f"{'more' if self.more_is_better else 'less'} is better"
 
 
 def axes(paths: Sequence[str]) -> tuple[Axis, Axis]:
@@ -88,52 +92,86 @@ def _numbers(best: Sequence[Row], x: Axis, y: Axis) -> dict[tuple[float, float],
     for number, row in enumerate(best, 1):
         where = (_figure(row, x)[0], _figure(row, y)[0])
         numbers.setdefault(where, []).append(str(number))
-    return {where: ", ".join(found) for where, found in numbers.items()}
+    # Those at one place follow each other.
+    return {
+        where: f"{found[0]} to {found[-1]}" if len(found) > 2 else ", ".join(found)
+        for where, found in numbers.items()
+    }
 
 
-def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
-    """Draw all rows, and the frontier as a line."""
+def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: Row | None) -> None:
+    """Draw all rows, and the frontier as a line; baseline and winner have the pages' colours.
+
+    The baseline is every row with the first scheme, or the first value of the first axis.
+    """
     import matplotlib.pyplot as plt
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
     from wordline import plotting
 
+    x, y = axes
     rows = [r for r in table.rows if r.figures[x.path] and r.figures[y.path]]
     if not rows:
         raise UserError(f"no Pareto front: no run has both {x.path} and {y.path}")
     hue = "scheme" if "scheme" in table.axes else table.axes[0]
     best = frontier(rows, x, y)
-    names = list(dict.fromkeys(r.at[hue] for r in rows))
-    colours, marks = plotting.colours(names), plotting.markers(names)
+    first = table.rows[0].at[hue]
+    scales = [scaled(a.path, [_figure(row, a)[0] for row in rows]) for a in axes]
+    (_, x_by), (_, y_by) = scales
+    roles = [
+        ("others", [r for r in rows if r is not winner and r.at[hue] != first],
+         plotting.OTHER, "o"),
+        (f"{first} (baseline)", [r for r in rows if r.at[hue] == first and r is not winner],
+         plotting.BASELINE, "s"),
+        (_name(winner, table) if winner else "", [r for r in rows if r is winner],
+         plotting.SCHEMES[0], "D"),
+    ]  # fmt: skip
     with plotting.style():
-        figure, at = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
-        for name in names:
-            here = [r for r in rows if r.at[hue] == name]
+        figure, at = plt.subplots(figsize=_SIZE, layout="constrained")
+        for name, here, ink, mark in roles:
+            if not here:
+                continue
             at.errorbar(
-                [_figure(r, x)[0] for r in here],
-                [_figure(r, y)[0] for r in here],
-                xerr=[_figure(r, x)[1] or 0 for r in here],
-                yerr=[_figure(r, y)[1] or 0 for r in here],
-                fmt=marks[name],
-                color=colours[name],
-                markersize=6,
+                [_figure(r, x)[0] / x_by for r in here],
+                [_figure(r, y)[0] / y_by for r in here],
+                xerr=[(_figure(r, x)[1] or 0) / x_by for r in here],
+                yerr=[(_figure(r, y)[1] or 0) / y_by for r in here],
+                fmt=mark,
+                color=ink,
+                markersize=7 if mark == "D" else 5,
                 elinewidth=0.8,
                 label=name,
+                zorder=4 if mark == "D" else 3,
             )
-        at.plot(*_staircase(best, x, y), color="#333333", lw=0.9, ls=(0, (4, 3)), zorder=1)
+        steps_x, steps_y = _staircase(best, x, y)
+        at.plot(
+            [v / x_by for v in steps_x],
+            [v / y_by for v in steps_y],
+            color="#555555",
+            lw=0.9,
+            ls=(0, (4, 3)),
+            zorder=1,
+        )
         for scale, axis in ((at.set_xscale, x), (at.set_yscale, y)):
             found = [_figure(r, axis)[0] for r in rows]
             if min(found) > 0 and max(found) / min(found) > 20:
                 scale("log")
-        short = FuncFormatter(lambda value, _: f"{value:,.6g}")
-        at.xaxis.set_major_formatter(short)
-        at.yaxis.set_major_formatter(short)
-        for where, number in _numbers(best, x, y).items():
-            at.annotate(number, where, xytext=(6, 6), textcoords="offset points", fontsize=8.5)
-        at.margins(0.12)
-        at.set_xlabel(x.label)
-        at.set_ylabel(y.label)
-        at.set_title("Numbered: what nothing else beats in both")
-        figure.legend(title=hue, loc="outside right upper")
+            else:
+                (at.xaxis if axis is x else at.yaxis).set_major_locator(MaxNLocator(5))
+        short = FuncFormatter(lambda value, _: f"{value:,.10g}")
+        for of in (at.xaxis, at.yaxis):
+            of.set_major_formatter(short)
+            of.set_minor_formatter(NullFormatter())
+        for (left, up), number in _numbers(best, x, y).items():
+            where = (left / x_by, up / y_by)
+            at.annotate(number, where, xytext=(6, 6), textcoords="offset points", fontsize=9)
+        at.margins(0.14)
+        at.set_xlabel(f"{scales[0][0].said()} ({x.way})")
+        at.set_ylabel(f"{scales[1][0].said()} ({y.way})")
+        at.legend(loc="lower left", bbox_to_anchor=(0, 1.0), borderpad=0.2, labelspacing=0.3)
         plotting.footnote(figure, note)
         plotting.save(figure, path)
+
+
+def _name(row: Row, table: Table) -> str:
+    return " · ".join(row.at[axis] for axis in table.axes)

@@ -9,45 +9,41 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 
 from wordline import _wordline
+from wordline._measures import measure, scaled, shown
 from wordline.sweeps.grid import Grid
-from wordline.sweeps.table import Row, Table, shown
-
-#: By path, the name on a page and which end is the good one.
-_NAMED = {
-    "waf.total": ("WAF", "lower"),
-    "throughput.iops": ("IOPS", "higher"),
-    "throughput.write_mb_per_s": ("write throughput, MB/s", "higher"),
-    "throughput.read_mb_per_s": ("read throughput, MB/s", "higher"),
-    "lifetime.total_bytes_written": ("writes until wear-out, bytes", "higher"),
-    "host.failed": ("failed requests", "lower"),
-}
-_POINTS = {"p50": "p50", "p99": "p99", "p999": "p99.9", "mean": "mean", "max": "max"}
-
-
-def _named(path: str) -> tuple[str, str | None]:
-    """Return the name of a figure and which end is the good one, as far as that is known."""
-    match path.split("."):
-        case ["latency_us", kind, point] if point in _POINTS:
-            return f"{kind} latency {_POINTS[point]}, µs", "lower"
-        case ["flash", "erases", mode]:
-            return f"{mode.upper()} erases", "lower"
-    return _NAMED.get(path, (path, None))
+from wordline.sweeps.table import Row, Table
 
 
 def names(paths: Sequence[str]) -> dict[str, str]:
     """Return the name of each figure; of one that has none, its path."""
-    return {path: _named(path)[0] for path in paths}
+    return {path: measure(path).said() for path in paths}
 
 
-def _axes(table: Table) -> tuple[str, list[str]]:
-    """Return the axis of the rows, schemes where they vary, and those of the columns."""
+#: More columns than this go down where fewer rows can go across.
+_WIDE = 4
+#: A table of so many columns takes the whole width.
+_SPREAD = 3
+
+
+def _axes(table: Table) -> tuple[list[str], list[str]]:
+    """Return the axes of the rows, schemes where they vary, and those of the columns."""
     rows = "scheme" if "scheme" in table.axes else table.axes[-1]
-    return rows, [axis for axis in table.axes if axis != rows]
+    others = [axis for axis in table.axes if axis != rows]
+
+    def count(axes: Sequence[str]) -> int:
+        return len({tuple(row.at[axis] for axis in axes) for row in table.rows})
+
+    return (others, [rows]) if count(others) > max(_WIDE, count([rows])) else ([rows], others)
+
+
+def best(table: Table, path: str) -> list[Row]:
+    """Return the combinations with the best mean of a figure; none where no end is the good one."""
+    return _best(_means(table, path), path)
 
 
 def _best(found: Sequence[tuple[Row, float]], path: str) -> list[Row]:
     """Return the rows with the best mean of a figure; none where no end is the good one."""
-    better = _named(path)[1]
+    better = measure(path).better
     if better is None or len(found) < 2:
         return []
     values = [value for _, value in found]
@@ -66,14 +62,17 @@ def verdict(table: Table) -> str:
     table, _ = _without(table, idle(table))
     for path in table.paths:
         found = _means(table, path)
-        if best := _best(found, path):
-            what = " · ".join(best[0].at[axis] for axis in table.axes)
-            name, better = _named(path)
-            end = "lowest" if better == "lower" else "highest"
-            figure = shown(best[0].figures[path])
-            further = f" and {len(best) - 1} more" if len(best) > 1 else ""
-            of = f"Of {len(table.rows)} different combinations, {what}{further}"
-            return f"{of} has the {end} {name}: {figure}."
+        top = _best(found, path)
+        if top and (figure := top[0].figures[path]):
+            what = " · ".join(top[0].at[axis] for axis in table.axes)
+            named, by = scaled(path, [figure[0]])
+            end = "lowest" if named.better == "lower" else "highest"
+            mean, half = figure
+            text = shown((mean / by, None if half is None else half / by))
+            further, has = (f" and {len(top) - 1} more", "have") if len(top) > 1 else ("", "has")
+            of = f"Of {len(table.rows)} different combinations, {what}{further} {has} the {end}"
+            said = named._replace(unit="").said()
+            return f"{of} {said}: {text}{named.unit and chr(160)}{named.unit}."
     return ""
 
 
@@ -128,16 +127,18 @@ def tables(table: Table, runs: Mapping[int, str]) -> str:
 
 def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
     down, across = _axes(table)
-    rows = list(dict.fromkeys(row.at[down] for row in table.rows))
+    rows = list(dict.fromkeys(tuple(row.at[axis] for axis in down) for row in table.rows))
     columns = list(dict.fromkeys(tuple(row.at[axis] for axis in across) for row in table.rows))
     at = {
-        (row.at[down], tuple(row.at[axis] for axis in across)): (number, row)
+        (tuple(row.at[a] for a in down), tuple(row.at[a] for a in across)): (number, row)
         for number, row in enumerate(table.rows)
     }
     found = _means(table, path)
-    best = _best(found, path)
-    worse = _shade([value for _, value in found], _named(path)[1])
-    name = html.escape(names([path])[path])
+    top = _best(found, path)
+    worse = _shade([value for _, value in found], measure(path).better)
+    what, by = scaled(path, [value for _, value in found])
+    name = html.escape(what.said())
+    wide = ' style="grid-column: 1 / -1"' if len(columns) >= _SPREAD else ""
     head = "".join(
         f'<th scope="col" class="number">{html.escape(" · ".join(column)) or "all"}</th>'
         for column in columns
@@ -145,24 +146,26 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
     lines = []
     for key, column in itertools.product(rows, columns):
         if column == columns[0]:
-            lines.append(f'<tr><th scope="row">{html.escape(key)}</th>')
+            lines.append(f'<tr><th scope="row">{html.escape(" · ".join(key))}</th>')
         number, row = at.get((key, column), (-1, None))
         figure = row.figures[path] if row else None
         if row is None or figure is None:
             lines.append('<td class="none">–</td>')  # noqa: RUF001
         else:
-            mark = "▸ " if row in best else ""
-            mean, _, half = shown(figure).partition(" ± ")
+            mark = "▸ " if row in top else ""
+            value, spread = figure
+            text = shown((value / by, None if spread is None else spread / by))
+            mean, _, half = text.partition(" ± ")
             text = mark + mean + (f' <span class="half">± {half}</span>' if half else "")
             if number in runs:
                 text = f'<a href="{html.escape(runs[number])}">{text}</a>'
-            kind = ' class="best"' if row in best else ""
+            kind = ' class="best"' if row in top else ""
             lines.append(f'<td{kind} style="--worse:{worse(figure[0]):.2f}">{text}</td>')
         if column == columns[-1]:
             lines.append("</tr>\n")
-    over = html.escape(" · ".join([down, *across]))
+    over = html.escape(" · ".join([*down, *across]))
     return (
-        f'<div data-measure="{html.escape(path)}"><h2>{name}</h2>\n'
+        f'<div data-measure="{html.escape(path)}"{wide}><h2>{name}</h2>\n'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">\n'
         f'<table class="heat"><thead><tr><th scope="col">{over}</th>{head}</tr></thead>\n'
         f"<tbody>\n{''.join(lines)}</tbody></table></div></div>\n"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from wordline import Report, Run, UserError
+from wordline._measures import shown, value
 from wordline.sweeps.grid import Grid, Point
-from wordline.sweeps.table import estimate, shown, value
+from wordline.sweeps.table import estimate
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,19 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from wordline import Refused, Report, Run, UserError, _frame
+from wordline import Refused, Report, Run, UserError, _frame, _latex
+from wordline._measures import FIGURES
 from wordline.runs import FAILURES, Runner, stand_ins
 from wordline.sweeps import frontier as pareto
 from wordline.sweeps import kept
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.paired import Differences, differences
-from wordline.sweeps.table import FIGURES, Row, Table, table
+from wordline.sweeps.table import Row, Table, table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Axes that reports have as columns of the same name.
 _OF_REPORTS = ("device", "workload", "initial", "scheme")
@@ -202,6 +206,76 @@ class Sweep(Sequence[Combination]):
         places = {id(row): place for place, row in enumerate(self._table.rows)}
         return [self[places[id(row)]] for row in best]
 
+    def plot(
+        self,
+        figure: str | None = None,
+        *,
+        over: str | None = None,
+        where: Mapping[str, str | Sequence[str]] | None = None,
+        ax: Axes | None = None,
+        width: str = "page",
+    ) -> Axes:
+        """Draw a figure over one axis, with a line for each combination of the other axes.
+
+        With several seeds points are means with their 95 % intervals. Values that are no numbers
+        are not joined; what was refused or failed leaves a gap. Saved as PDF it embeds Type 42
+        fonts.
+
+        Parameters
+        ----------
+        figure
+            Path of a figure of the table; the first one that any combination has if not given.
+        over
+            The axis along the bottom; if not given the first with numbers as values, or the first.
+        where
+            Values of axes to draw, such as ``{"scheme": ["conventional", "sector"]}``.
+        ax
+            Axes to draw on; new ones are made if not given.
+        width
+            Of new axes: ``column`` (3.35 in) or ``page`` (7 in).
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        UserError
+            Figure, axis or value is not in the sweep, no combination has the figure, or matplotlib
+            is missing: ``pip install '.[sweep]'``.
+        """
+        from wordline.sweeps import plot
+
+        return plot.draw(self._table, figure, over, where or {}, (ax, width))
+
+    def to_latex(
+        self,
+        figures: Sequence[str] | None = None,
+        *,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""Return the table as LaTeX with booktabs: a row a combination, units in the heads.
+
+        Parameters
+        ----------
+        figures
+            Paths of figures of the table; those that any combination has if not given.
+        caption, label
+            Put the ``tabular`` into a ``table``; the label is not escaped, all other text is.
+
+        Raises
+        ------
+        UserError
+            A figure is not in the table.
+        """
+        rows = self._table.rows
+        if figures is None:
+            figures = [p for p in self._table.paths if any(row.figures[p] for row in rows)]
+        self._need(figures)
+        named = [([row.at[axis] for axis in self.axes], row.figures) for row in rows]
+        return _latex.table(self.axes, named, figures, caption=caption, label=label)
+
     def _need(self, paths: Sequence[str]) -> None:
         missing = [path for path in paths if path not in self._table.paths]
         if missing:
@@ -230,19 +304,23 @@ class Sweep(Sequence[Combination]):
         from wordline.commands import SWEEP, need
 
         need("sweep", SWEEP)
-        from wordline.sweeps import show
+        from wordline.sweeps import decision, show
         from wordline.sweeps.table import write
 
         to = Path(folder)
         to.mkdir(parents=True, exist_ok=True)
         written = write(self._table, to)
         best: list[Row] = []
+        axes: tuple[pareto.Axis, pareto.Axis] | None = None
         if frontier:
             axes = pareto.axes(frontier)
             self._need([axis.path for axis in axes])
             best = pareto.frontier(self._table.rows, *axes)
-            written.append(to / "frontier.svg")
-            pareto.draw(self._table, *axes, written[-1], stand_ins(self._reports.values()))
+        scatter = axes or decision.tradeoff(self._table)
+        if scatter:
+            written.append(to / ("frontier.svg" if frontier else "tradeoff.svg"))
+            winner, note = decision.winner(self._table), stand_ins(self._reports.values())
+            pareto.draw(self._table, scatter, written[-1], note, winner)
         changes = self.changes()
         return written + show.page(self._table, self._grid, self._reports, to, best, changes)
 

@@ -14,10 +14,13 @@ from wordline import Report, Run, _wordline
 from wordline import page as pages
 from wordline.commands import message
 from wordline.runs import Runner, stand_ins
-from wordline.sweeps import heat
+from wordline.sweeps import decision, heat
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.paired import Differences
 from wordline.sweeps.table import Row, Table, traceback_there
+
+#: A longer list of the frontier is folded.
+_LISTED = 8
 
 
 def terminal(table: Table, changes: Differences | None = None) -> None:
@@ -95,20 +98,25 @@ def page(
     said = stand_ins(reports.values())
     facts += [("workloads", said)] if said else []
     if best:
-        text += "![The frontier](frontier.svg)\n\nWhat nothing else beats in both:\n\n"
-        text += "".join(
+        listed = "".join(
             f"{number}. {_name(row, table.axes)}\n" for number, row in enumerate(best, 1)
         )
-        text += "\n"
+        said = "What nothing else beats in both"
+        fold = (
+            f"<details><summary>{said}: {len(best)} combinations</summary>\n\n{listed}\n</details>"
+        )
+        text += f"{said}:\n\n{listed}\n" if len(best) <= _LISTED else f"{fold}\n\n"
     text += "<details><summary>All figures</summary>\n\n"
     names = heat.names(table.paths)
     head, right = [*table.axes, *(names[path] for path in table.paths)], len(table.paths)
     text += pages.table(head, table.printed(), right)
     text += "\n</details>\n"
     if changes is not None:
-        text += f"\n## Change from {changes.over} {changes.baseline}\n\n"
+        since = f"Change from {changes.over} {changes.baseline}"
+        text += f"\n<details><summary>{since}</summary>\n\n"
         text += "Per cent, paired by seed, with 95 % intervals.\n\n"
         text += pages.table(head, changes.printed(), right)
+        text += "\n</details>\n"
     if refused := _refused(table):
         text += "\n## Refused\n\n"
         text += "".join(f"- {', '.join(names)}: {reason}\n" for reason, names in refused.items())
@@ -118,15 +126,21 @@ def page(
         text += "".join(f"- {names}: {why}\n" for names, why in lines)
     text += "\nTable: [sweep.csv](sweep.csv), [sweep.parquet](sweep.parquet). "
     text += "Reports of all runs: `runs/`.\n"
+    text += f"\n## Reproduce\n\n```\n{heat.command(grid)}\n```\n"
     path = folder / "index.html"
+    drawn = "frontier.svg" if best else "tradeoff.svg"
+    about = "Gain against cost; joined and numbered: what nothing else beats in both"
+    scatter = pages.body(f"![{about}]({drawn})", folder) if (folder / drawn).is_file() else ""
     lead = f"Varied: {', '.join(table.axes)}; {each}."
     said = heat.verdict(table)
     written = _wordline.page(
         title=f"A sweep of {len(grid.points)} combinations",
         lead=f"{said} {lead}".strip(),
         facts=facts,
-        command=heat.command(grid),
-        body=heat.tables(table, runs_of(grid, folder)) + pages.body(text, folder),
+        command=None,
+        body=decision.block(table, scatter)
+        + heat.tables(table, runs_of(grid, folder))
+        + pages.body(text, folder),
         footer=[f"Wordline {wordline.__version__}"],
     )
     path.write_text(written, encoding="utf-8")

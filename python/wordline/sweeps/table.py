@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import csv
-import difflib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wordline import Fault, Refused, Report, Run, UserError, _frame, _wordline
+from wordline._measures import FIGURES, shown, unknown, value
 from wordline.subprocess_runner import traceback_of
 from wordline.sweeps.grid import Grid
-
-#: The figures of a table for which none are named.
-FIGURES = (
-    "latency_us.write.mean",
-    "latency_us.write.p999",
-    "latency_us.read.mean",
-    "latency_us.read.p999",
-    "waf.total",
-    "throughput.iops",
-)
 
 
 @dataclass(frozen=True)
@@ -123,16 +112,6 @@ def table(
     return Table(grid.axes, list(paths), rows)
 
 
-def value(report: Mapping[str, Any], path: str) -> float | None:
-    """Return a figure of a report by its path, such as ``latency_us.write.p99``."""
-    found: Any = report
-    for key in path.split("."):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    if isinstance(found, bool) or not isinstance(found, (int, float)):
-        return None
-    return float(found)
-
-
 def estimate(found: Sequence[float | None]) -> tuple[float, float | None] | None:
     """Return the mean and half of its interval, which one figure has not; nothing if one lacks."""
     there = [v for v in found if v is not None]
@@ -150,11 +129,7 @@ def check(path: str, reports: Sequence[Mapping[str, Any]]) -> None:
     if path in FIGURES or not reports or any(value(r, path) is not None for r in reports):
         return
     known = {p for report in reports for p, _ in _frame.numbers(report)}
-    near = difflib.get_close_matches(path, known, n=3) or sorted(FIGURES)
-    raise UserError(
-        f"{path}: unknown figure; similar: {', '.join(near)}\n"
-        "  hint: a path is that of a number in report.json, with dots between the keys"
-    )
+    raise unknown(path, known)
 
 
 def write(found: Table, folder: Path) -> list[Path]:
@@ -170,25 +145,3 @@ def write(found: Table, folder: Path) -> list[Path]:
         out.writerows(zip(*columns.values(), strict=True))
     pq.write_table(pa.table(columns), paths[1])
     return paths
-
-
-def shown(figure: tuple[float, float | None] | None) -> str:
-    """Return a figure with its interval as people read it."""
-    if figure is None:
-        return "–"  # noqa: RUF001
-    mean, half = figure
-    return _number(mean) if half is None else f"{_number(mean)} ± {_half(half)}"
-
-
-def _half(number: float) -> str:
-    """Return half an interval to two digits, written out where people can read that."""
-    if not number or not 1e-4 <= number < 1e7:
-        return f"{number:.2g}"
-    digits = 1 - math.floor(math.log10(number))
-    return f"{round(number, digits):,.{max(digits, 0)}f}"
-
-
-def _number(number: float) -> str:
-    if number and (abs(number) >= 1e7 or abs(number) < 1e-3):
-        return f"{number:.3g}"
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"

@@ -37,7 +37,7 @@ pub(crate) struct CrashArgs {
     /// Check one state by the name that a failure has printed, and print its story
     #[arg(long, value_name = "NAME", conflicts_with_all = ["drop_flushes", "broken", "run"])]
     pub(crate) state: Option<String>,
-    /// Ignore each FLUSH and FUA of the log in turn. One that the check does not notice costs time for nothing; a check that
+    /// Ignore each FLUSH and FUA of the log in turn. One that can be ignored unnoticed may be unnecessary; a check that
     /// notices none of them tests nothing
     #[arg(long)]
     pub(crate) drop_flushes: bool,
@@ -79,7 +79,7 @@ pub(crate) struct CrashArgs {
     /// Size of the drive that --run sees [default: 64MiB, or the least that mkfs of --mount takes]
     #[arg(long, value_name = "SIZE", conflicts_with = "log")]
     pub(crate) size: Option<Bytes>,
-    /// Sector of that drive, which is never torn [default: 512B, with --mount 4KiB]
+    /// Sector size of that drive; no sector is ever torn [default: 512B, with --mount 4KiB]
     #[arg(long, value_name = "SIZE", conflicts_with = "log")]
     pub(crate) sector: Option<Bytes>,
     /// A write of at most SIZE that crosses no boundary is all old or all new after a power cut (NVMe AWUPF, NABSPF); larger
@@ -102,7 +102,7 @@ pub(crate) struct CrashArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum CrashCommand {
-    /// Convert a log of `wordline crash --save` to the format of dm-log-writes, or one of that format to ours
+    /// Convert a log of `wordline crash --save` to the format of dm-log-writes, or back
     ///
     /// The format of dm-log-writes has no connections and no time in flight: a FLUSH that no client waited for, and
     /// writes that were in flight when a FLUSH arrived, are lost in the conversion.

@@ -65,7 +65,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, default_value = "fresh", value_name = "STATE")]
     pub(crate) initial: String,
     /// Acknowledge writes without FUA from a volatile write cache of this size. A power cut may lose whatever was not flushed
-    /// [default: as the device acknowledges, which a power cut does not undo]
+    /// [default: no volatile cache; writes are acknowledged as in the device file, and survive a power cut]
     #[arg(long, value_name = "SIZE")]
     pub(crate) write_cache: Option<Bytes>,
     /// What a power cut leaves of what was not flushed. any: each sector, independently, its durable version or any later

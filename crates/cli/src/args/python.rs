@@ -255,10 +255,10 @@ pub(crate) struct PtsArgs {
     /// Seed of every random stream
     #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
     pub(crate) seed: u64,
-    /// Length of a measurement in simulated time; the specification has 60s
+    /// Length of a measurement in simulated time; 60s in the specification
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub(crate) cell: String,
-    /// Most rounds to wait for steady state
+    /// Maximum number of rounds until steady state
     #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u16).range(5..))]
     pub(crate) rounds: u16,
     /// Write index.html, pts.csv and the plots to this folder

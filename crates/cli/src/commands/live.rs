@@ -180,7 +180,9 @@ pub(crate) fn rerun(folder: &Path, console: &Console) -> Result<(), Failure> {
         return Err(Failure::Differs(format!("{}: result differs, {what}", folder.display())));
     }
     console.say(&format!(
-        "identical result, {}: {requests} requests and {cuts} power cuts in {} ns of the drive",
-        done.again, done.end.0
+        "identical result, {}: {requests} requests and {cuts} power cut{}, {:.3} s simulated",
+        done.again,
+        if cuts == 1 { "" } else { "s" },
+        done.end.0 as f64 / 1e9
     ))
 }

@@ -8,7 +8,7 @@ use crate::file::controller::{ack, capacity, gc, host, merge, padding, slc_cache
 use crate::file::medium::{Read, media};
 use crate::spec::drive::{DeviceSpec, UnwrittenReads};
 use crate::spec::parallel::{
-    Allocation, Multiplane, MultiplanePages, ParallelUnit, PartialPages, Superblock,
+    Allocation, Multiplane, MultiplanePages, Packing, ParallelUnit, PartialPages, Superblock,
 };
 use crate::tables::wear::WearSpec;
 use wordline_config::{ConfigErrors, Problems, Section};
@@ -57,6 +57,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let unit = mapping.take_or("unit", smallest);
     let sector = mapping.take_or("sector", Bytes(unit.0.clamp(512, 4096)));
     let partial = mapping.choice("partial", PartialPages::WORDS, PartialPages::Whole);
+    let packing = mapping.choice("packing", Packing::WORDS, Packing::Off);
     let unwritten = mapping.choice("unwritten", UnwrittenReads::WORDS, UnwrittenReads::Free);
     check_sizes(&mapping, unit, sector, &media, problems);
     mapping.finish();
@@ -117,6 +118,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         unit,
         sector,
         partial,
+        packing,
         unwritten,
         capacity: capacity?,
         host,

@@ -70,6 +70,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     if !spec.partial.are_whole() {
         writeln!(out, "partial = \"{}\"", spec.partial.key())?;
     }
+    if !spec.packing.is_off() {
+        writeln!(out, "packing = \"{}\"", spec.packing.key())?;
+    }
     if !spec.unwritten.are_free() {
         writeln!(out, "unwritten = \"{}\"", spec.unwritten.key())?;
     }

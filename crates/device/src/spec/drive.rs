@@ -4,7 +4,7 @@
 use crate::spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer, pad_host_after};
 use crate::spec::gc::{GcSpec, SlcCache};
 use crate::spec::parallel::{
-    Allocation, Multiplane, MultiplanePages, ParallelUnit, PartialPages, Superblock,
+    Allocation, Multiplane, MultiplanePages, Packing, ParallelUnit, PartialPages, Superblock,
 };
 use crate::tables::dram::Dram;
 use crate::tables::queues::Arbitration;
@@ -31,6 +31,9 @@ pub struct DeviceSpec {
     /// What a page map knows of a page that was written in part.
     #[serde(default, skip_serializing_if = "PartialPages::are_whole")]
     pub partial: PartialPages,
+    /// Which host data share a page that holds several mapping units.
+    #[serde(default, skip_serializing_if = "Packing::is_off")]
+    pub packing: Packing,
     /// What it costs to read sectors that a page on flash lacks.
     #[serde(default, skip_serializing_if = "UnwrittenReads::are_free")]
     pub unwritten: UnwrittenReads,

@@ -56,6 +56,23 @@ pub enum PartialPages {
     ValidSectors,
 }
 
+/// Which host data share a page that holds several mapping units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Packing {
+    /// Neighboring units of one write: the rest of the page is padded.
+    #[default]
+    Off,
+    /// Any units of a plane, of as many writes as it takes: the page waits until it is full.
+    Page,
+}
+
+impl Packing {
+    pub(crate) fn is_off(&self) -> bool {
+        *self == Packing::Off
+    }
+}
+
 impl PartialPages {
     pub(crate) fn are_whole(&self) -> bool {
         *self == PartialPages::Whole
@@ -179,5 +196,6 @@ words! {
     Multiplane { Off = "off", Opportunistic = "opportunistic" }
     MultiplanePages { Any = "any", Same = "same" }
     PartialPages { Whole = "whole", ValidSectors = "valid-sectors" }
+    Packing { Off = "off", Page = "page" }
     Superblock { Off = "off", Die = "die", Chip = "chip", Channel = "channel", Drive = "drive" }
 }

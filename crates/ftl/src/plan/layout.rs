@@ -3,7 +3,7 @@
 use crate::file::saved::Loader;
 use crate::file::state_file::StateError;
 use crate::plan::map_kind::MapKind;
-use crate::plan::region::{Pool, PoolId, Region, RegionId};
+use crate::plan::region::{MovedIn, Pool, PoolId, Region, RegionId};
 use thiserror::Error;
 use twox_hash::XxHash3_64;
 use wordline_device::DeviceSpec;
@@ -143,6 +143,18 @@ impl Layout {
     pub fn densest_in(&self, pool: PoolId) -> CellMode {
         let sharing = self.regions.iter().filter(|r| r.pool == pool);
         sharing.map(|r| r.mode).max_by_key(|m| m.bits()).unwrap_or(CellMode::Slc)
+    }
+
+    /// Why writes may not share pages that hold several mapping units, if they may not: the scheme decides what does.
+    pub fn packing_refusal(&self, geometry: &Geometry) -> Option<String> {
+        let packs = |r: &&Region| geometry.units_per_page(self.pools[r.pool.0 as usize].medium) > 1;
+        self.regions.iter().find(packs)?;
+        if !self.map.is_by_page() || self.merges.is_some() {
+            return Some("it packs parts of pages itself".to_string());
+        }
+        let region = self.regions.iter().find(|r| r.moved_in != MovedIn::Packed || r.rule.tells_types())?;
+        let what = if region.moved_in == MovedIn::Packed { "its page type" } else { "what shares its page" };
+        Some(format!("it decides {what} for each write to region {}", region.name))
     }
 
     /// Regions of a pool that collect within it, each of which keeps a block of each plane erased for that.

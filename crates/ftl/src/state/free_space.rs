@@ -164,7 +164,7 @@ impl State {
             let full = at.open_slots == 0 && (free[local].is_empty() || at.owned >= r.quota);
             let avoided = unwanted
                 .is_some_and(|set| set.contains(self.geometry.channel_of(self.geometry.die_of(plane))));
-            let alone = at.program_buffers[WriteStream::Host as usize].group.is_none();
+            let alone = !at.program_buffers[WriteStream::Host as usize].holds_some();
             let kind = (full as u32) << 2 | (avoided as u32) << 1 | alone as u32;
             let waits = (kind, self.backlog.before(plane));
             if waits < least {

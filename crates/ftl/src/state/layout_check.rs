@@ -6,6 +6,7 @@ use crate::state::demand_map::{self, DemandMap};
 use crate::state::region::PoolState;
 use crate::state::superblocks;
 use crate::state::wear::Wear;
+use wordline_device::Packing;
 use wordline_flash::Medium;
 use wordline_units::{Bytes, CellMode};
 
@@ -27,6 +28,7 @@ pub(crate) fn check(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
         check_programs(region, medium)?;
     }
     check_capacity(drive, layout)?;
+    check_packing(drive, layout)?;
     match DemandMap::size(&drive.spec.dram, Bytes(drive.geometry.unit)) {
         Some(_) => demand_map::refusal(layout).map_or(Ok(()), Err),
         None => Ok(()),
@@ -138,6 +140,16 @@ fn check_modes(drive: &DriveInfo, region: &Region, medium: &Medium) -> Result<()
         ));
     }
     Ok(())
+}
+
+/// Whether writes may share pages that hold several mapping units, where the device file wants that.
+fn check_packing(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
+    match layout.packing_refusal(drive.geometry) {
+        Some(why) if drive.spec.packing == Packing::Page => Err(format!(
+            "{why}, but mapping.packing = \"page\" packs writes as they arrive; set mapping.packing = \"off\""
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Whether blocks of the medium can be programmed as a region wants it.

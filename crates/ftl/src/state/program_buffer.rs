@@ -7,18 +7,27 @@ use wordline_units::SimTime;
 /// Units waiting for a program that writes several at once, in one plane of one region.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PlaneProgramBuffer {
-    /// Relocated units that do not fill a page yet, and how many slots they take, or sectors where these are packed.
+    /// Units that do not fill a page yet, and how many slots they take, or sectors where these are packed. Those of the
+    /// host are here where they share pages (`mapping.packing`).
     pub page: OpId,
     pub page_slots: u8,
     /// Pages that do not fill a program yet.
     pub group: OpId,
     pub group_pages: u8,
-    /// Logical pages of the host among them, where these wait for as long as it takes.
+    /// Logical pages of the host in the group, where these wait for as long as it takes.
     pub group_units: u16,
     /// Counts programs, so that a timer knows whether its group is still there.
     pub generation: u32,
     /// When it is padded, if at all.
     pub pad_at: SimTime,
+}
+
+impl PlaneProgramBuffer {
+    /// Whether anything waits.
+    #[inline(always)]
+    pub fn holds_some(&self) -> bool {
+        !(self.group.is_none() && self.page.is_none())
+    }
 }
 
 impl Default for PlaneProgramBuffer {

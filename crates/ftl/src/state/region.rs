@@ -79,6 +79,8 @@ pub(crate) struct RegionState {
     /// First plane of its medium.
     pub first_plane: u32,
     pub units_per_page: u32,
+    /// Whether host data share its pages with those of other writes.
+    pub packs_host: bool,
     pub pages_per_program: u32,
     pub slots_per_block: u32,
     pub planes: Vec<RegionPlane>,
@@ -94,10 +96,19 @@ pub(crate) struct RegionState {
     pub sparse_by: u64,
 }
 
+impl RegionState {
+    /// Whether data wait for company for as long as it takes, and are counted.
+    pub fn waits_on(&self, stream: WriteStream) -> bool {
+        stream == WriteStream::Host && self.region.pad_after.is_none()
+    }
+}
+
 impl Saved for RegionState {
     saved! { RegionState,
         values: [quota, slot_quota, planes, left, openable, buffered],
         parts: [],
-        rebuilt: [region, shape, first_plane, units_per_page, pages_per_program, slots_per_block, turns, sparse_by],
+        rebuilt: [
+            region, shape, first_plane, units_per_page, packs_host, pages_per_program, slots_per_block, turns, sparse_by,
+        ],
     }
 }

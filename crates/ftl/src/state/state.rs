@@ -26,7 +26,7 @@ use crate::state::trim::TrimLog;
 use crate::state::victim::VictimIndex;
 use crate::state::wear::Wear;
 use std::sync::{Arc, OnceLock};
-use wordline_device::{Ack, Allocation, GcSpec, Level, UnwrittenReads};
+use wordline_device::{Ack, Allocation, GcSpec, Level, Packing, UnwrittenReads};
 use wordline_flash::{Geometry, Refresh};
 use wordline_units::{BlockId, Bytes, CellMode, DieId, Lpn, PlaneId, SimTime};
 
@@ -150,6 +150,7 @@ fn regions_of(
             shape,
             first_plane: pool.first_plane,
             units_per_page: units,
+            packs_host: units > 1 && drive.spec.packing == Packing::Page,
             pages_per_program: region.rule.pages_per_program(),
             slots_per_block: shape.pages() * units,
             planes: (0..pool.free.len()).map(plane).collect(),

@@ -162,7 +162,7 @@ impl State {
         };
         let alone = |p: u32| {
             let buffer = &r.planes[(p - r.first_plane) as usize].program_buffers[stream as usize];
-            buffer.group.is_none() && buffer.page.is_none()
+            !buffer.holds_some()
         };
         let (count, turn) = (planes.len() as u32, self.turn);
         let order = &self.superblocks.order[planes.start as usize..planes.end as usize];

@@ -4,8 +4,8 @@ use crate::bench::{self, A, B, Bench, Plan};
 use wordline_device::Trigger;
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Cause, Collect, Grain, Hooks, IdleWork, Join, MapKind, Move, MovedIn, OpKind, PlanePick, Region,
-    RegionId, Route,
+    Cause, Collect, Gather, Grain, Hooks, IdleWork, Join, MapKind, Move, MovedIn, OpKind, Place, PlanePick,
+    Region, RegionId, Route,
 };
 use wordline_units::{BlockId, CellMode, Lpn};
 
@@ -56,6 +56,108 @@ fn a_flush_pads_what_waits_and_ends_after_it() {
     assert!(!b.has_ended(empty));
     b.settle();
     assert!(b.has_ended(empty));
+    b.verify();
+}
+
+/// Pages of two mapping units, which writes share.
+const PACKED: [(&str, &str); 3] =
+    [("mapping.unit", "1KiB"), ("mapping.sector", "512B"), ("mapping.packing", "page")];
+
+/// Bytes of padding, in mapping units.
+fn units_padded(b: &Bench) -> u64 {
+    b.ftl.counters().program_bytes(Cause::Pad) / b.drive.spec.unit.0
+}
+
+#[test]
+fn units_of_several_writes_share_a_page() {
+    let mut b = Bench::new(bench::one(CellMode::Slc), &PACKED);
+    let first = b.write(1, 2, 2);
+    b.settle();
+    assert!(b.queue.is_empty() && !b.has_ended(first));
+    let read = b.read(1, 2, 2);
+    assert!(b.has_ended(read), "it is in RAM");
+    b.write(6, 0, 2);
+    b.settle();
+    assert_eq!((programs(&b), pages(&b, A), units_padded(&b)), (1, (1, 0), 0));
+    assert_eq!(b.log[0].parts.iter().map(|p| p.lpn.0).collect::<Vec<_>>(), [3, 12]);
+    // A write that fills a page shares it with no other; one that does not waits its time.
+    b.write(2, 0, 2);
+    b.write(4, 0, 4);
+    b.settle();
+    assert_eq!((programs(&b), units_padded(&b)), (2, 0));
+    assert!(b.ring() && b.queue.is_empty(), "the timer of the first page says nothing of the next one");
+    assert!(b.ring());
+    b.settle();
+    assert_eq!((programs(&b), units_padded(&b)), (3, 1));
+    b.verify();
+}
+
+#[test]
+fn a_flush_and_a_forced_write_close_a_page_that_is_being_packed() {
+    let keys = [&PACKED[..], &[("ack.mode", "buffer"), ("ack.pages", "8")]].concat();
+    let mut b = Bench::new(bench::one(CellMode::Slc).with(|r| r.pad_after = None), &keys);
+    let write = b.write(0, 0, 2);
+    assert!(b.has_ended(write) && b.timers.is_empty());
+    let flush = b.flush();
+    b.settle();
+    assert!(b.has_ended(flush));
+    assert_eq!((programs(&b), units_padded(&b)), (1, 1));
+    b.write(2, 0, 2);
+    let forced = b.forced(3, 0, 2);
+    b.settle();
+    assert!(b.has_ended(forced));
+    assert_eq!((programs(&b), units_padded(&b)), (2, 1));
+    let forced = b.forced(4, 0, 2);
+    assert!(!b.has_ended(forced) && b.ring());
+    b.settle();
+    assert!(b.has_ended(forced));
+    assert_eq!((programs(&b), units_padded(&b)), (3, 2));
+    b.verify();
+}
+
+#[test]
+fn a_full_buffer_closes_pages_that_are_being_packed() {
+    let keys = [&PACKED[..], &[("ack.mode", "buffer"), ("ack.pages", "1")]].concat();
+    let mut b = Bench::new(bench::one(CellMode::Slc).with(|r| r.pad_after = None), &keys);
+    let writes = [b.write(0, 0, 2), b.write(1, 0, 2), b.write(2, 0, 2)];
+    b.settle();
+    assert!(writes.iter().all(|write| b.has_ended(*write)));
+    assert_eq!((programs(&b), units_padded(&b)), (2, 2));
+    b.verify();
+}
+
+#[test]
+fn pages_that_are_packed_fill_a_wordline() {
+    let mut b = Bench::new(bench::one_shot(), &PACKED);
+    (0..5).for_each(|page| _ = b.write(page, 0, 2));
+    b.settle();
+    assert_eq!(programs(&b), 0);
+    b.write(5, 0, 2);
+    b.settle();
+    assert_eq!((programs(&b), pages(&b, A), units_padded(&b)), (1, (3, 0), 0));
+    // Two pages and a unit; then a whole page closes the group, and the unit waits on.
+    (0..5).for_each(|page| _ = b.write(page, 2, 2));
+    b.write(6, 0, 4);
+    b.settle();
+    assert_eq!((programs(&b), units_padded(&b)), (2, 0));
+    assert!(b.ring());
+    b.run();
+    assert_eq!((programs(&b), units_padded(&b)), (3, 5));
+    b.verify();
+}
+
+#[test]
+fn units_that_a_scheme_sends_elsewhere_share_no_page() {
+    let mut b = Bench::new(bench::cache().with(|r| r.rule = ProgramRule::Sequential), &PACKED);
+    let along = |route| Place { gather: Gather::Fill, plane: PlanePick::Home, route };
+    let (one, other) = (Route::to(A, SlotClass::Next), Route::to(A, SlotClass::Next).or(B, SlotClass::Next));
+    for (page, route) in (0..).zip([one, other, other]) {
+        b.orders().host = Some(along(route));
+        b.write(page, 0, 2);
+    }
+    b.settle();
+    let parts: Vec<Vec<u32>> = b.log.iter().map(|op| op.parts.iter().map(|p| p.lpn.0).collect()).collect();
+    assert_eq!(parts, [vec![0], vec![2, 4]]);
     b.verify();
 }
 

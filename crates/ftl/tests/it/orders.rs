@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use wordline_ftl::{Cause, OpKind};
 
 /// Plans that a random host is let loose on, with keys of their drives.
-pub const CASES: usize = 12;
+pub const CASES: usize = 14;
 
 fn case(which: usize) -> (Plan, Vec<(&'static str, &'static str)>) {
     use wordline_units::CellMode::{Mlc, Slc};
@@ -18,6 +18,7 @@ fn case(which: usize) -> (Plan, Vec<(&'static str, &'static str)>) {
         ("dram.map_journal", "16B"),
     ];
     let buffered = [("ack.mode", "buffer"), ("ack.pages", "6")];
+    let packed = [("mapping.unit", "1KiB"), ("mapping.packing", "page")];
     let (plan, capacity, keys) = match which {
         0 => (bench::one(Slc), "40KiB", vec![]),
         1 => (bench::one(Mlc), "96KiB", vec![("gc.class", "foreground")]),
@@ -33,6 +34,12 @@ fn case(which: usize) -> (Plan, Vec<(&'static str, &'static str)>) {
             bench::one(Slc),
             "80KiB",
             vec![("parallel.superblock", "die"), two_planes, ("dram.read_cache", "8KiB")],
+        ),
+        11 => (bench::one(Mlc), "120KiB", [&packed[..], &[two_planes]].concat()),
+        12 => (
+            bench::one_shot().with(|r| (r.pad_after, r.protected) = (None, true)),
+            "150KiB",
+            [&packed[..], &buffered].concat(),
         ),
         _ => (bench::cache().with(|r| r.protected = true), "96KiB", buffered.to_vec()),
     };

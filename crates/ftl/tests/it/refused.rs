@@ -4,8 +4,8 @@ use crate::bench::{self, A, B, Bench, Plan, Rng, to};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::drive;
 use wordline_ftl::{
-    Collect, Command, Fault, Ftl, Gather, Grain, Hooks, IdleWork, MapKind, Move, Place, PlanePick, RegionId,
-    Route,
+    Collect, Command, Fault, Ftl, Gather, Grain, Hooks, IdleWork, MapKind, Move, MovedIn, Place, PlanePick,
+    RegionId, Route,
 };
 use wordline_units::{BlockId, CellMode, Lpn, Ppn};
 
@@ -158,7 +158,8 @@ fn a_layout_that_does_not_fit_its_drive_is_refused_with_its_reason() {
         plan.layout.regions.clear();
         plan
     };
-    let table: [(Plan, Keys, &str); 10] = [
+    let packed: Keys = &[("mapping.unit", "1KiB"), ("mapping.packing", "page")];
+    let table: [(Plan, Keys, &str); 13] = [
         (none, &[], "its layout has 0 regions"),
         (bench::plan(&[6, 5], one().layout.regions, MapKind::Page), &[], "it needs 11 blocks per plane"),
         (changed(|r| r.mode = CellMode::Qlc), &[], "region D uses QLC mode"),
@@ -176,6 +177,13 @@ fn a_layout_that_does_not_fit_its_drive_is_refused_with_its_reason() {
             &[("ack.mode", "buffer"), ("ack.pages", "4"), ("ack.flush", "when-full")],
             "it packs parts of pages in RAM itself",
         ),
+        (bench::extent(), packed, "it packs parts of pages itself, but mapping.packing = \"page\""),
+        (
+            changed(|r| r.moved_in = MovedIn::Alone),
+            packed,
+            "it decides what shares its page for each write to region D",
+        ),
+        (bench::lanes(), packed, "it decides its page type for each write to region D"),
         (
             one(),
             &[("wear.enforce", "true"), ("medium.flash.slc.endurance", "0")],

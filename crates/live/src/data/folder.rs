@@ -140,7 +140,7 @@ fn database(path: &Path, was_there: bool) -> Result<(Connection, bool), ServeErr
     let (application, format) = (number("application_id")?, number("user_version")?);
     let is_new = application == 0 && format == 0 && number("schema_version")? == 0;
     if !is_new && application != APPLICATION {
-        return Err(no_drive("is a database of another program".to_string()));
+        return Err(no_drive("belongs to another program".to_string()));
     }
     if !is_new && !(FIRST_FORMAT..=FORMAT).contains(&format) {
         return Err(no_drive(format!(

@@ -1,11 +1,11 @@
 //! What clients have asked and not been answered, and the answers.
 
 use crate::data::not_written::NotWritten;
-use crate::outbox::Outbox;
 use crate::pieces::{Piece, Rest};
 use crate::protocol::numbers::NbdError;
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Request, Verb};
+use crate::reply_queue::ReplyQueue;
 use crate::statistics::Served;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use wordline_volatile::{Content, Op};
 
 /// A command under way.
 pub(crate) struct Command {
-    pub outbox: Arc<Outbox>,
+    pub reply_queue: Arc<ReplyQueue>,
     pub request: Request,
     pub verb: Verb,
     /// What is to be written.
@@ -59,7 +59,7 @@ pub(crate) enum Role {
 
 /// An answer that is to leave.
 pub(crate) struct Delivery {
-    pub outbox: Arc<Outbox>,
+    pub reply_queue: Arc<ReplyQueue>,
     pub reply: Reply,
     /// Bytes that the request counts for while it is under way.
     pub bytes: usize,
@@ -78,7 +78,7 @@ impl Delivery {
     pub(crate) fn fail(&mut self, failed: &NotWritten) {
         if self.is_promise() {
             let error = if failed.is_full { NbdError::NoSpace } else { NbdError::Io };
-            self.reply = Reply::error(self.outbox.agreed, self.reply.cookie(), error, &failed.why);
+            self.reply = Reply::error(self.reply_queue.agreed, self.reply.cookie(), error, &failed.why);
             self.served.failed = true;
         }
     }
@@ -103,7 +103,7 @@ pub(crate) struct Fills {
 
 /// A request that waits.
 pub(crate) struct Held {
-    pub outbox: Arc<Outbox>,
+    pub reply_queue: Arc<ReplyQueue>,
     pub request: Request,
     pub data: Vec<u8>,
     pub arrived: Instant,

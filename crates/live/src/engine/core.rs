@@ -9,12 +9,12 @@ use crate::engine::command::{Command, Delivery, Fills, Held, Role, WriteCache, p
 use crate::engine::recovery::Power;
 use crate::faults::{Due, Faults};
 use crate::holes::Holes;
-use crate::outbox::Outbox;
 use crate::parts::PartTrims;
 use crate::pieces::{Rest, Units};
 use crate::protocol::numbers::{NbdError, flag};
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Request, Verb};
+use crate::reply_queue::ReplyQueue;
 use crate::spec::ServeSpec;
 use crate::statistics::Served;
 use rustc_hash::FxHashMap;
@@ -111,17 +111,17 @@ impl Engine {
     /// A client asks, with the data of a write. Returns whether its connection is still one of this drive's.
     pub(crate) fn submit(
         &mut self,
-        outbox: &Arc<Outbox>,
+        reply_queue: &Arc<ReplyQueue>,
         request: Request,
         data: Vec<u8>,
         arrived: Instant,
     ) -> bool {
-        if outbox.epoch != self.epoch() {
+        if reply_queue.epoch != self.epoch() {
             return false;
         }
         if self.power.ends {
             self.refuse(
-                outbox,
+                reply_queue,
                 &request,
                 arrived,
                 (NbdError::Shutdown, "the server is stopping".to_string()),
@@ -129,17 +129,17 @@ impl Engine {
             return true;
         }
         if !self.is_recovering(arrived) {
-            self.accept(outbox, request, data, arrived);
+            self.accept(reply_queue, request, data, arrived);
             return true;
         }
-        if outbox.epoch != self.epoch() {
+        if reply_queue.epoch != self.epoch() {
             return false;
         }
         if self.power.recovery.is_some_and(|recovery| recovery.fails) {
             let why = "the drive was reset, and recovers".to_string();
-            self.refuse(outbox, &request, arrived, (NbdError::Io, why));
+            self.refuse(reply_queue, &request, arrived, (NbdError::Io, why));
         } else {
-            self.held.push_back(Held { outbox: Arc::clone(outbox), request, data, arrived });
+            self.held.push_back(Held { reply_queue: Arc::clone(reply_queue), request, data, arrived });
         }
         true
     }
@@ -147,49 +147,61 @@ impl Engine {
     /// Refuse a request.
     pub(crate) fn refuse(
         &mut self,
-        outbox: &Arc<Outbox>,
+        reply_queue: &Arc<ReplyQueue>,
         request: &Request,
         arrived: Instant,
         (error, why): (NbdError, String),
     ) {
-        let reply = Reply::error(outbox.agreed, request.cookie, error, &why);
-        self.answer_at_once(outbox, request, arrived, reply, true);
+        let reply = Reply::error(reply_queue.agreed, request.cookie, error, &why);
+        self.answer_at_once(reply_queue, request, arrived, reply, true);
     }
 
     /// Take a request, or answer it at once where that takes the drive no time.
-    pub(crate) fn accept(&mut self, outbox: &Arc<Outbox>, request: Request, data: Vec<u8>, arrived: Instant) {
-        let agreed = outbox.agreed;
+    pub(crate) fn accept(
+        &mut self,
+        reply_queue: &Arc<ReplyQueue>,
+        request: Request,
+        data: Vec<u8>,
+        arrived: Instant,
+    ) {
+        let agreed = reply_queue.agreed;
         let verb = match request.check(self.size, self.read_only, agreed) {
             Ok(verb) => verb,
-            Err(refused) => return self.refuse(outbox, &request, arrived, refused),
+            Err(refused) => return self.refuse(reply_queue, &request, arrived, refused),
         };
         if let Some(why) = self.stopped.clone() {
-            return self.refuse(outbox, &request, arrived, (NbdError::Io, why));
+            return self.refuse(reply_queue, &request, arrived, (NbdError::Io, why));
         }
         let range = request.offset..request.offset + u64::from(request.length);
         if verb == Verb::BlockStatus {
             let extents = self.extents(&range, request.has(flag::REQ_ONE));
-            self.answer_at_once(outbox, &request, arrived, Reply::extents(request.cookie, &extents), false);
+            self.answer_at_once(
+                reply_queue,
+                &request,
+                arrived,
+                Reply::extents(request.cookie, &extents),
+                false,
+            );
             return;
         }
         if verb == Verb::Flush && self.faults.early_flushes.meet() {
-            self.answer_at_once(outbox, &request, arrived, Reply::done(agreed, request.cookie), false);
+            self.answer_at_once(reply_queue, &request, arrived, Reply::done(agreed, request.cookie), false);
             return;
         }
         if matches!(verb, Verb::Write | Verb::WriteZeroes) && self.faults.no_space.meet() {
             let why = "injected: no space".to_string();
-            return self.refuse(outbox, &request, arrived, (NbdError::NoSpace, why));
+            return self.refuse(reply_queue, &request, arrived, (NbdError::NoSpace, why));
         }
         if request.has(flag::FAST_ZERO) && (request.has(flag::NO_HOLE) || !self.units.are_whole(&range)) {
             let why = "zeroing this range is no faster than writing it".to_string();
-            return self.refuse(outbox, &request, arrived, (NbdError::NotSupported, why));
+            return self.refuse(reply_queue, &request, arrived, (NbdError::NotSupported, why));
         }
         if matches!(verb, Verb::Write | Verb::WriteZeroes)
             && let Some(most) = self.memory
             && self.drive.bytes_in_ram() + u64::from(request.length) > most
         {
             let why = format!("the data in memory would exceed {most} bytes (--memory)");
-            return self.refuse(outbox, &request, arrived, (NbdError::NoSpace, why));
+            return self.refuse(reply_queue, &request, arrived, (NbdError::NoSpace, why));
         }
         let error = (verb == Verb::Read && self.faults.fails(&range))
             .then(|| (NbdError::Io, "injected read error".to_string()));
@@ -198,7 +210,7 @@ impl Engine {
         let id = self.next_command;
         self.next_command += 1;
         let command = Command {
-            outbox: Arc::clone(outbox),
+            reply_queue: Arc::clone(reply_queue),
             request,
             verb,
             data,
@@ -222,7 +234,7 @@ impl Engine {
     /// Answer what takes the drive no time.
     fn answer_at_once(
         &mut self,
-        outbox: &Arc<Outbox>,
+        reply_queue: &Arc<ReplyQueue>,
         request: &Request,
         arrived: Instant,
         reply: Reply,
@@ -234,7 +246,7 @@ impl Engine {
             Served { verb, bytes: request.length, failed, arrived, modelled: SimDuration::ZERO, due };
         let bytes = weight(request);
         self.out.push(Delivery {
-            outbox: Arc::clone(outbox),
+            reply_queue: Arc::clone(reply_queue),
             reply,
             bytes,
             served,
@@ -415,7 +427,7 @@ impl Engine {
 
     /// Answer a command now, in the drive's time.
     pub(crate) fn answer(&mut self, mut command: Command) {
-        let (agreed, request) = (command.outbox.agreed, command.request);
+        let (agreed, request) = (command.reply_queue.agreed, command.request);
         let failed = command.error.is_some();
         let reply = match (command.error.take(), command.brought.take()) {
             (Some((error, why)), _) => Reply::error(agreed, request.cookie, error, &why),
@@ -424,7 +436,13 @@ impl Engine {
         };
         let served = self.served(&command, failed);
         let synced = command.verb == Verb::Flush || request.has(flag::FUA);
-        self.out.push(Delivery { reply, bytes: weight(&request), served, synced, outbox: command.outbox });
+        self.out.push(Delivery {
+            reply,
+            bytes: weight(&request),
+            served,
+            synced,
+            reply_queue: command.reply_queue,
+        });
         self.count(command.verb, failed);
     }
 

@@ -4,5 +4,5 @@ pub(crate) mod command;
 pub(crate) mod core;
 pub(crate) mod power;
 pub(crate) mod recovery;
+pub(crate) mod status;
 mod steps;
-pub(crate) mod told;

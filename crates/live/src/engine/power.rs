@@ -143,7 +143,7 @@ impl Engine {
             }
             self.power.recovery = None;
             for held in std::mem::take(&mut self.held) {
-                self.accept(&held.outbox, held.request, held.data, held.arrived);
+                self.accept(&held.reply_queue, held.request, held.data, held.arrived);
             }
         }
         false
@@ -183,7 +183,7 @@ impl Engine {
             self.finish(id);
         }
         for held in std::mem::take(&mut self.held) {
-            self.refuse(&held.outbox, &held.request, held.arrived, (error, why.to_string()));
+            self.refuse(&held.reply_queue, &held.request, held.arrived, (error, why.to_string()));
         }
     }
 }

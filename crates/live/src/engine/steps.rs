@@ -25,7 +25,7 @@ impl Engine {
         let units = self.units;
         let Some(command) = self.commands.get_mut(&id) else { return };
         // A read that is to fail takes its time like any other. What has no client any more stops between two pieces.
-        let over = command.error.is_some() && command.verb != Verb::Read || command.outbox.is_closed();
+        let over = command.error.is_some() && command.verb != Verb::Read || command.reply_queue.is_closed();
         match if over { None } else { command.rest.next(units) } {
             Some(piece) => self.begin(id, piece),
             None => self.finish(id),
@@ -125,7 +125,7 @@ impl Engine {
             id,
             op: op(command.verb),
             fua: asked.has(flag::FUA),
-            connection: command.outbox.number,
+            connection: command.reply_queue.number,
             offset: asked.offset,
             length: u64::from(asked.length),
         };
@@ -158,11 +158,11 @@ impl Engine {
         command.answered = true;
         let Some(command) = self.commands.get(&id) else { return };
         let served = self.served(command, false);
-        let reply = Reply::done(command.outbox.agreed, command.request.cookie);
-        let (outbox, bytes) = (Arc::clone(&command.outbox), length as usize);
+        let reply = Reply::done(command.reply_queue.agreed, command.request.cookie);
+        let (reply_queue, bytes) = (Arc::clone(&command.reply_queue), length as usize);
         self.cache.used += length;
         self.drive.volatile_mut().acknowledge(id);
-        self.out.push(Delivery { outbox, reply, bytes, served, synced: false });
+        self.out.push(Delivery { reply_queue, reply, bytes, served, synced: false });
         self.count(Verb::Write, false);
         self.cut_if_due();
     }

@@ -182,7 +182,7 @@ fn a_folder_that_is_not_this_drives_is_refused_and_stays_as_it_is() {
     let books = rusqlite::Connection::open(path.join("books/drive.sqlite")).unwrap();
     books.execute_batch("CREATE TABLE book (title TEXT)").unwrap();
     drop(books);
-    assert!(refused(drive(0, &path.join("books"), "0")).contains("is a database of another program"));
+    assert!(refused(drive(0, &path.join("books"), "0")).contains("belongs to another program"));
 
     let database = rusqlite::Connection::open(path.join("new/drive.sqlite")).unwrap();
     database.execute("UPDATE page SET logical_page = 99999999", []).unwrap();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
-use wordline_live::{Address, Given, ServeSpec, Server};
+use wordline_live::{Address, ServeSpec, Server, StatsReport};
 use wordline_run::RunSpec;
 use wordline_volatile::PowerLoss;
 
@@ -93,7 +93,7 @@ impl Served {
         self.server.as_ref().and_then(Server::failure)
     }
 
-    pub fn stop(mut self) -> Given {
+    pub fn stop(mut self) -> StatsReport {
         self.server.take().unwrap().stop().unwrap_or_else(|e| panic!("{e}"))
     }
 }

@@ -1,12 +1,14 @@
 //! The head of a comparison: the measures that decide, a row each, and beside them what is gained against its cost.
 
 use crate::page::parts::{Page, soft, table};
-use crate::pictures::cast::Cast;
+use crate::pictures::cast::{Cast, Roles, inks};
+use crate::pictures::figure::Figure;
 use crate::pictures::sections::Section;
 use crate::pictures::svg::{escape, px};
 use crate::pictures::tradeoff::tradeoff;
 use crate::schema::comparison::Comparison;
-use crate::words::decision::Leading;
+use crate::schema::lifetime::Lifetimes;
+use crate::words::decision::{Leading, leading_of_lives};
 use crate::words::labels::{eligible, replicas};
 use crate::words::row::Row;
 use crate::words::settled::{Settled, short_advice};
@@ -21,18 +23,41 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast, leadi
         return;
     }
     page.text.push_str("<div id=\"decision\">\n<h2 class=\"away\">Decision</h2>\n<div>\n");
-    measures(&mut page.text, comparison, cast, leading);
+    measures(&mut page.text, &cast.roles(), leading, &eligible(&comparison.reports));
     let _ = writeln!(
         page.text,
         "<p class=\"caption\" id=\"certainty\">{}</p>",
         escape(&certainty(comparison, cast))
     );
     page.text.push_str("</div>\n");
-    let beside = match tradeoff(cast, leading) {
+    let beside = match tradeoff(&cast.roles(), leading) {
         Some(figure) => Some(figure),
         None => Section::Latency.figures(cast).into_iter().next(),
     };
     page.figures(beside.as_slice());
+    page.text.push_str("</div>\n");
+}
+
+/// The same of lives; beside it `or`, where no two measures differ.
+pub(crate) fn write_of_lives(page: &mut Page, lifetimes: &Lifetimes, or: &[Figure]) {
+    let leading = leading_of_lives(lifetimes);
+    let labels: Vec<String> = lifetimes.schemes.iter().map(|s| s.scheme.name.clone()).collect();
+    let own: Vec<_> = lifetimes.schemes.iter().map(|s| s.scheme.colour.as_deref()).collect();
+    let inks = inks(&own, 0, leading.winner);
+    let roles =
+        Roles { labels: &labels, inks: &inks, baseline: 0, winner: leading.winner, first: "lasts longest" };
+    page.text.push_str("<div id=\"decision\">\n<h2 class=\"away\">Decision</h2>\n<div>\n");
+    // Of what is not known nothing is the best.
+    let known = vec![lifetimes.is_known(); labels.len()];
+    measures(&mut page.text, &roles, &leading, &known);
+    let lives = lifetimes.schemes.iter().map(|s| s.lives.len()).max().unwrap_or(0);
+    let said = match lives {
+        0 | 1 => "One seed: no interval says what chance makes; --replicas 3 gives one.".to_string(),
+        n => format!("Means of {n} lives ± half-width of the 95 % confidence interval (Student's t)."),
+    };
+    let _ = writeln!(page.text, "<p class=\"caption\" id=\"certainty\">{}</p>\n</div>", escape(&said));
+    let scatter = tradeoff(&roles, &leading);
+    page.figures(scatter.as_ref().map_or(or, std::slice::from_ref));
     page.text.push_str("</div>\n");
 }
 
@@ -42,7 +67,7 @@ fn certainty(comparison: &Comparison, cast: &Cast) -> String {
     let settled = Settled::of(reports).words();
     let intervals = match replicas(reports) {
         Some(text) => text,
-        None => "One seed: no interval says what chance makes; --replicas 5 gives one.".to_string(),
+        None => "One seed, so no confidence intervals; --replicas 5 gives them.".to_string(),
     };
     let against = match cast.labels.len() {
         0 | 1 => String::new(),
@@ -58,15 +83,14 @@ fn certainty(comparison: &Comparison, cast: &Cast) -> String {
     format!("{settled}.{longer} {intervals}{against}")
 }
 
-fn measures(out: &mut String, comparison: &Comparison, cast: &Cast, leading: &Leading) {
-    let runs = cast.labels.len();
-    let ok = eligible(&comparison.reports);
-    let rival = match (runs, cast.winner) {
-        (2, _) => Some(1 - cast.baseline),
-        (_, winner) => winner.filter(|run| *run != cast.baseline),
+fn measures(out: &mut String, roles: &Roles, leading: &Leading, ok: &[bool]) {
+    let runs = roles.labels.len();
+    let rival = match (runs, roles.winner) {
+        (2, _) => Some(1 - roles.baseline),
+        (_, winner) => winner.filter(|run| *run != roles.baseline),
     };
     let with_best = runs > 2;
-    let shown: Vec<usize> = std::iter::once(cast.baseline).chain(rival).take(runs).collect();
+    let shown: Vec<usize> = std::iter::once(roles.baseline).chain(rival).take(runs).collect();
     let spreads =
         leading.rows.iter().any(|(_, row)| row.spread_texts().iter().any(|(_, half)| !half.is_empty()));
     let class = if spreads { "deciding spreads" } else { "deciding" };
@@ -74,14 +98,16 @@ fn measures(out: &mut String, comparison: &Comparison, cast: &Cast, leading: &Le
         out.push_str("<thead><tr><th scope=\"col\">measure</th>");
         for run in shown.iter().copied() {
             let role = match run {
-                _ if runs == 1 => "",
-                run if run == cast.baseline && cast.winner == Some(run) => "<small>baseline, fastest</small>",
-                run if run == cast.baseline => "<small>baseline</small>",
-                run if cast.winner == Some(run) => "<small>fastest</small>",
-                _ => "",
+                _ if runs == 1 => String::new(),
+                run if run == roles.baseline && roles.winner == Some(run) => {
+                    format!("<small>baseline, {}</small>", roles.first)
+                }
+                run if run == roles.baseline => "<small>baseline</small>".to_string(),
+                run if roles.winner == Some(run) => format!("<small>{}</small>", roles.first),
+                _ => String::new(),
             };
-            let class = &cast.inks[run].class;
-            let label = soft(&cast.labels[run]);
+            let class = &roles.inks[run].class;
+            let label = soft(&roles.labels[run]);
             let _ = write!(
                 out,
                 "<th scope=\"col\" class=\"number\"><b class=\"run {class}\">{label}</b>{role}</th>"
@@ -93,10 +119,9 @@ fn measures(out: &mut String, comparison: &Comparison, cast: &Cast, leading: &Le
         }
         out.push_str("</tr></thead>\n<tbody>\n");
         for (name, row) in &leading.rows {
-            let marked = row.best(&ok);
+            let marked = row.best(ok);
             let best: Vec<usize> = (0..runs).filter(|run| marked[*run]).collect();
-            let path = row.figure.map_or("lifetime.total_bytes_written", |figure| figure.path);
-            let names = best.iter().map(|run| cast.labels[*run].as_str()).collect::<Vec<_>>().join(", ");
+            let names = best.iter().map(|run| roles.labels[*run].as_str()).collect::<Vec<_>>().join(", ");
             let unit = match row.unit().sign {
                 "" => String::new(),
                 sign => format!(" <span class=\"unit\">{sign}</span>"),
@@ -104,18 +129,18 @@ fn measures(out: &mut String, comparison: &Comparison, cast: &Cast, leading: &Le
             let _ = write!(
                 out,
                 "<tr data-measure=\"{}\" data-best=\"{}\"><th scope=\"row\" title=\"{}\">{}{unit}</th>",
-                escape(path),
+                escape(row.path),
                 escape(&names),
                 escape(row.about()),
                 escape(name)
             );
             for run in shown.iter().copied() {
                 let _ =
-                    write!(out, "<td class=\"number\">{}</td>", cell(row, run, cast.baseline, marked[run]));
+                    write!(out, "<td class=\"number\">{}</td>", cell(row, run, roles.baseline, marked[run]));
             }
             if with_best {
-                let _ = write!(out, "<td class=\"who\">{}</td>", who(row, &best, cast, &shown));
-                let _ = write!(out, "<td class=\"dots\">{}</td>", dots(row, cast));
+                let _ = write!(out, "<td class=\"who\">{}</td>", who(row, &best, roles, &shown));
+                let _ = write!(out, "<td class=\"dots\">{}</td>", dots(row, roles));
             }
             out.push_str("</tr>\n");
         }
@@ -137,22 +162,23 @@ fn cell(row: &Row, run: usize, baseline: usize, is_best: bool) -> String {
 }
 
 /// Who is best; with the value where no column before has it.
-fn who(row: &Row, best: &[usize], cast: &Cast, shown: &[usize]) -> String {
+fn who(row: &Row, best: &[usize], roles: &Roles, shown: &[usize]) -> String {
     let Some(first) = best.first() else { return "<span class=\"soft\">alike</span>".to_string() };
-    let name =
-        |run: &usize| format!("<b class=\"run {}\">{}</b>", cast.inks[*run].class, soft(&cast.labels[*run]));
+    let name = |run: &usize| {
+        format!("<b class=\"run {}\">{}</b>", roles.inks[*run].class, soft(&roles.labels[*run]))
+    };
     let names = match best.len() {
-        n if n > NAMED => format!("{n} of {} alike", cast.labels.len()),
+        n if n > NAMED => format!("{n} of {} alike", roles.labels.len()),
         _ => best.iter().map(name).collect::<Vec<_>>().join(" and "),
     };
     match best.iter().any(|run| shown.contains(run)) {
         true => names,
-        false => format!("{names} {}", cell(row, *first, cast.baseline, false)),
+        false => format!("{names} {}", cell(row, *first, roles.baseline, false)),
     }
 }
 
 /// All values on one line: the baseline a bar, the winner a large dot, the others small ones.
-fn dots(row: &Row, cast: &Cast) -> String {
+fn dots(row: &Row, roles: &Roles) -> String {
     const WIDE: f64 = 84.0;
     let values: Vec<(usize, f64)> =
         row.values.iter().enumerate().filter_map(|(run, v)| Some((run, (*v)?))).collect();
@@ -169,14 +195,14 @@ fn dots(row: &Row, cast: &Cast) -> String {
          <path class=\"wire\" d=\"M4 8h76\"/>"
     );
     let mut order = values;
-    order.sort_by_key(|(run, _)| (Some(*run) == cast.winner, *run == cast.baseline));
+    order.sort_by_key(|(run, _)| (Some(*run) == roles.winner, *run == roles.baseline));
     for (run, value) in order {
         let x = px(6.0 + (to(value) - to(least)) / room * (WIDE - 12.0));
-        let class = &cast.inks[run].class;
-        let _ = if run == cast.baseline {
+        let class = &roles.inks[run].class;
+        let _ = if run == roles.baseline {
             write!(out, "<path class=\"{class}\" d=\"M{x} 2v12\" stroke-width=\"2.5\"/>")
         } else {
-            let r = if Some(run) == cast.winner { "4.5" } else { "3" };
+            let r = if Some(run) == roles.winner { "4.5" } else { "3" };
             write!(out, "<circle class=\"{class}\" cx=\"{x}\" cy=\"8\" r=\"{r}\"/>")
         };
     }

@@ -1,5 +1,6 @@
 //! The page of lifetimes: the same sheet as a run's.
 
+use crate::page::decision;
 use crate::page::parts::{Heading, Page, soft, table};
 use crate::pictures::lifetime::lifetime_figures;
 use crate::pictures::svg::escape;
@@ -16,19 +17,17 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
     let facts = lifetimes.facts().into_iter().map(|(what, value)| (what.to_string(), value)).collect();
     page.open_heading(&Heading { title, lead: lifetimes.verdict(), facts, ..Heading::default() });
     page.text.push_str("</header>\n<main>\n");
-    page.contents();
     let notes: Vec<(&str, Said)> = (lifetimes.checks().into_iter())
         .map(|said| (if said.text.contains(" NOT ") { "no" } else { "yes" }, said))
         .collect();
     page.notes("Acceleration", "plain", &notes);
     let figures = lifetime_figures(lifetimes);
     let (first, others) = figures.split_at(1.min(figures.len()));
-    page.section("Measures", "measures", "");
-    page.text.push_str("<div id=\"decision\">\n<div>\n");
+    decision::write_of_lives(&mut page, lifetimes, first);
+    page.contents();
+    page.section("Measures", "measures", "Every measure of every scheme, and how its lives ended.");
     measures(&mut page.text, lifetimes);
-    page.text.push_str("</div>\n");
     page.figures(first);
-    page.text.push_str("</div>\n");
     page.end_section();
     if !others.is_empty() {
         page.section(

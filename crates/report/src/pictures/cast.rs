@@ -28,6 +28,19 @@ impl Ink {
     }
 }
 
+/// Who is compared, whatever with: what a table or a scatter of runs or of lives needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Roles<'a> {
+    pub labels: &'a [String],
+    pub inks: &'a [Ink],
+    /// Position of the one that the others are measured against.
+    pub baseline: usize,
+    /// Position of the one that the verdict names first.
+    pub winner: Option<usize>,
+    /// What the winner is, in a word or two.
+    pub first: &'static str,
+}
+
 /// The runs with what is theirs in every picture: label and colour.
 pub(crate) struct Cast<'a> {
     pub reports: &'a [Report],
@@ -60,6 +73,17 @@ impl Cast<'_> {
             baseline: 0,
             winner: None,
             points: self.points,
+        }
+    }
+
+    /// Who is compared.
+    pub(crate) fn roles(&self) -> Roles<'_> {
+        Roles {
+            labels: &self.labels,
+            inks: &self.inks,
+            baseline: self.baseline,
+            winner: self.winner,
+            first: "fastest",
         }
     }
 

@@ -12,7 +12,7 @@ use crate::words::names::{stands_for, workload_label};
 /// Every picture for which there are data.
 pub fn figures(comparison: &Comparison) -> Vec<Figure> {
     let cast = Cast::new(comparison, usize::MAX);
-    let tradeoff = tradeoff::tradeoff(&cast, &decision::leading(comparison));
+    let tradeoff = tradeoff::tradeoff(&cast.roles(), &decision::leading(comparison));
     tradeoff.into_iter().chain(Section::ALL.iter().flat_map(|s| s.figures(&cast))).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Gain against cost: a point a scheme, with the runs that no other beats joined by a line. Baseline and winner have
 //! their colours, all others are grey; names stand where they cover nothing, and the frontier's always stand.
 
-use crate::pictures::cast::Cast;
+use crate::pictures::cast::Roles;
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};
 use crate::pictures::svg::{
     Anchor, Canvas, Scale, ScaleKind, Tick, drawn, escape, latency_tick, px, text_width, tick_text,
@@ -24,48 +24,48 @@ const LINE: f64 = 14.0;
 /// Left, top, right, bottom.
 type Area = [f64; 4];
 
-pub(crate) fn tradeoff(cast: &Cast, leading: &Leading) -> Option<Figure> {
+pub(crate) fn tradeoff(roles: &Roles, leading: &Leading) -> Option<Figure> {
     let (gain, cost) = leading.tradeoff?;
     let ((gain_name, gain), (cost_name, cost)) = (&leading.rows[gain], &leading.rows[cost]);
     let points: Vec<(usize, f64, f64)> =
-        (0..cast.reports.len()).filter_map(|run| Some((run, cost.values[run]?, gain.values[run]?))).collect();
+        (0..roles.labels.len()).filter_map(|run| Some((run, cost.values[run]?, gain.values[run]?))).collect();
     let (x, y) = (scale(cost, LEFT, RIGHT), scale(gain, BOTTOM, TOP));
     let at = |point: &(usize, f64, f64)| (x.at(point.1), y.at(point.2));
     let mut c = Canvas::new(WIDTH, BOTTOM + 42.0);
     frame(&mut c, (&x, cost, cost_name), (&y, gain, gain_name));
     steps(&mut c, &leading.frontier, &points, at);
     let key =
-        |run: usize| run == cast.baseline || Some(run) == cast.winner || leading.frontier.contains(&run);
+        |run: usize| run == roles.baseline || Some(run) == roles.winner || leading.frontier.contains(&run);
     // What matters is drawn last, above the rest, and named first.
     let mut order: Vec<&(usize, f64, f64)> = points.iter().collect();
-    order.sort_by_key(|p| (Some(p.0) == cast.winner, p.0 == cast.baseline, key(p.0)));
+    order.sort_by_key(|p| (Some(p.0) == roles.winner, p.0 == roles.baseline, key(p.0)));
     for point in &order {
-        whiskers(&mut c, cast, point.0, ((&x, cost), (&y, gain)), at(point));
+        whiskers(&mut c, roles, point.0, ((&x, cost), (&y, gain)), at(point));
     }
     for point in &order {
         mark(
             &mut c,
-            cast,
+            roles,
             point.0,
             at(point),
             leading.frontier.contains(&point.0),
-            &says(cast, point.0, leading),
+            &says(roles, point.0, leading),
         );
     }
     let mut taken: Vec<Area> =
         points.iter().map(at).map(|(x, y)| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]).collect();
     taken.extend(stretches(&leading.frontier, &points, at));
     for point in order.iter().rev() {
-        name(&mut c, cast, point.0, at(point), key(point.0), &mut taken);
+        name(&mut c, roles, point.0, at(point), key(point.0), &mut taken);
     }
     let mut csv = Csv::new(&format!("scheme,{},{}", column(cost_name, cost), column(gain_name, gain)));
     for (run, cost, gain) in &points {
-        csv.row(&[&cast.labels[*run]], &[Some(*cost), Some(*gain)]);
+        csv.row(&[&roles.labels[*run]], &[Some(*cost), Some(*gain)]);
     }
     let title = format!("{} against {cost_name}", capital(gain_name));
     Some(Figure {
         name: "tradeoff".into(),
-        caption: "Ringed and joined: no other scheme is better in both.".to_string(),
+        caption: "Ringed and joined: the Pareto front (no other scheme is better in both).".to_string(),
         svg: c.finish(&title, &data("bars", &[])),
         title,
         csv: csv.0,
@@ -87,7 +87,7 @@ fn column(name: &str, row: &Row) -> String {
     name.to_lowercase().replace([' ', '-', ','], "_") + unit
 }
 
-fn says(cast: &Cast, run: usize, leading: &Leading) -> String {
+fn says(roles: &Roles, run: usize, leading: &Leading) -> String {
     let of = |(name, row): &(String, Row)| {
         let (value, half) = &row.spread_texts()[run];
         let half = if half.is_empty() { String::new() } else { format!(" ± {half}") };
@@ -96,7 +96,7 @@ fn says(cast: &Cast, run: usize, leading: &Leading) -> String {
         format!("{name} {value}{half}{space}{sign}")
     };
     let Some((gain, cost)) = leading.tradeoff else { return String::new() };
-    format!("{}: {}, {}", cast.labels[run], of(&leading.rows[gain]), of(&leading.rows[cost]))
+    format!("{}: {}, {}", roles.labels[run], of(&leading.rows[gain]), of(&leading.rows[cost]))
 }
 
 /// The scale of a row, in its unit where it is linear, with room for points at its ends.
@@ -210,8 +210,14 @@ fn stretches(
         .collect()
 }
 
-fn whiskers(c: &mut Canvas, cast: &Cast, run: usize, axes: ((&Scale, &Row), (&Scale, &Row)), at: (f64, f64)) {
-    let ink = &cast.inks[run];
+fn whiskers(
+    c: &mut Canvas,
+    roles: &Roles,
+    run: usize,
+    axes: ((&Scale, &Row), (&Scale, &Row)),
+    at: (f64, f64),
+) {
+    let ink = &roles.inks[run];
     let ends = |(scale, row): (&Scale, &Row)| {
         let (value, half) = (row.values[run]?, row.half_width(run).filter(|h| h.is_finite() && *h > 0.0)?);
         let low = if scale.kind == ScaleKind::Log { (value - half).max(scale.min) } else { value - half };
@@ -234,17 +240,17 @@ fn whiskers(c: &mut Canvas, cast: &Cast, run: usize, axes: ((&Scale, &Row), (&Sc
 }
 
 /// A point: a square for the baseline, a large dot for the winner, a dot for any other; a ring on the frontier.
-fn mark(c: &mut Canvas, cast: &Cast, run: usize, (x, y): (f64, f64), leads: bool, says: &str) {
-    let ink = &cast.inks[run];
+fn mark(c: &mut Canvas, roles: &Roles, run: usize, (x, y): (f64, f64), leads: bool, says: &str) {
+    let ink = &roles.inks[run];
     let (class, colour) = (&ink.class, escape(&ink.colour));
-    let shape = if run == cast.baseline {
+    let shape = if run == roles.baseline {
         format!(
             r#"<rect class="{class}" fill="{colour}" x="{}" y="{}" width="9" height="9"/>"#,
             px(x - 4.5),
             px(y - 4.5)
         )
     } else {
-        let r = if Some(run) == cast.winner { "5.5" } else { "4" };
+        let r = if Some(run) == roles.winner { "5.5" } else { "4" };
         format!(r#"<circle class="{class}" fill="{colour}" cx="{}" cy="{}" r="{r}"/>"#, px(x), px(y))
     };
     c.raw(&shape);
@@ -259,8 +265,8 @@ fn mark(c: &mut Canvas, cast: &Cast, run: usize, (x, y): (f64, f64), leads: bool
 }
 
 /// A name beside its point, where it covers nothing; one that must stand takes the place that covers least.
-fn name(c: &mut Canvas, cast: &Cast, run: usize, (x, y): (f64, f64), must: bool, taken: &mut Vec<Area>) {
-    let lines = drawn(&cast.labels[run], NAME);
+fn name(c: &mut Canvas, roles: &Roles, run: usize, (x, y): (f64, f64), must: bool, taken: &mut Vec<Area>) {
+    let lines = drawn(&roles.labels[run], NAME);
     let wide = lines.iter().map(|l| text_width(l) * 1.08).fold(0.0, f64::max);
     let high = LINE * lines.len() as f64;
     let near = 11.0;
@@ -283,7 +289,7 @@ fn name(c: &mut Canvas, cast: &Cast, run: usize, (x, y): (f64, f64), must: bool,
     let best = places.into_iter().map(|place| (covered(place), place)).min_by(|a, b| a.0.total_cmp(&b.0));
     let Some((_, (left, top))) = best.filter(|(covers, _)| must || *covers < 4.0) else { return };
     taken.push([left, top, left + wide, top + high]);
-    let ink = &cast.inks[run];
+    let ink = &roles.inks[run];
     for (n, line) in lines.iter().enumerate() {
         let class = format!("name {}", ink.class);
         c.coloured_text(&class, &ink.colour, (left, top + 11.0 + LINE * n as f64), Anchor::Start, line);

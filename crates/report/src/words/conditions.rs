@@ -2,7 +2,7 @@
 
 use crate::schema::report::Report;
 use crate::words::names::mode_title;
-use crate::words::number::{self, Quantity};
+use crate::words::number::{self, Quantity, Unit};
 use std::collections::BTreeMap;
 
 /// A condition, as text for every run.
@@ -30,12 +30,23 @@ fn is_same_flash(a: &BTreeMap<String, u64>, b: &BTreeMap<String, u64>) -> bool {
     a.keys().chain(b.keys()).all(near)
 }
 
-/// Flash by mode: `42.0 GiB TLC + 2.00 GiB SLC`.
+/// Flash by mode, in one unit: `42.0 GiB TLC + 2.00 GiB SLC`.
 pub(crate) fn flash(by_mode: &BTreeMap<String, u64>) -> String {
-    let modes = ["qlc", "tlc", "mlc", "slc"].into_iter().filter_map(|mode| Some((mode, by_mode.get(mode)?)));
-    let each: Vec<String> =
-        modes.map(|(mode, bytes)| format!("{} {}", number::bytes(*bytes), mode_title(mode))).collect();
-    each.join(" + ")
+    flash_in(by_mode, unit_of(by_mode.values().copied()))
+}
+
+/// The unit for all parts of a sum, or of several that are compared.
+fn unit_of(sizes: impl Iterator<Item = u64> + Clone) -> Unit {
+    Quantity::Bytes.unit_for(sizes.map(|bytes| bytes as f64))
+}
+
+fn flash_in(by_mode: &BTreeMap<String, u64>, unit: Unit) -> String {
+    let modes = ["qlc", "tlc", "mlc", "slc"].into_iter().filter_map(|mode| Some((mode, *by_mode.get(mode)?)));
+    let each = modes.map(|(mode, bytes)| {
+        let (size, _) = Quantity::Bytes.with_spread(bytes as f64, None, unit);
+        format!("{size}{}{} {}", number::NO_BREAK, unit.sign, mode_title(mode))
+    });
+    each.collect::<Vec<_>>().join(" + ")
 }
 
 /// The conditions of runs that all say theirs; none where one does not.
@@ -55,7 +66,9 @@ pub(crate) fn conditions(reports: &[Report]) -> Vec<Condition> {
     ];
     if all.iter().all(|c| !c.flash_bytes.is_empty()) {
         let differs = all.windows(2).any(|w| !is_same_flash(&w[0].flash_bytes, &w[1].flash_bytes));
-        found.insert(1, Condition { differs, ..of("flash", &|c| flash(&c.flash_bytes)) });
+        // One unit for all parts of all runs, so that they can be added and compared.
+        let unit = unit_of(all.iter().flat_map(|c| c.flash_bytes.values().copied()));
+        found.insert(1, Condition { differs, ..of("flash", &|c| flash_in(&c.flash_bytes, unit)) });
     }
     found
 }

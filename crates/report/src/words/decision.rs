@@ -2,6 +2,7 @@
 
 use crate::schema::comparison::Comparison;
 use crate::schema::decision::{Decision, Measure, Tradeoff};
+use crate::schema::lifetime::{Life, Lifetimes};
 use crate::schema::report::Report;
 use crate::words::figures::figure::Better;
 use crate::words::labels::eligible;
@@ -92,7 +93,7 @@ const LIFETIME: &str = "lifetime.total_bytes_written";
 fn lifetime(reports: &[Report]) -> Option<Row> {
     let of = |r: &Report| r.lifetime.as_ref()?.total_bytes_written;
     let row = Row::new("writes until wear-out", Quantity::Bytes, Better::Higher, reports, of);
-    row.values.iter().all(Option::is_some).then_some(row)
+    row.values.iter().all(Option::is_some).then_some(row.at_path(LIFETIME))
 }
 
 /// Winner, measures and trade-off of a comparison: chosen here, for JSON and page alike.
@@ -101,7 +102,7 @@ pub(crate) fn leading(comparison: &Comparison) -> Leading {
     let mut found: Vec<(&str, String, Row)> = vec![];
     for group in decisive(rows::groups(reports), reports) {
         for row in group.rows {
-            let path = row.figure.map_or("", |figure| figure.path);
+            let path = row.path;
             let name =
                 if group.title == "Erases" { format!("{} erases", row.label) } else { row.name(group.title) };
             found.push((path, name, row));
@@ -136,6 +137,45 @@ pub(crate) fn leading(comparison: &Comparison) -> Leading {
     }
 }
 
+/// A measure of lives: where it stands in the JSON of a report, its name, its quantity, which end is the good one.
+type OfLives = (&'static str, &'static str, (Quantity, Better), fn(&Life) -> Option<f64>);
+
+/// The measures at the head of a page of lives, in its order.
+const OF_LIVES: [OfLives; 6] = [
+    ("latency_us.write.mean", "write mean", (Quantity::Latency, Better::Lower), |l| Some(l.write?.mean)),
+    ("latency_us.write.p99", "write p99", (Quantity::Latency, Better::Lower), |l| Some(l.write?.p99)),
+    ("latency_us.read.p99", "read p99", (Quantity::Latency, Better::Lower), |l| Some(l.read?.p99)),
+    ("flash.errors.retries_per_host_page", "retries per page read", (Quantity::Waf, Better::Lower), |l| {
+        l.retries
+    }),
+    ("waf.total", "WAF", (Quantity::Waf, Better::Lower), |l| l.waf),
+    (LIFETIME, "writes until wear-out", (Quantity::Bytes, Better::Higher), |l| Some(l.total_bytes_written)),
+];
+
+/// Winner, measures and trade-off of lives: write latency against how long the drive lasts.
+pub(crate) fn leading_of_lives(lifetimes: &Lifetimes) -> Leading {
+    let schemes = &lifetimes.schemes;
+    let row = |(path, name, kind, of): &OfLives| {
+        let value = |life: &Life| Some((life.seed, of(life)?));
+        let samples = schemes.iter().map(|s| s.lives.iter().filter_map(value).collect()).collect();
+        Row::of_samples(path, name, *kind, samples)
+    };
+    let found: Vec<Row> = OF_LIVES.iter().map(row).filter(Row::any).collect();
+    let at = |wanted: &[&str]| {
+        wanted.iter().find_map(|path| found.iter().position(|row| row.path == *path && differs(row)))
+    };
+    let gain = at(&["latency_us.write.p99", "latency_us.read.p99"]);
+    let tradeoff = gain.zip(at(&[LIFETIME, "waf.total"])).filter(|_| schemes.len() > 1);
+    let ok = vec![true; schemes.len()];
+    let frontier = tradeoff.map_or(vec![], |(gain, cost)| frontier(&found[gain], &found[cost], &ok));
+    Leading {
+        rows: found.into_iter().map(|row| (row.label.clone(), row)).collect(),
+        winner: lifetimes.winner(),
+        tradeoff,
+        frontier,
+    }
+}
+
 /// The runs that no other run beats in both rows, the best of the first row first.
 fn frontier(gain: &Row, cost: &Row, ok: &[bool]) -> Vec<usize> {
     // Lower is better of what is compared.
@@ -159,7 +199,7 @@ fn frontier(gain: &Row, cost: &Row, ok: &[bool]) -> Vec<usize> {
 fn measure(name: String, row: &Row, may_be_best: &[bool]) -> Measure {
     let best = row.best(may_be_best);
     Measure {
-        path: row.figure.map_or(LIFETIME, |figure| figure.path).to_string(),
+        path: row.path.to_string(),
         name,
         unit: row.quantity.stored().to_string(),
         better: match row.better {

@@ -191,13 +191,17 @@ impl Lifetimes {
         }
     }
 
+    /// Whether the lives are whole, and half the acceleration gives the same.
+    pub(crate) fn is_known(&self) -> bool {
+        !self.stopped && self.doubt().is_none()
+    }
+
     /// Position of the scheme under which the drive lasts longest, where that is known and longer than the first's.
     pub(crate) fn winner(&self) -> Option<usize> {
         let written = |s: &SchemeLife| s.estimate(|l| Some(l.total_bytes_written)).map_or(0.0, |e| e.mean);
         let all = self.schemes.iter().enumerate();
         let (at, best) = all.max_by(|a, b| written(a.1).total_cmp(&written(b.1)))?;
-        let is_known = !self.stopped && self.doubt().is_none();
-        (is_known && at > 0 && lasts_longer(best, &self.schemes[0])).then_some(at)
+        (self.is_known() && at > 0 && lasts_longer(best, &self.schemes[0])).then_some(at)
     }
 
     fn longest(&self) -> String {

@@ -16,6 +16,8 @@ pub(crate) struct Row {
     pub values: Vec<Option<f64>>,
     /// The value of each replica of each run, with its seed.
     samples: Vec<Vec<(u64, f64)>>,
+    /// Where its value stands in JSON; empty of a row made for a sentence.
+    pub path: &'static str,
     /// The figure that it shows; none of a row made for a sentence.
     pub figure: Option<&'static Figure>,
     /// The unit of the sum that it is a part of.
@@ -42,7 +44,45 @@ impl Row {
         // Under overload a latency says how long the run was: none is better than another.
         let measures_queues = quantity == Quantity::Latency && reports.iter().any(|r| r.overload().is_some());
         let better = if measures_queues { Better::Neither } else { better };
-        Row { label: label.to_string(), quantity, better, values, samples, figure: None, sum_unit: None }
+        Row {
+            label: label.to_string(),
+            quantity,
+            better,
+            values,
+            samples,
+            path: "",
+            figure: None,
+            sum_unit: None,
+        }
+    }
+
+    /// The row of what was sampled with several seeds, or once.
+    pub(crate) fn of_samples(
+        path: &'static str,
+        label: &str,
+        (quantity, better): (Quantity, Better),
+        samples: Vec<Vec<(u64, f64)>>,
+    ) -> Row {
+        let mean = |of: &Vec<(u64, f64)>| {
+            let sum: f64 = of.iter().map(|(_, value)| value).sum();
+            (!of.is_empty()).then(|| sum / of.len() as f64).filter(|mean| mean.is_finite())
+        };
+        let values = samples.iter().map(mean).collect();
+        Row {
+            label: label.to_string(),
+            quantity,
+            better,
+            values,
+            samples,
+            path,
+            figure: None,
+            sum_unit: None,
+        }
+    }
+
+    /// The same row, of what stands at a path.
+    pub(crate) fn at_path(self, path: &'static str) -> Row {
+        Row { path, ..self }
     }
 
     /// The row of a figure, under a name where it has several.
@@ -53,7 +93,7 @@ impl Row {
         value: impl Fn(&Report) -> Option<f64>,
     ) -> Row {
         let row = Row::new(&figure.label_of(name), figure.quantity, figure.better, reports, value);
-        Row { figure: Some(figure), ..row }
+        Row { path: figure.path, figure: Some(figure), ..row }
     }
 
     /// Whether it shows the figure at a path of the report.

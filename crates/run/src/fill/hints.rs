@@ -4,7 +4,7 @@ use crate::ask::initial::{Filled, InitialSpec};
 use crate::begin::filled_spelling;
 use crate::fill::outcome::Outcome;
 use serde_json::Value;
-use wordline_device::{Ack, GcClass, ProgramBuffer};
+use wordline_device::{Ack, GcClass, Packing, ProgramBuffer};
 use wordline_ftl::{Cause, RegionCounters, RegionId};
 use wordline_report::Report;
 use wordline_trace::Touched;
@@ -152,6 +152,11 @@ fn padded(run: &Outcome) -> Option<String> {
     let wordlines: u64 = spec.media.iter().map(|m| u64::from(m.topology.planes() * m.densest().bits())).sum();
     let room = (2 * wordlines * spec.media[0].page.0).div_ceil(spec.unit.0);
     let advice = match (spec.ack, spec.pad_after) {
+        _ if could_pack(run) => format!(
+            "a page of {} holds mapping units of one write alone; pack those of several with --set \
+             mapping.packing=page",
+            spec.media[0].page
+        ),
         (Ack::Program | Ack::Merge, _) => format!(
             "writes complete after programming, so a partly filled wordline is padded after {}; a \
              protected write buffer avoids this (--set ack.mode=buffer --set ack.pages={room})",
@@ -172,6 +177,16 @@ fn padded(run: &Outcome) -> Option<String> {
         (Ack::Buffer(_), None) => "FLUSH, FUA and partial-page writes close wordlines early".to_string(),
     };
     Some(format!("{} % of the programmed bytes are padding: {advice}.", percent(padding, all)))
+}
+
+/// Whether writes could share pages, and do not.
+fn could_pack(run: &Outcome) -> bool {
+    let (ftl, view) = (&run.device.ftl, run.device.ftl.view());
+    let holds_several =
+        (0..view.geometry().media.len()).any(|medium| view.geometry().units_per_page(medium) > 1);
+    run.setup.device.packing == Packing::Off
+        && holds_several
+        && ftl.layout().packing_refusal(view.geometry()).is_none()
 }
 
 /// An open loop that the drive cannot follow, and the pace that it can.

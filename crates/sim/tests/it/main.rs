@@ -17,6 +17,7 @@ mod interleavings;
 mod map_cache;
 mod media;
 mod multiplane;
+mod packing;
 mod page_types;
 mod place_asked;
 mod power_cut;

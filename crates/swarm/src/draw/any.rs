@@ -4,8 +4,8 @@ use crate::draw::{flash, settings};
 use crate::drive::{Drive, Room, Wanted, give_room};
 use crate::rng::Rng;
 use wordline_device::{
-    Capacity, DeviceSpec, Dram, HostLink, Lanes, Multiplane, MultiplanePages, ParallelUnit, PartialPages,
-    ProgramBuffer, Service, Superblock, UnwrittenReads, WearSpec,
+    Capacity, DeviceSpec, Dram, HostLink, Lanes, Multiplane, MultiplanePages, Packing, ParallelUnit,
+    PartialPages, ProgramBuffer, Service, Superblock, UnwrittenReads, WearSpec,
 };
 use wordline_flash::Medium;
 use wordline_units::{Bytes, CellMode, Rate, SimDuration};
@@ -58,6 +58,7 @@ fn device(rng: &mut Rng, sector: Bytes, unit: Bytes, media: Vec<Medium>) -> Devi
         unit,
         sector,
         partial: PartialPages::Whole,
+        packing: Packing::Off,
         unwritten: UnwrittenReads::Free,
         capacity: Capacity::Logical(unit),
         host: HostLink {

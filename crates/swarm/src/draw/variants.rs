@@ -3,8 +3,8 @@
 use crate::drive::Drive;
 use crate::rng::Rng;
 use wordline_device::{
-    Arbitration, ArbitrationOrder, Capacity, DeviceSpec, Flush, HostQueue, JOURNAL_ENTRY, Superblock,
-    WearSpec, map_pages,
+    Arbitration, ArbitrationOrder, Capacity, DeviceSpec, Flush, HostQueue, JOURNAL_ENTRY, Packing,
+    Superblock, WearSpec, map_pages,
 };
 use wordline_units::{Bytes, Fraction, QueueClass};
 
@@ -62,6 +62,17 @@ pub(crate) fn perhaps_keeping_back(rng: &mut Rng, drive: Drive) -> Drive {
     let idle = rng.once_in(2).then(|| rng.time(1, 30_000));
     let flush = Flush { high: Fraction::percent(high), low: Fraction::percent(low), idle };
     drive.changed(|spec| spec.flush = Some(flush))
+}
+
+/// The same drive with pages that writes share, if these hold several units and the scheme takes that, one time in two.
+/// Drawn aside, so that a seed means the same case but for this.
+pub(crate) fn perhaps_packed(rng: &Rng, drive: Drive) -> Drive {
+    let media = 0..drive.geometry.media.len();
+    let has_several = media.into_iter().any(|medium| drive.geometry.units_per_page(medium) > 1);
+    if !has_several || Rng(rng.0 ^ 0x0070_6163_6b65_6421).once_in(2) {
+        return drive;
+    }
+    drive.changed(|spec| spec.packing = Packing::Page)
 }
 
 /// The same drive with superblocks, if the scheme can have them, one time in two.

@@ -4,7 +4,7 @@ use crate::swarm::swarm;
 use std::fs;
 use std::path::{Path, PathBuf};
 use wordline_device::{
-    Ack, Allocation, ArbitrationOrder, HostQueue, Multiplane, MultiplanePages, ServiceOrder,
+    Ack, Allocation, ArbitrationOrder, HostQueue, Multiplane, MultiplanePages, Packing, ServiceOrder,
 };
 use wordline_schemes::Registry;
 use wordline_swarm::{Case, stress};
@@ -83,6 +83,7 @@ fn every_kind_of_drive(cases: &Cases) {
     cases.reach("superblocks", |c| c.drive.spec.superblock.planes(c.drive.geometry.media[0].topology) > 1);
     cases.reach("two media", |c| c.drive.geometry.media.len() == 2);
     cases.reach("several units a page", |c| c.drive.geometry.units_per_page(0) > 1);
+    cases.reach("pages that writes share", |c| c.drive.spec.packing == Packing::Page);
     cases.reach("a buffer", |c| c.drive.spec.ack != Ack::Program);
     cases.reach("dynamic allocation", |c| c.drive.spec.allocation == Allocation::Dynamic);
     cases.reach("no padding in time", |c| c.drive.spec.pad_after.is_none());

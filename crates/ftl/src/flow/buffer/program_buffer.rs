@@ -30,12 +30,14 @@ impl Ftl {
             return;
         }
         let host = self.state.ops[lead].owner.is_host();
+        let packs = || self.state.regions[region.index()].packs_host;
+        let leaves_room = || self.chain_of(lead).nth(units as usize - 1).is_none();
         if !host && self.packs_sectors() {
             self.add_sectors(region, lead);
-        } else if host || units == 1 {
+        } else if units == 1 || host && !(packs() && leaves_room()) {
             self.add_page(region, lead);
         } else {
-            // A group that was taken apart comes in pages: its units share pages anew.
+            // Of the host, part of a page. A group that was taken apart comes in pages: its units share pages anew.
             let mut unit = lead;
             while !unit.is_none() {
                 let op = &mut self.state.ops[unit];
@@ -91,12 +93,18 @@ impl Ftl {
         }
     }
 
-    /// Relocated units share pages: one more unit for the page that is being packed.
+    /// Units share pages: one more unit for the page that is being packed.
     fn add_unit(&mut self, region: RegionId, lead: OpId) {
         let plane = self.state.ops[lead].plane;
         let units = self.state.regions[region.index()].units_per_page as u8;
         let stream = WriteStream::of(&self.state.ops[lead]);
+        let waiting = self.program_buffer(region, plane, stream).page;
+        let goes_along = |with: OpId| self.state.ops[with].route == self.state.ops[lead].route;
+        if stream == WriteStream::Host && !waiting.is_none() && !goes_along(waiting) {
+            self.close_page(region, plane, stream); // the scheme wants it elsewhere
+        }
         self.enter_program_buffer(region, lead);
+        self.state.incomplete_units += u64::from(self.state.regions[region.index()].waits_on(stream));
         let buffer = self.program_buffer(region, plane, stream);
         let (first, slot) = (buffer.page, buffer.page_slots);
         buffer.page_slots += 1;
@@ -172,14 +180,18 @@ impl Ftl {
 
     /// The page that was being packed is as full as it gets.
     fn close_page(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
-        let alone = self.state.regions[region.index()].pages_per_program == 1;
+        let r = &self.state.regions[region.index()];
+        let (alone, waits_on) = (r.pages_per_program == 1, r.waits_on(stream));
         let buffer = self.program_buffer(region, plane, stream);
         let page = std::mem::replace(&mut buffer.page, OpId::NONE);
-        buffer.page_slots = 0;
+        let slots = std::mem::take(&mut buffer.page_slots);
         if alone {
             // The page is the whole group: the next one waits for its own time, not for what is left of this one's.
             buffer.generation += 1;
             buffer.pad_at = SimTime::NEVER;
+        }
+        if waits_on {
+            self.state.incomplete_units -= u64::from(slots); // a group counts them again
         }
         if !page.is_none() {
             self.add_page(region, page);
@@ -197,10 +209,10 @@ impl Ftl {
             return;
         }
         let stream = WriteStream::of(&self.state.ops[lead]);
-        let waits_on = stream == WriteStream::Host && r.region.pad_after.is_none();
         if units == 1 {
             self.enter_program_buffer(region, lead);
         }
+        let waits_on = self.state.regions[region.index()].waits_on(stream);
         let came = if waits_on { self.chain_of(lead).count() as u16 } else { 0 };
         self.state.incomplete_units += u64::from(came);
         let buffer = self.program_buffer(region, plane, stream);
@@ -348,7 +360,7 @@ impl Ftl {
         let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
         let waited_for = self.state.draining
             || match stream {
-                WriteStream::Host => self.is_group_waited_for(buffer.group),
+                WriteStream::Host => self.is_any_waited_for([buffer.page, buffer.group]),
                 _ => self.holds_move(region, plane, stream),
             };
         let Region { pad_after, pad_host_after, .. } = self.state.regions[region.index()].region;
@@ -363,8 +375,10 @@ impl Ftl {
     }
 
     /// Whether a request waits for the program of any of these host data: always, but for what a buffer has answered.
-    fn is_group_waited_for(&self, group: OpId) -> bool {
-        !matches!(self.ack, Ack::Buffer(_)) || self.chain_of(group).any(|part| self.is_waited_for(part))
+    fn is_any_waited_for(&self, leads: [OpId; 2]) -> bool {
+        let mut leads = leads.into_iter().filter(|lead| !lead.is_none());
+        !matches!(self.ack, Ack::Buffer(_))
+            || leads.any(|lead| self.chain_of(lead).any(|part| self.is_waited_for(part)))
     }
 
     /// Groups that wait for ever may take half of a full write buffer: beyond that the fullest are padded, so that room
@@ -374,7 +388,7 @@ impl Ftl {
         while self.state.incomplete_units > u64::from(pages) / 2
             && let Some((region, plane)) = self.fullest_group()
         {
-            self.close_group(region, plane, WriteStream::Host);
+            self.pad(region, plane, WriteStream::Host);
         }
     }
 
@@ -385,7 +399,9 @@ impl Ftl {
         for (index, region) in self.state.regions.iter().enumerate() {
             let first = self.state.pool_of(RegionId(index as u8)).first_plane;
             for (local, plane) in region.planes.iter().enumerate() {
-                let units = plane.program_buffers[WriteStream::Host as usize].group_units;
+                let buffer = &plane.program_buffers[WriteStream::Host as usize];
+                let packed = if region.waits_on(WriteStream::Host) { buffer.page_slots } else { 0 };
+                let units = buffer.group_units + u16::from(packed);
                 if units > most {
                     most = units;
                     fullest = Some((RegionId(index as u8), PlaneId(first + local as u32)));
@@ -415,7 +431,7 @@ impl Ftl {
     }
 
     fn pad(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
-        if stream != WriteStream::Host {
+        if stream != WriteStream::Host || self.state.regions[region.index()].packs_host {
             self.close_page(region, plane, stream);
         }
         self.close_group(region, plane, stream);

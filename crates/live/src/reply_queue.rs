@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 64 << 20;
 const TOGETHER: usize = 32;
 
 /// One client's replies.
-pub(crate) struct Outbox {
+pub(crate) struct ReplyQueue {
     pub agreed: Agreed,
     /// The number of power cuts at which its connection began: it does not outlive the next.
     pub epoch: u64,
@@ -60,14 +60,22 @@ struct State {
     bytes: usize,
 }
 
-impl Outbox {
+impl ReplyQueue {
     pub(crate) fn new(
         socket: Arc<Socket>,
         statistics: Arc<Mutex<Statistics>>,
         agreed: Agreed,
         (number, epoch): (u64, u64),
-    ) -> Outbox {
-        Outbox { agreed, epoch, number, socket, statistics, state: Mutex::default(), changed: Condvar::new() }
+    ) -> ReplyQueue {
+        ReplyQueue {
+            agreed,
+            epoch,
+            number,
+            socket,
+            statistics,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
     }
 
     /// Whether the client is gone.

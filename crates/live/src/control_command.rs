@@ -9,7 +9,7 @@ use wordline_units::{Bytes, SimDuration};
 
 /// What is asked on the control socket.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Order {
+pub enum ControlCommand {
     /// Tell everything.
     Stats,
     /// Cut the power, and draw by a seed what is lost of a volatile cache.
@@ -148,49 +148,49 @@ fn is_name(word: &str) -> bool {
     word.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c))
 }
 
-fn fork(of: Option<&str>, rest: &[&str]) -> Result<Order, String> {
+fn fork(of: Option<&str>, rest: &[&str]) -> Result<ControlCommand, String> {
     let mut values = Values::of(rest, FORK)?;
     let at: Option<String> = values.take("nbd", FORK)?;
     let control: Option<PathBuf> = values.take("control", FORK)?;
     let scale: Option<String> = values.take("time-scale", FORK)?;
     values.none_left(FORK)?;
-    let at = at.ok_or_else(|| format!("a fork needs an address\n  allowed: {FORK}"))?;
+    let at = at.ok_or_else(|| format!("a fork needs an NBD address\n  allowed: {FORK}"))?;
     let time_scale = scale.map(|text| text.parse()).transpose()?;
-    Ok(Order::Fork(Fork { of: of.map(str::to_string), at: at.parse()?, control, time_scale }))
+    Ok(ControlCommand::Fork(Fork { of: of.map(str::to_string), at: at.parse()?, control, time_scale }))
 }
 
-impl FromStr for Order {
+impl FromStr for ControlCommand {
     type Err = String;
 
-    fn from_str(line: &str) -> Result<Order, String> {
+    fn from_str(line: &str) -> Result<ControlCommand, String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let at_least_one = |n: Option<u64>, key: &str, allowed: &str| match n {
             Some(0) => Err(format!("{key}=0: must be at least 1\n  allowed: {allowed}")),
             n => Ok(n),
         };
         match words.as_slice() {
-            ["stats"] => Ok(Order::Stats),
-            ["metrics"] => Ok(Order::Metrics),
-            ["armed"] => Ok(Order::Armed),
-            ["disarm"] => Ok(Order::Disarm(None)),
+            ["stats"] => Ok(ControlCommand::Stats),
+            ["metrics"] => Ok(ControlCommand::Metrics),
+            ["armed"] => Ok(ControlCommand::Armed),
+            ["disarm"] => Ok(ControlCommand::Disarm(None)),
             ["disarm", number] => {
                 let wrong = |_| format!("{number:?} is not a number\n  allowed: {ARMED}");
-                number.parse().map(|number| Order::Disarm(Some(number))).map_err(wrong)
+                number.parse().map(|number| ControlCommand::Disarm(Some(number))).map_err(wrong)
             }
-            ["forks"] => Ok(Order::Forks),
+            ["forks"] => Ok(ControlCommand::Forks),
             ["end", rest @ ..] => {
                 let mut values = Values::of(rest, FORKS)?;
                 let at: Option<String> = values.take("nbd", FORKS)?;
                 values.none_left(FORKS)?;
                 let at =
                     at.ok_or_else(|| format!("{line:?}: needs the address of a fork\n  allowed: {FORKS}"))?;
-                at.parse().map(Order::End)
+                at.parse().map(ControlCommand::End)
             }
             ["reset", rest @ ..] => {
                 let mut values = Values::of(rest, RESET)?;
                 let (seed, down) = (values.take("seed", RESET)?, values.take::<SimDuration>("down", RESET)?);
                 values.none_left(RESET)?;
-                Ok(Order::Reset(seed, down.unwrap_or(SimDuration(DOWN))))
+                Ok(ControlCommand::Reset(seed, down.unwrap_or(SimDuration(DOWN))))
             }
             ["cut", rest @ ..] => {
                 let mut values = Values::of(rest, CUT)?;
@@ -199,22 +199,22 @@ impl FromStr for Order {
                 let (seed, within) = (values.take("seed", CUT)?, values.take::<SimDuration>("within", CUT)?);
                 values.none_left(CUT)?;
                 match (writes, flushes, seed, within) {
-                    (None, None, seed, None) => Ok(Order::Cut(CutWhen::Now, seed)),
-                    (Some(n), None, seed, None) => Ok(Order::Cut(CutWhen::AfterWrites(n), seed)),
-                    (None, Some(n), seed, None) => Ok(Order::Cut(CutWhen::AfterFlushes(n), seed)),
+                    (None, None, seed, None) => Ok(ControlCommand::Cut(CutWhen::Now, seed)),
+                    (Some(n), None, seed, None) => Ok(ControlCommand::Cut(CutWhen::AfterWrites(n), seed)),
+                    (None, Some(n), seed, None) => Ok(ControlCommand::Cut(CutWhen::AfterFlushes(n), seed)),
                     (None, None, Some(seed), Some(within)) if within.0 > 0 => {
-                        Ok(Order::Cut(CutWhen::Drawn { seed, within: within.0 }, Some(seed)))
+                        Ok(ControlCommand::Cut(CutWhen::Drawn { seed, within: within.0 }, Some(seed)))
                     }
                     _ => Err(format!("{line:?}: these options exclude each other\n  allowed: {CUT}")),
                 }
             }
-            ["mark", _, ..] => Ok(Order::Mark(words[1..].join(" "))),
+            ["mark", _, ..] => Ok(ControlCommand::Mark(words[1..].join(" "))),
             ["set", rest @ ..] => {
                 let mut values = Values::of(rest, SET)?;
                 let text: Option<String> = values.take("time-scale", SET)?;
                 values.none_left(SET)?;
                 let text = text.ok_or_else(|| format!("{line:?}: no setting given\n  allowed: {SET}"))?;
-                text.parse().map(Order::TimeScale)
+                text.parse().map(ControlCommand::TimeScale)
             }
             ["inject", "read-error", rest @ ..] => {
                 let mut values = Values::of(rest, INJECT)?;
@@ -222,26 +222,30 @@ impl FromStr for Order {
                 let length = at_least_one(values.bytes("length", INJECT)?, "length", INJECT)?;
                 let count = at_least_one(values.take("count", INJECT)?, "count", INJECT)?;
                 values.none_left(INJECT)?;
-                Ok(Order::ReadError { offset, length: length.unwrap_or(u64::MAX), count: count.unwrap_or(1) })
+                Ok(ControlCommand::ReadError {
+                    offset,
+                    length: length.unwrap_or(u64::MAX),
+                    count: count.unwrap_or(1),
+                })
             }
             ["inject", "early-flush", rest @ ..] => {
                 let mut values = Values::of(rest, INJECT)?;
                 let count = at_least_one(values.take("count", INJECT)?, "count", INJECT)?;
                 values.none_left(INJECT)?;
-                Ok(Order::EarlyFlush { count: count.unwrap_or(1) })
+                Ok(ControlCommand::EarlyFlush { count: count.unwrap_or(1) })
             }
             ["inject", "no-space", rest @ ..] => {
                 let mut values = Values::of(rest, INJECT)?;
                 let count = at_least_one(values.take("count", INJECT)?, "count", INJECT)?;
                 values.none_left(INJECT)?;
-                Ok(Order::NoSpace { count: count.unwrap_or(1) })
+                Ok(ControlCommand::NoSpace { count: count.unwrap_or(1) })
             }
             ["inject", "slow-die", rest @ ..] => {
                 let mut values = Values::of(rest, INJECT)?;
                 let (die, factor) = (values.take("die", INJECT)?, values.take::<u32>("factor", INJECT)?);
                 values.none_left(INJECT)?;
                 match (die, factor) {
-                    (Some(die), Some(factor @ 1..=FACTOR)) => Ok(Order::SlowDie { die, factor }),
+                    (Some(die), Some(factor @ 1..=FACTOR)) => Ok(ControlCommand::SlowDie { die, factor }),
                     _ => Err(format!(
                         "{line:?}: needs a die and a factor from 1 to {FACTOR}\n  allowed: {INJECT}"
                     )),
@@ -252,11 +256,11 @@ impl FromStr for Order {
                 let block: Option<u32> = values.take("block", INJECT)?;
                 values.none_left(INJECT)?;
                 let block = block.ok_or_else(|| format!("{line:?}: needs a block\n  allowed: {INJECT}"))?;
-                Ok(Order::Retire { block })
+                Ok(ControlCommand::Retire { block })
             }
-            ["inject", "clear"] => Ok(Order::Clear),
-            ["snapshot", name] if is_name(name) => Ok(Order::Snapshot(name.to_string())),
-            ["drop", name] if is_name(name) => Ok(Order::Drop(name.to_string())),
+            ["inject", "clear"] => Ok(ControlCommand::Clear),
+            ["snapshot", name] if is_name(name) => Ok(ControlCommand::Snapshot(name.to_string())),
+            ["drop", name] if is_name(name) => Ok(ControlCommand::Drop(name.to_string())),
             ["fork", name, rest @ ..] if is_name(name) => fork(Some(name), rest),
             ["fork", rest @ ..] => fork(None, rest),
             _ => Err(format!("unknown command {line:?}\n  allowed: {}", allowed())),
@@ -270,41 +274,44 @@ mod tests {
 
     #[test]
     fn orders_are_read_word_by_word() {
-        let order = |line: &str| line.parse::<Order>().unwrap();
-        assert_eq!(order("stats"), Order::Stats);
-        assert_eq!(order("cut"), Order::Cut(CutWhen::Now, None));
-        assert_eq!(order("cut seed=7"), Order::Cut(CutWhen::Now, Some(7)));
-        assert_eq!(order("cut writes=7"), Order::Cut(CutWhen::AfterWrites(7), None));
-        assert_eq!(order("cut flushes=1 seed=2"), Order::Cut(CutWhen::AfterFlushes(1), Some(2)));
-        assert_eq!(order("mark account 3 paid"), Order::Mark("account 3 paid".to_string()));
+        let order = |line: &str| line.parse::<ControlCommand>().unwrap();
+        assert_eq!(order("stats"), ControlCommand::Stats);
+        assert_eq!(order("cut"), ControlCommand::Cut(CutWhen::Now, None));
+        assert_eq!(order("cut seed=7"), ControlCommand::Cut(CutWhen::Now, Some(7)));
+        assert_eq!(order("cut writes=7"), ControlCommand::Cut(CutWhen::AfterWrites(7), None));
+        assert_eq!(order("cut flushes=1 seed=2"), ControlCommand::Cut(CutWhen::AfterFlushes(1), Some(2)));
+        assert_eq!(order("mark account 3 paid"), ControlCommand::Mark("account 3 paid".to_string()));
         let drawn = CutWhen::Drawn { seed: 3, within: 2_000_000 };
-        assert_eq!(order("cut within=2ms seed=3"), Order::Cut(drawn, Some(3)));
-        assert_eq!(order("set time-scale=0"), Order::TimeScale(TimeScale::NONE));
-        let all = Order::ReadError { offset: 4096, length: u64::MAX, count: 2 };
+        assert_eq!(order("cut within=2ms seed=3"), ControlCommand::Cut(drawn, Some(3)));
+        assert_eq!(order("set time-scale=0"), ControlCommand::TimeScale(TimeScale::NONE));
+        let all = ControlCommand::ReadError { offset: 4096, length: u64::MAX, count: 2 };
         assert_eq!(order("inject read-error offset=4KiB count=2"), all);
-        let bytes = Order::ReadError { offset: 4096, length: 512, count: 1 };
+        let bytes = ControlCommand::ReadError { offset: 4096, length: 512, count: 1 };
         assert_eq!(order("inject read-error offset=4096 length=512"), bytes);
-        assert_eq!(order("reset"), Order::Reset(None, SimDuration(DOWN)));
-        assert_eq!(order("reset seed=3 down=2s"), Order::Reset(Some(3), SimDuration(2_000_000_000)));
-        assert_eq!((order("armed"), order("disarm 2")), (Order::Armed, Order::Disarm(Some(2))));
-        assert_eq!(order("end nbd=unix:/tmp/f"), Order::End(Address::Unix("/tmp/f".into())));
-        assert_eq!(order("inject early-flush"), Order::EarlyFlush { count: 1 });
-        assert_eq!(order("inject clear"), Order::Clear);
-        assert_eq!(order("inject no-space count=3"), Order::NoSpace { count: 3 });
-        assert_eq!(order("inject slow-die factor=20 die=1"), Order::SlowDie { die: 1, factor: 20 });
-        assert_eq!(order("inject retire block=9"), Order::Retire { block: 9 });
-        assert_eq!(order("snapshot before-1"), Order::Snapshot("before-1".to_string()));
-        assert_eq!(order("drop before-1"), Order::Drop("before-1".to_string()));
+        assert_eq!(order("reset"), ControlCommand::Reset(None, SimDuration(DOWN)));
+        assert_eq!(order("reset seed=3 down=2s"), ControlCommand::Reset(Some(3), SimDuration(2_000_000_000)));
+        assert_eq!(
+            (order("armed"), order("disarm 2")),
+            (ControlCommand::Armed, ControlCommand::Disarm(Some(2)))
+        );
+        assert_eq!(order("end nbd=unix:/tmp/f"), ControlCommand::End(Address::Unix("/tmp/f".into())));
+        assert_eq!(order("inject early-flush"), ControlCommand::EarlyFlush { count: 1 });
+        assert_eq!(order("inject clear"), ControlCommand::Clear);
+        assert_eq!(order("inject no-space count=3"), ControlCommand::NoSpace { count: 3 });
+        assert_eq!(order("inject slow-die factor=20 die=1"), ControlCommand::SlowDie { die: 1, factor: 20 });
+        assert_eq!(order("inject retire block=9"), ControlCommand::Retire { block: 9 });
+        assert_eq!(order("snapshot before-1"), ControlCommand::Snapshot("before-1".to_string()));
+        assert_eq!(order("drop before-1"), ControlCommand::Drop("before-1".to_string()));
         let fork = Fork {
             of: None,
             at: Address::Unix("/tmp/f".into()),
             control: None,
             time_scale: Some(TimeScale::NONE),
         };
-        assert_eq!(order("fork nbd=unix:/tmp/f time-scale=0"), Order::Fork(fork.clone()));
+        assert_eq!(order("fork nbd=unix:/tmp/f time-scale=0"), ControlCommand::Fork(fork.clone()));
         let fork =
             Fork { of: Some("a".to_string()), control: Some("/tmp/c".into()), time_scale: None, ..fork };
-        assert_eq!(order("fork a control=/tmp/c nbd=unix:/tmp/f"), Order::Fork(fork));
+        assert_eq!(order("fork a control=/tmp/c nbd=unix:/tmp/f"), ControlCommand::Fork(fork));
     }
 
     #[test]
@@ -347,7 +354,7 @@ mod tests {
             "fork nbd=unix:/tmp/f time-scale=-1",
             "fork nbd=unix:/tmp/f speed=1",
         ] {
-            assert!(line.parse::<Order>().unwrap_err().contains("allowed: "), "{line}");
+            assert!(line.parse::<ControlCommand>().unwrap_err().contains("allowed: "), "{line}");
         }
     }
 }

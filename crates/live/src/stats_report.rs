@@ -6,9 +6,9 @@ use std::fmt::Write;
 
 /// What clients were given, and the hash of the result.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Given(pub(crate) Value);
+pub struct StatsReport(pub(crate) Value);
 
-impl Given {
+impl StatsReport {
     /// All of it, as `wordline ctl PATH stats` has it, with `result_hash`.
     pub fn to_json(&self) -> &Value {
         &self.0
@@ -28,10 +28,14 @@ impl Given {
         if disturbed > 0 && self.0["time_scale"].as_f64() != Some(0.0) {
             let ms = quiet["longest_wait_us"].as_f64().unwrap_or(0.0) / 1e3;
             let of = seconds + disturbed;
+            let rest = if seconds > 0 {
+                format!("in the other {seconds}:")
+            } else {
+                "no second was free of them".into()
+            };
             let _ = writeln!(
                 text,
-                "scheduling delays of 1 ms or more in {disturbed} of {of} seconds, at most {ms:.1} ms; in \
-                 the other {seconds}:"
+                "scheduling delays of 1 ms or more in {disturbed} of {of} seconds, at most {ms:.1} ms; {rest}"
             );
             text += &table(&quiet["served"]);
         }

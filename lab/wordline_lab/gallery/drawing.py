@@ -1,0 +1,150 @@
+"""How a picture of the gallery is made: its frame, its titles, its files."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wordline import plotting
+from wordline_lab.gallery.inks import DARK, LIGHT, Inks
+
+#: Of a slide: 16 to 9, in inches.
+SIZE = (8.0, 4.5)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture of the gallery.
+
+    Attributes
+    ----------
+    name, heading
+        Of its files, and on the page.
+    data
+        Returns what it shows, of small runs where that is asked for.
+    title, below
+        The finding in a sentence, computed from the data, and what was run.
+    draw
+        Draws the data on the axes of a figure.
+    """
+
+    name: str
+    heading: str
+    data: Callable[[bool], Any]
+    title: Callable[[Any], str]
+    below: Callable[[Any], str]
+    draw: Callable[[Any, Any, Inks], None]
+
+
+@contextmanager
+def _style(inks: Inks) -> Iterator[None]:
+    keys = {
+        "font.size": 11,
+        "figure.facecolor": inks.ground,
+        "axes.facecolor": inks.ground,
+        "savefig.facecolor": inks.ground,
+        "text.color": inks.ink,
+        "axes.labelcolor": inks.soft,
+        "axes.edgecolor": inks.soft,
+        "xtick.color": inks.soft,
+        "ytick.color": inks.soft,
+        "grid.color": inks.grid,
+        "axes.titlecolor": inks.ink,
+        "lines.linewidth": 2.0,
+        "lines.solid_capstyle": "round",
+        "svg.hashsalt": f"wordline-{inks.name}",
+    }
+    with plotting.style(**keys):
+        yield
+
+
+def files(picture: Picture, data: Any, folder: Path, png: bool) -> list[Path]:
+    """Draw a picture by day and by night, as SVG, and as PNG where asked; return the files."""
+    written = []
+    for inks in (LIGHT, DARK):
+        with _style(inks):
+            figure = framed(picture, data, inks)
+            stem = folder / f"{picture.name}-{inks.name}"
+            if png:
+                figure.savefig(stem.with_suffix(".png"), dpi=200)
+                written.append(stem.with_suffix(".png"))
+            plotting.save(figure, stem.with_suffix(".svg"))
+            written.append(stem.with_suffix(".svg"))
+    return written
+
+
+def framed(picture: Picture, data: Any, inks: Inks) -> Any:
+    """Return the figure: the finding above, what was run below it, then the axes."""
+    import matplotlib.pyplot as plt
+
+    figure = plt.figure(figsize=SIZE, layout="constrained")
+    wide, high = SIZE
+    said = textwrap.wrap(picture.title(data), 62)
+    run = textwrap.wrap(picture.below(data), 106)
+    at, line = 1 - 0.13 / high, 0.25 / high
+    for text in said:
+        figure.text(0.17 / wide, at, text, size=14.5, weight="bold", va="top", color=inks.ink)
+        at -= line
+    at -= 0.04 / high
+    for text in run:
+        figure.text(0.17 / wide, at, text, size=9.3, va="top", color=inks.soft)
+        at -= 0.165 / high
+    layout: Any = figure.get_layout_engine()
+    layout.set(rect=(0.012, 0.015, 0.976, at - 0.035), w_pad=0.06, h_pad=0.03)
+    picture.draw(data, figure, inks)
+    return figure
+
+
+def named(
+    axes: Any, names: Sequence[tuple[float, str, str]], x: float, gap: float, **how: Any
+) -> None:
+    """Write names beside the ends of their lines, moved apart until none covers another.
+
+    Each is a place on the y axis, a text and a colour; ``gap`` is the least distance, as a share of
+    the axis.
+    """
+    to_share = axes.transData + axes.transAxes.inverted()
+    spots = sorted((to_share.transform((x, y))[1], text, ink) for y, text, ink in names)
+    low = -1e9
+    placed = []
+    for share, text, ink in spots:
+        low = max(share, low + gap)
+        placed.append((low, text, ink))
+    over = max(0.0, placed[-1][0] - 0.99) if placed else 0.0
+    for share, text, ink in placed:
+        axes.annotate(
+            text,
+            (x, share - over),
+            xycoords=("data", "axes fraction"),
+            xytext=(7, 0),
+            textcoords="offset points",
+            color=ink,
+            va="center",
+            weight="bold",
+            size=10.5,
+            annotation_clip=False,
+            **how,
+        )
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Return a number to some digits, with commas and without an exponent."""
+    if value == 0:
+        return "0"
+    from math import floor, log10
+
+    places = max(0, digits - 1 - floor(log10(abs(value))))
+    text = f"{value:,.{places}f}"
+    return text
+
+
+def time(us: float) -> str:
+    """Return a time with a unit that suits it."""
+    for size, unit in ((1e6, "s"), (1e3, "ms")):
+        if us >= size:
+            return f"{number(us / size)} {unit}"
+    return f"{number(us)} µs"

@@ -1,0 +1,107 @@
+"""Names, units and good ends of the figures of a report that tables and plots are asked for."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from wordline._wordline import UserError
+
+#: The figures of a table for which none are named.
+FIGURES = (
+    "latency_us.write.mean",
+    "latency_us.write.p999",
+    "latency_us.read.mean",
+    "latency_us.read.p999",
+    "waf.total",
+    "throughput.iops",
+)
+
+
+class Measure(NamedTuple):
+    """How a figure is called: ``p99.9`` ``write latency``, in ``µs``; lower is better."""
+
+    name: str
+    point: str = ""
+    unit: str = ""
+    better: str | None = None
+
+    def said(self) -> str:
+        """Return the whole name, with the unit behind it."""
+        words = f"{self.point} {self.name}".lstrip()
+        return f"{words}, {self.unit}" if self.unit else words
+
+
+_NAMED = {
+    "waf.total": Measure("WAF", better="lower"),
+    "throughput.iops": Measure("IOPS", better="higher"),
+    "throughput.write_mb_per_s": Measure("write throughput", "", "MB/s", "higher"),
+    "throughput.read_mb_per_s": Measure("read throughput", "", "MB/s", "higher"),
+    "lifetime.total_bytes_written": Measure("writes until wear-out", "", "bytes", "higher"),
+    "host.failed": Measure("failed requests", better="lower"),
+}
+_POINTS = {"p50": "p50", "p99": "p99", "p999": "p99.9", "mean": "mean", "max": "max"}
+
+
+def measure(path: str) -> Measure:
+    """Return how a figure is called, by its path; of one that has no name, the path itself."""
+    match path.split("."):
+        case ["latency_us", kind, point] if point in _POINTS:
+            return Measure(f"{kind} latency", _POINTS[point], "µs", "lower")
+        case ["flash", "erases", mode]:
+            return Measure(f"{mode.upper()} erases", better="lower")
+    return _NAMED.get(path, Measure(path))
+
+
+def scaled(path: str, values: Sequence[float]) -> tuple[Measure, float]:
+    """Return the measure in a unit that suits all of its values, and by what they are divided."""
+    found = measure(path)
+    most = max(map(abs, values), default=0.0)
+    if found.unit == "µs" and most >= 10_000:
+        return found._replace(unit="ms"), 1e3
+    if found.unit == "bytes" and most >= 1e12:
+        return found._replace(unit="TB"), 1e12
+    return found, 1.0
+
+
+def shown(figure: tuple[float, float | None] | None) -> str:
+    """Return a figure with its interval as people read it."""
+    if figure is None:
+        return "–"  # noqa: RUF001
+    mean, half = figure
+    return _number(mean) if half is None else f"{_number(mean)} ± {_half(half)}"
+
+
+def _half(number: float) -> str:
+    """Return half an interval to two digits, written out where people can read that."""
+    if not number or not 1e-4 <= number < 1e7:
+        return f"{number:.2g}"
+    digits = 1 - math.floor(math.log10(number))
+    return f"{round(number, digits):,.{max(digits, 0)}f}"
+
+
+def _number(number: float) -> str:
+    if number and (abs(number) >= 1e7 or abs(number) < 1e-3):
+        return f"{number:.3g}"
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+
+
+def value(report: Mapping[str, Any], path: str) -> float | None:
+    """Return a figure of a report by its path, such as ``latency_us.write.p99``."""
+    found: Any = report
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        return None
+    return float(found)
+
+
+def unknown(path: str, known: Iterable[str]) -> UserError:
+    """Return the error of a path that is that of no figure, with those that are spelled alike."""
+    near = difflib.get_close_matches(path, list(known), n=3) or sorted(FIGURES)
+    return UserError(
+        f"{path}: unknown figure; similar: {', '.join(near)}\n"
+        "  hint: a path is that of a number in report.json, with dots between the keys"
+    )
