@@ -132,6 +132,14 @@ def test_a_fill_without_a_cache_has_one_plateau() -> None:
     assert [p.mb_per_s for p in plateaus(gb, gb / 0.4)] == pytest.approx([400])
 
 
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate a smaller part of a drive than a user does, for the time of a test."""
+    monkeypatch.setattr(fit, "SIZE", 4e9)
+    monkeypatch.setattr(fit, "CACHE", 0.8e9)
+
+
+@pytest.mark.usefixtures("small")
 def test_a_logged_fill_is_fitted_within_five_per_cent(tmp_path: Path) -> None:
     probe.write(tmp_path, 10**12)
     about = {"capacity_bytes": 10**12, "model": "Mine", "nand": "TLC", "interface": "PCIe4"}
@@ -189,6 +197,7 @@ def test_a_scaled_drive_keeps_blocks_and_shares() -> None:
     assert sheet.scaled(file, 2.0) == ({}, 1.0)
 
 
+@pytest.mark.usefixtures("small")
 def test_a_named_drive_has_the_cliff_of_its_review() -> None:
     (found,) = rows(["kingston-a2000-1tb"])
     for cell in found[1:4]:

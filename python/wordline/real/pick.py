@@ -37,15 +37,15 @@ class Choice:
 
     drive: str
     #: Of reads and writes together, in us.
-    p99_us: float | None
+    p99_us: float | None = None
     #: Simulated seconds in which most of what was written bypassed the SLC cache, and of all.
-    past_cache_s: float | None
-    seconds: float | None
-    waf: float | None
+    past_cache_s: float | None = None
+    seconds: float | None = None
+    waf: float | None = None
     #: Years until the rated TBW is written at the workload's pace.
-    years: float | None
+    years: float | None = None
     #: Part of the drive that was simulated, and why a figure is missing.
-    share: float | None
+    share: float | None = None
     note: str = ""
 
 
@@ -132,7 +132,7 @@ def pick(
             if ": fitted to " in head.partition("\n")[0]:
                 found = replace(found, waf=None)
         except (UserError, Refused) as e:
-            found = Choice(name, *[None] * 6, note=str(e).splitlines()[0])
+            found = Choice(name, note=str(e).splitlines()[0])
         tell(f"{name}: {found.note or 'done'}")
         return found
 
