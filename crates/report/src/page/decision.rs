@@ -38,8 +38,8 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast, leadi
     page.text.push_str("</div>\n");
 }
 
-/// The same of lives; beside it `or`, where no two measures differ.
-pub(crate) fn write_of_lives(page: &mut Page, lifetimes: &Lifetimes, or: &[Figure]) {
+/// The same of lives; beside it `or`, where no two measures differ. Returns whether it took that.
+pub(crate) fn write_of_lives(page: &mut Page, lifetimes: &Lifetimes, or: &[Figure]) -> bool {
     let leading = leading_of_lives(lifetimes);
     let labels: Vec<String> = lifetimes.schemes.iter().map(|s| s.scheme.name.clone()).collect();
     let own: Vec<_> = lifetimes.schemes.iter().map(|s| s.scheme.colour.as_deref()).collect();
@@ -59,6 +59,7 @@ pub(crate) fn write_of_lives(page: &mut Page, lifetimes: &Lifetimes, or: &[Figur
     let scatter = tradeoff(&roles, &leading);
     page.figures(scatter.as_ref().map_or(or, std::slice::from_ref));
     page.text.push_str("</div>\n");
+    scatter.is_none()
 }
 
 /// How much may be believed of it, in a sentence or two.

@@ -23,11 +23,13 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
     page.notes("Acceleration", "plain", &notes);
     let figures = lifetime_figures(lifetimes);
     let (first, others) = figures.split_at(1.min(figures.len()));
-    decision::write_of_lives(&mut page, lifetimes, first);
+    let is_shown = decision::write_of_lives(&mut page, lifetimes, first);
     page.contents();
     page.section("Measures", "measures", "Every measure of every scheme, and how its lives ended.");
     measures(&mut page.text, lifetimes);
-    page.figures(first);
+    if !is_shown {
+        page.figures(first);
+    }
     page.end_section();
     if !others.is_empty() {
         page.section(
