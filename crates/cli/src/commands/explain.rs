@@ -67,7 +67,11 @@ pub(crate) fn names(schemes: &Registry) -> Vec<String> {
         .chain(wordline_trace::FORMATS.iter().map(|f| f.name))
         .chain([JOB_FILES, NOT_MODELLED, keys::DEVICE_FILES])
         .chain(wordline_report::explainable());
-    fixed.map(str::to_string).chain(keys::names()).chain(options::names()).collect()
+    let mut names: Vec<String> =
+        fixed.map(str::to_string).chain(keys::names()).chain(options::names()).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 fn unknown(name: &str, schemes: &Registry) -> String {
