@@ -455,11 +455,11 @@ fn what_a_table_lacks_is_named() {
         (rows("time_us,op,offset,size", |t, n| format!("{t},R,a{:07x}000,4096", n)), "offset is hexadecimal"),
         (
             rows("TIME(ms) DISK COMM LAT(ms)", |t, n| format!("{t} nvme0n1 fio 0.{n:04}")),
-            "no column looks like the addresses",
+            "no column has a title or values that look like request addresses",
         ),
         (
             rows("time_us,op,offset,end", |t, n| format!("{t},R,{},{}", n * 4096, n * 4096 + 4096)),
-            "no column looks like the sizes",
+            "no column has a title or values that look like request sizes",
         ),
         ("time_us,offset,size,op\n".to_string(), "the file has a title row but no requests"),
         (
