@@ -109,7 +109,7 @@ def test_a_sweep_in_python_is_that_of_the_command(plain, wordline, tmp_path):
     done = wordline("sweep", *same, *schemes, *options, "--out", "s")
     assert "0 runs done and 12 found" in done.out  # what was refused is kept, too
     assert {p.name for p in found.save(tmp_path / "s")} == {
-        *("sweep.csv", "sweep.parquet", "index.html")
+        *("sweep.csv", "sweep.parquet", "index.html", "tradeoff.svg")
     }
 
 
