@@ -297,4 +297,6 @@ ABOUT = (
     "\n\nEach drive is simulated in proportion: its cache holds twice what is written, or it "
     "is whole."
     "\nNot known: the measurements do not identify it, or no rating is on record."
+    "\nOf measured drives cache size and bandwidths are fitted, latencies of single requests are "
+    "not: p99\ntells them apart where a cache fills or a drive is saturated."
 )
