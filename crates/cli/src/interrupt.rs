@@ -1,8 +1,7 @@
 //! Signals: the first Ctrl-C or SIGTERM asks what is under way to end, which then clears away what is not whole;
 //! a second one ends the process at once.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::low_level::unregister;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{SigId, flag};
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -51,7 +50,10 @@ pub(crate) fn listen() {
 
 /// From now on a further signal soon after the first, as supervisors and closed terminals send them, ends nothing by itself; and
 /// SIGHUP asks, too. Who ends calls [`hurry`] when that should be over.
+#[cfg(feature = "live")]
 pub(crate) fn be_patient() {
+    use signal_hook::consts::SIGHUP;
+    use signal_hook::low_level::unregister;
     let Some(signals) = SIGNALS.get() else { return };
     for id in signals.hurries.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         unregister(id);
@@ -61,6 +63,7 @@ pub(crate) fn be_patient() {
 }
 
 /// From now on a signal ends the process.
+#[cfg(feature = "live")]
 pub(crate) fn hurry() {
     if let Some(signals) = SIGNALS.get() {
         signals.hurried.store(true, Ordering::Relaxed);
