@@ -4,6 +4,7 @@ use crate::args::about::ExplainArgs;
 use crate::commands::{keys, options};
 use crate::console::Console;
 use crate::error::Failure;
+use std::collections::BTreeSet;
 use std::path::Path;
 use wordline_run::RunError;
 use wordline_schemes::{Entry, Registry};
@@ -67,11 +68,9 @@ pub(crate) fn names(schemes: &Registry) -> Vec<String> {
         .chain(wordline_trace::FORMATS.iter().map(|f| f.name))
         .chain([JOB_FILES, NOT_MODELLED, keys::DEVICE_FILES])
         .chain(wordline_report::explainable());
-    let mut names: Vec<String> =
-        fixed.map(str::to_string).chain(keys::names()).chain(options::names()).collect();
-    names.sort();
-    names.dedup();
-    names
+    let mut seen = BTreeSet::new();
+    let names = fixed.map(str::to_string).chain(keys::names()).chain(options::names());
+    names.filter(|name| seen.insert(name.clone())).collect()
 }
 
 fn unknown(name: &str, schemes: &Registry) -> String {
