@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Mapping, Sequence
 
-from wordline._measures import Measure, scaled, shown
+from wordline._measures import Measure, rounded, scaled, shown
 
 #: A mean, and half of its 95 % interval where there is one.
 Figure = tuple[float, float | None]
@@ -102,7 +101,4 @@ def _cell(figure: Figure | None, by: float) -> str:
     mean, half = (None if part is None else part / by for part in figure)
     if mean is None or not half or not 1e-4 <= half < 1e7:
         return escape(shown((mean or 0.0, half)))
-    # The mean has no more decimals than its interval, whose second digit is the last.
-    digits = 1 - math.floor(math.log10(half))
-    places = max(digits, 0)
-    return rf"{round(mean, digits):,.{places}f} $\pm$ {round(half, digits):,.{places}f}"
+    return rf"{rounded(mean, half)} $\pm$ {rounded(half, half)}"

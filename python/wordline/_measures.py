@@ -74,12 +74,17 @@ def shown(figure: tuple[float, float | None] | None) -> str:
     return _number(mean) if half is None else f"{_number(mean)} ± {_half(half)}"
 
 
+def rounded(number: float, half: float) -> str:
+    """Return a number with no more decimals than its interval, whose second digit is the last."""
+    digits = 1 - math.floor(math.log10(half))
+    return f"{round(number, digits):,.{max(digits, 0)}f}"
+
+
 def _half(number: float) -> str:
     """Return half an interval to two digits, written out where people can read that."""
     if not number or not 1e-4 <= number < 1e7:
         return f"{number:.2g}"
-    digits = 1 - math.floor(math.log10(number))
-    return f"{round(number, digits):,.{max(digits, 0)}f}"
+    return rounded(number, number)
 
 
 def _number(number: float) -> str:

@@ -38,7 +38,7 @@ pub struct Failing {
     pub verdict: Verdict,
     /// Whether it failed again when it was repeated.
     pub again: bool,
-    /// Whether a state that is equal in all that the check reads passed.
+    /// Whether a state passed that differs only in sectors that the check does not read.
     pub is_unread: bool,
     /// Checks that making it smaller took.
     pub reductions: u64,
@@ -98,7 +98,11 @@ impl Coverage {
             grouped(self.equal)
         );
         if self.unread > 0 {
-            let _ = write!(text, " ({} of them in all that the check reads)", grouped(self.unread));
+            let _ = write!(
+                text,
+                " ({} differ only in sectors that the check does not read)",
+                grouped(self.unread)
+            );
         }
         let _ = write!(text, ", {seconds:.1} s");
         text
@@ -119,7 +123,7 @@ impl Failing {
             text.push_str("  the same state passed when it was checked again: the check depends on more than the state\n");
         }
         if self.is_unread {
-            text.push_str("  a state with the same contents in all sectors that the check reads passed: the check depends on more than the state\n");
+            text.push_str("  a state that differs only in sectors that the check does not read passed: the check depends on more than the state\n");
         }
         text
     }

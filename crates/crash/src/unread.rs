@@ -61,7 +61,7 @@ mod tests {
         };
         let sectors = |read: std::ops::Range<u64>| {
             let mut set = Sectors::default();
-            set.insert(read, &Sectors::default());
+            set.insert(read);
             set
         };
         let unread = Unread::default();

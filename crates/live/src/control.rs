@@ -88,19 +88,18 @@ fn obey(shared: &Shared, order: ControlCommand) -> Value {
             shared.with_engine(|engine| json!({ "mark": text, "at_ns": engine.drive.now().0 }))
         }
         ControlCommand::Cut(when, seed) => shared.with_engine(|engine| {
-            if let Some(why) = &engine.stopped {
-                return json!({ "error": format!("the drive has stopped: {why}") });
+            if let Some(error) = stopped(engine) {
+                return error;
             }
-            match (engine.arm(when, seed), &engine.stopped) {
-                (Some(cut), _) => {
+            match engine.arm(when, seed) {
+                Some(cut) => {
                     let mut told = cut.to_json();
                     if let Some(lost) = engine.drive.volatile().last_cut() {
                         told["write_cache"] = lost.clone();
                     }
                     json!({ "cut": told })
                 }
-                (None, Some(why)) => json!({ "error": format!("the drive has stopped: {why}") }),
-                (None, None) => json!({ "armed": armed_to_json(engine) }),
+                None => stopped(engine).unwrap_or_else(|| json!({ "armed": armed_to_json(engine) })),
             }
         }),
         ControlCommand::TimeScale(scale) => {
@@ -145,12 +144,12 @@ fn obey(shared: &Shared, order: ControlCommand) -> Value {
             )
         }),
         ControlCommand::Reset(seed, down) => shared.with_engine(|engine| {
-            if let Some(why) = &engine.stopped {
-                return json!({ "error": format!("the drive has stopped: {why}") });
+            if let Some(error) = stopped(engine) {
+                return error;
             }
             match engine.cut_now(seed, Connections::Stay(Duration::from_nanos(down.0))) {
                 Some(cut) => json!({ "reset": cut.to_json() }),
-                None => json!({ "error": engine.stopped }),
+                None => stopped(engine).unwrap_or_default(),
             }
         }),
         ControlCommand::Armed => shared.with_engine(
@@ -175,6 +174,11 @@ fn obey(shared: &Shared, order: ControlCommand) -> Value {
             json!({ "cleared": true })
         }),
     }
+}
+
+/// The answer of a drive that has stopped.
+fn stopped(engine: &Engine) -> Option<Value> {
+    engine.stopped.as_ref().map(|why| json!({ "error": format!("the drive has stopped: {why}") }))
 }
 
 /// Take back a cut or a fault by its number, or all cuts.

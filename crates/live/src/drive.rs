@@ -108,8 +108,7 @@ impl Drive {
     fn beside(&mut self) -> Beside {
         self.look_for_damage();
         let sector = self.setup.device.sector.0 as usize;
-        let left = if self.volatile.is_unwritten() { self.volatile.take_unwritten(sector) } else { vec![] };
-        Beside { left, damaged: self.damaged.take_unwritten() }
+        Beside { left: self.volatile.take_unwritten(sector), damaged: self.damaged.take_unwritten() }
     }
 
     /// Whether the folder lacks what a cut left, or which sectors are damaged.

@@ -6,6 +6,8 @@ use crate::pieces::asked;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use wordline_ftl::Outcome;
+use wordline_sim::Completion;
 use wordline_units::{HostOp, SimTime};
 
 /// Bytes that are written at once.
@@ -24,28 +26,31 @@ pub(crate) fn load(drive: &mut Drive, path: &Path, size: u64) -> Result<(), Serv
         )));
     }
     let sector = drive.setup().device.sector.0 as usize;
-    let mut piece = vec![0; PIECE.next_multiple_of(sector)];
-    let mut at = 0;
+    let most = PIECE.next_multiple_of(sector) as u64;
+    let refused = |what| wrong(format!("the drive cannot take it: {what}"));
+    let (mut piece, mut at) = (vec![], 0);
     loop {
-        let mut read = 0;
-        while read < piece.len() {
-            match file.read(&mut piece[read..]) {
-                Ok(0) => break,
-                Ok(more) => read += more,
-                Err(e) => return Err(wrong(format!("cannot be read: {e}"))),
-            }
-        }
-        if read == 0 {
+        piece.clear();
+        let read = file.by_ref().take(most).read_to_end(&mut piece);
+        if read.map_err(|e| wrong(format!("cannot be read: {e}")))? == 0 {
             break;
         }
-        let end = read.next_multiple_of(sector);
-        piece[read..end].fill(0);
-        write(drive, at, &piece[..end], sector)
-            .map_err(|what| wrong(format!("the drive cannot take it: {what}")))?;
-        at += end as u64;
+        piece.resize(piece.len().next_multiple_of(sector), 0);
+        write(drive, at, &piece, sector).map_err(refused)?;
+        at += piece.len() as u64;
     }
-    while drive.next(SimTime::NEVER).map_err(wrong)?.is_some() {}
+    while let Some(ended) = drive.next(SimTime::NEVER).map_err(refused)? {
+        taken(&ended).map_err(refused)?;
+    }
     Ok(())
+}
+
+/// Whether the drive has taken a write that has ended.
+fn taken(ended: &Completion) -> Result<(), String> {
+    match ended.outcome {
+        Outcome::Done => Ok(()),
+        _ => Err("a write failed: the drive is full".to_string()),
+    }
 }
 
 /// Write the sectors that are not zero.
@@ -65,9 +70,7 @@ fn write(drive: &mut Drive, at: u64, bytes: &[u8], sector: usize) -> Result<(), 
         drive.submit(request, &bytes[range])?;
         while drive.device().is_some_and(|device| device.outstanding() as u64 > UNDER_WAY) {
             let Some(ended) = drive.next(SimTime::NEVER)? else { break };
-            if ended.outcome != wordline_ftl::Outcome::Done {
-                return Err("a write failed: the drive is full".to_string());
-            }
+            taken(&ended)?;
         }
     }
     Ok(())

@@ -347,7 +347,7 @@ impl Drive {
             Verb::Write => {
                 let (data, latent) = self.faulty(fault, offset, data);
                 let id = self.write(connection, offset, &data, fua);
-                self.latent.insert(latent, &Sectors::default());
+                self.latent.insert(latent);
                 (WRITE, vec![id])
             }
             Verb::Trim | Verb::WriteZeroes => {
@@ -385,7 +385,7 @@ impl Drive {
     ) -> Pending {
         let (offset, sector) = (asked.offset, self.log.sector);
         let sectors = offset / sector..(offset + u64::from(asked.length)).div_ceil(sector);
-        self.read.insert(sectors.clone(), &self.written);
+        self.read.insert_except(sectors.clone(), &self.written);
         let takes = if fault == Some(SessionFault::Slow) { SLOW } else { Duration::ZERO };
         let events: Vec<Event> = fault.iter().map(|fault| Event::Fault { id: 0, fault: *fault }).collect();
         let reply = if fault == Some(SessionFault::ReadError) || self.latent.meets(sectors) {
@@ -443,9 +443,9 @@ impl Drive {
         // A sector of which a part is written keeps the rest of what it held.
         let torn = [(offset, sectors.start), (end, sectors.end.saturating_sub(1))];
         for (_, at) in torn.into_iter().filter(|(byte, _)| !byte.is_multiple_of(sector)) {
-            self.read.insert(at..at + 1, &self.written);
+            self.read.insert_except(at..at + 1, &self.written);
         }
-        self.written.insert(sectors.clone(), &Sectors::default());
+        self.written.insert(sectors.clone());
         self.latent.remove(sectors);
         let mut whole = vec![0; (outer.end - outer.start) as usize];
         self.image.read(outer.start, &mut whole);
@@ -475,7 +475,7 @@ impl Drive {
         if whole.start < whole.end {
             let sectors = whole.start / sector..whole.end / sector;
             sectors.clone().for_each(|at| self.image.set(at, &Content::ZERO));
-            self.written.insert(sectors.clone(), &Sectors::default());
+            self.written.insert(sectors.clone());
             self.latent.remove(sectors);
             let id = self.number();
             let (offset, length) = (whole.start, whole.end - whole.start);

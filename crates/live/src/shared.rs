@@ -196,10 +196,8 @@ impl Shared {
             syncing.take(&mut out);
         }
         self.send(out);
-        for note in notes {
-            // Of its power and its end all is told.
-            if note.contains("are damaged:") { self.log_often(&note) } else { (self.log)(&note) }
-        }
+        notes.lines.iter().for_each(|note| (self.log)(note));
+        notes.of_damage.iter().for_each(|note| self.log_often(note));
         if was_cut {
             self.disconnect(Some(cuts + 1));
         }

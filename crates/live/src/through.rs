@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use wordline_ftl::Outcome;
 use wordline_hash::splitmix;
 use wordline_run::RunSpec;
+use wordline_sim::Completion;
 use wordline_units::{Attributes, HostOp, SimDuration, SimTime};
 use wordline_volatile::{Content, Event, Image, Interval, Log, Sectors, State};
 
@@ -67,7 +68,7 @@ impl ThroughDrive {
         let drive = Drive::over(run, Flash::default())?;
         let device = &drive.setup().device;
         let units = Units { sector: device.sector.0, page: device.unit.0 };
-        let size = device.logical_bytes() / units.page * units.page;
+        let size = device.logical_bytes();
         let name = format!("{} under {}", device.name, drive.scheme());
         if size < log.size {
             let what =
@@ -166,8 +167,7 @@ impl ThroughDrive {
 fn read(drive: &mut Drive, range: &Range<u64>) -> Result<Vec<u8>, String> {
     let number = drive.submit(asked(HostOp::Read, range), &[])?;
     loop {
-        let until = drive.device().and_then(|device| device.next_event()).unwrap_or(drive.now() + REST);
-        match drive.next(until)? {
+        match step(drive)? {
             Some(ended) if ended.number == number && ended.outcome == Outcome::Done => return Ok(ended.data),
             Some(ended) if ended.number == number => {
                 return Err(format!(
@@ -176,10 +176,19 @@ fn read(drive: &mut Drive, range: &Range<u64>) -> Result<Vec<u8>, String> {
                     range.start
                 ));
             }
-            Some(_) => {}
-            None => drive.advance(until)?,
+            _ => {}
         }
     }
+}
+
+/// Let time pass until a request ends, or the next event has happened.
+fn step(drive: &mut Drive) -> Result<Option<Completion>, String> {
+    let until = drive.device().and_then(|device| device.next_event()).unwrap_or(drive.now() + REST);
+    let ended = drive.next(until)?;
+    if ended.is_none() {
+        drive.advance(until)?;
+    }
+    Ok(ended)
 }
 
 /// Sends a log to a drive.
@@ -230,13 +239,17 @@ impl Player {
         Ok(())
     }
 
+    /// Whole sectors of the drive are written.
+    fn note_written(&mut self, range: &Range<u64>) {
+        self.written.insert(range.start / self.units.sector..range.end / self.units.sector);
+    }
+
     /// Write what is newest in a range, in whole sectors of the drive.
     fn write(&mut self, id: u64, range: Range<u64>, fua: bool) -> Result<(), String> {
         let outer = self.units.outward(&range);
         let mut bytes = vec![0; (outer.end - outer.start) as usize];
         self.newest.read(outer.start, &mut bytes);
-        self.written
-            .insert(outer.start / self.units.sector..outer.end / self.units.sector, &Sectors::default());
+        self.note_written(&outer);
         self.submit(id, HostOp::Write, outer, &bytes, fua)
     }
 
@@ -254,8 +267,7 @@ impl Player {
                 self.write(id, edge, fua)?;
             }
         }
-        self.written
-            .insert(inner.start / self.units.sector..inner.end / self.units.sector, &Sectors::default());
+        self.note_written(&inner);
         self.submit(id, HostOp::Trim, inner, &[], false)?;
         if fua { self.submit(id, HostOp::Flush, 0..0, &[], false) } else { Ok(()) }
     }
@@ -264,14 +276,12 @@ impl Player {
     fn wait(&mut self, id: u64) -> Result<(), String> {
         for number in self.requests.remove(&id).unwrap_or_default() {
             while !self.ended.remove(&number) {
-                let next = self.drive.device().and_then(|device| device.next_event());
-                let until = next.unwrap_or(self.drive.now() + REST);
-                match self.drive.next(until)? {
+                match step(&mut self.drive)? {
                     Some(ended) if ended.outcome == Outcome::Done => _ = self.ended.insert(ended.number),
                     Some(ended) => {
                         return Err(format!("request {id} of the log failed: {:?}", ended.outcome));
                     }
-                    None => self.drive.advance(until)?,
+                    None => {}
                 }
             }
         }

@@ -123,7 +123,7 @@ mod tests {
         one.read(3 * 512 - 256, &mut bytes);
         assert_eq!((bytes[255], bytes[256], bytes[767], bytes[768]), (0, 1, 1, 0));
         let mut read = Sectors::default();
-        read.insert(0..9, &Sectors::default());
+        read.insert(0..9);
         two.set(9, &filled(7));
         two.set(3, &filled(1));
         assert_eq!(one.hash_of_sectors(&read), two.hash_of_sectors(&read), "they differ in sector 9 alone");

@@ -8,14 +8,14 @@ use std::ops::Range;
 pub struct Sectors(BTreeMap<u64, u64>);
 
 impl Sectors {
+    /// Insert all sectors of a range.
+    pub fn insert(&mut self, sectors: Range<u64>) {
+        words(sectors).for_each(|(word, bits)| *self.0.entry(word).or_default() |= bits);
+    }
+
     /// Insert all sectors of a range that are not in `except`.
-    pub fn insert(&mut self, sectors: Range<u64>, except: &Sectors) {
-        if sectors.is_empty() {
-            return;
-        }
-        for word in sectors.start / 64..sectors.end.div_ceil(64) {
-            let (from, to) = (sectors.start.max(word * 64), sectors.end.min((word + 1) * 64));
-            let bits = (u64::MAX >> (64 - (to - from))) << (from % 64);
+    pub fn insert_except(&mut self, sectors: Range<u64>, except: &Sectors) {
+        for (word, bits) in words(sectors) {
             let bits = bits & !except.0.get(&word).copied().unwrap_or(0);
             if bits != 0 {
                 *self.0.entry(word).or_default() |= bits;
@@ -30,9 +30,7 @@ impl Sectors {
 
     /// Remove a range.
     pub fn remove(&mut self, sectors: Range<u64>) {
-        let mut of = Sectors::default();
-        of.insert(sectors, &Sectors::default());
-        for (word, bits) in of.0 {
+        for (word, bits) in words(sectors) {
             if let Some(here) = self.0.get_mut(&word) {
                 *here &= !bits;
                 if *here == 0 {
@@ -44,14 +42,8 @@ impl Sectors {
 
     /// Whether any sector of a range is in it.
     pub fn meets(&self, sectors: Range<u64>) -> bool {
-        if sectors.is_empty() {
-            return false;
-        }
-        let mut words = self.0.range(sectors.start / 64..sectors.end.div_ceil(64));
-        words.any(|(word, bits)| {
-            let (from, to) = (sectors.start.max(word * 64), sectors.end.min((word + 1) * 64));
-            bits & (u64::MAX >> (64 - (to - from))) << (from % 64) != 0
-        })
+        let mut here = self.0.range(words_of(&sectors));
+        here.any(|(word, here)| here & bits_of(*word, &sectors) != 0)
     }
 
     /// All of them, in order.
@@ -62,23 +54,39 @@ impl Sectors {
     }
 }
 
+/// The words of a range; none of an empty one.
+fn words_of(sectors: &Range<u64>) -> Range<u64> {
+    let end = if sectors.is_empty() { sectors.start / 64 } else { sectors.end.div_ceil(64) };
+    sectors.start / 64..end
+}
+
+/// The bits of a range in one of its words.
+fn bits_of(word: u64, sectors: &Range<u64>) -> u64 {
+    let (from, to) = (sectors.start.max(word * 64), sectors.end.min((word + 1) * 64));
+    (u64::MAX >> (64 - (to - from))) << (from % 64)
+}
+
+/// The words of a range, each with its bits.
+fn words(sectors: Range<u64>) -> impl Iterator<Item = (u64, u64)> {
+    words_of(&sectors).map(move |word| (word, bits_of(word, &sectors)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn ranges_are_inserted_found_and_removed() {
-        let none = Sectors::default();
         let mut set = Sectors::default();
-        set.insert(60..70, &none);
-        set.insert(200..200, &none);
+        set.insert(60..70);
+        set.insert(200..200);
         assert_eq!(set.iter().collect::<Vec<_>>(), (60..70).collect::<Vec<_>>());
         assert!(set.contains(63) && set.contains(64) && !set.contains(59) && !set.contains(70));
         assert!(set.meets(69..200) && set.meets(0..61) && !set.meets(0..60) && !set.meets(70..700));
         let mut other = Sectors::default();
-        other.insert(0..128, &set);
+        other.insert_except(0..128, &set);
         assert_eq!(other.iter().count(), 118);
         set.remove(60..70);
-        assert_eq!(set, none, "an empty word is not kept");
+        assert_eq!(set, Sectors::default(), "an empty word is not kept");
     }
 }

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 import wordline as wl
+from wordline import toml
+from wordline.quantity import in_bytes
 from wordline_lab.gallery.drawing import Picture, named, number, time
 from wordline_lab.gallery.inks import Inks
 
@@ -21,11 +23,13 @@ def _cliff(small: bool) -> dict[str, np.ndarray]:
     # A quarter of the drive: as many dies, so that it is as fast, with fewer blocks; in a small
     # run a sixteenth.
     part = 16 if small else 4
+    drive = toml.parse(toml.builtin("devices/consumer-qlc.toml") or "")
+    cache, logical = drive["slc_cache"], in_bytes(drive["capacity"]["logical"])
     sized = {
-        "medium.flash.blocks_per_plane": 688 // part,
-        "capacity.logical": f"{1_000_204_886_016 // part // 2**20}MiB",
-        "slc_cache.static_blocks": max(1, 30 // part),
-        "slc_cache.dynamic_blocks": 318 // part,
+        "medium.flash.blocks_per_plane": drive["medium"]["flash"]["blocks_per_plane"] // part,
+        "capacity.logical": f"{int(logical) // part // 2**20}MiB",
+        "slc_cache.static_blocks": max(1, cache["static_blocks"] // part),
+        "slc_cache.dynamic_blocks": cache["dynamic_blocks"] // part,
     }
     requests = 190_000 // part
     found = {}

@@ -14,7 +14,7 @@ import wordline as wl
 from wordline import toml
 from wordline.quantity import in_bytes
 from wordline.real.curve import Plateau, plateaus
-from wordline.real.sheet import scaled
+from wordline.real.sheet import scaled, scheme_of
 
 #: Writes that pass before a full write buffer shows the rate of the flash, in sizes of the buffer.
 BURST = 8
@@ -36,8 +36,7 @@ class Bench:
         """Make a drive of about so many logical bytes, at most those of the file."""
         file = toml.parse(text)
         changes, by = scaled(file, size / in_bytes(file["capacity"]["logical"]))
-        scheme = "slc-cache" if "slc_cache" in file else "conventional"
-        return cls(text, scheme, changes, by, seed)
+        return cls(text, scheme_of(file), changes, by, seed)
 
     def run(self, workload: str, initial: str = "fresh", **also: Any) -> Any:
         """Return the report of a run."""

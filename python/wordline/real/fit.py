@@ -177,7 +177,8 @@ class _Cliff:
         # The nearest round counts: caches of a few blocks have none that is exact.
         best: tuple[float, list[float], Sheet] | None = None
         for number in range(ROUNDS):
-            rows = self._measure(self.size)
+            text = self._sheet()
+            rows = cliff_of(text.toml(), self.drive, self.seed, self.size)
             off = [m / t.value for m, t in zip(rows, targets, strict=True)]
             self.tell(
                 f"round {number + 1}: cache {rows[0]:.4g} GB, {rows[1]:.4g} MB/s in it, "
@@ -185,7 +186,7 @@ class _Cliff:
             )
             worst = max(abs(x - 1) for x in off)
             if best is None or worst < best[0]:
-                best = (worst, rows, self._sheet())
+                best = (worst, rows, text)
             if worst < NEAR:
                 break
             self._correct(off)
@@ -209,9 +210,6 @@ class _Cliff:
         values = self.drive.values
         at = f" from {values['second_gb'].value:g} GB" if "second_gb" in values else ""
         return f"The second plateau of {values['second_mbps'].value:g} MB/s{at}"
-
-    def _measure(self, size: float) -> list[float]:
-        return cliff_of(self._sheet().toml(), self.drive, self.seed, size)
 
     def _correct(self, off: list[float]) -> None:
         off = [min(max(x, 0.5), 2.0) for x in off]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -103,17 +103,19 @@ class Table:
         if not text:
             return None
         value = of(text)
-        if value is None and column in CLIFF:
-            self.refuse(at, column, text, "a number, with words around it if need be, or nothing")
-        if value is not None and value <= 0:
-            self.refuse(at, column, text, "a number above 0")
         if value is None:
+            if column in CLIFF:
+                self.refuse(
+                    at, column, text, "a number, with words around it if need be, or nothing"
+                )
             return None
+        if value <= 0:
+            self.refuse(at, column, text, "a number above 0")
         half = _half_digit(value)
         source = f"{Path(self.name).name} line {at + 2}, {column}"
         return Value(value, value - half, value + half, source)
 
-    def refuse(self, at: int, column: str, text: str, allowed: str) -> None:
+    def refuse(self, at: int, column: str, text: str, allowed: str) -> NoReturn:
         """Raise `UserError` for a cell."""
         raise UserError(
             f"{self.name}:{at + 2}: column {column}: {text!r} cannot be used\n  allowed: {allowed}"
@@ -170,7 +172,6 @@ def _cliffs(table: Table, found: dict[str, Drive]) -> None:
         capacity = table.read(at, "capacity_GB", _plain)
         if capacity is None:
             table.refuse(at, "capacity_GB", "", "the capacity in GB, such as 1000")
-            raise AssertionError
         many = models.count(models[at]) > 1
         name = f"{models[at]} {capacity.value:g}" if many else models[at]
         cell, nand = _cell(row.get("nand") or "", table, at)
@@ -217,12 +218,15 @@ def _second_rate(text: str) -> float | None:
     return _first(text, rf"^{_NUMBER}")
 
 
+def cell_in(text: str) -> str | None:
+    """Read the cells that a text names: ``tlc`` or ``qlc``."""
+    return next((cell for cell in ("qlc", "tlc") if cell in text.lower()), None)
+
+
 def _cell(text: str, table: Table, at: int) -> tuple[str, str]:
-    for cell in ("qlc", "tlc"):
-        if cell in text.lower():
-            return cell, text.strip()
+    if cell := cell_in(text):
+        return cell, text.strip()
     table.refuse(at, "nand", text, "a text that names TLC or QLC")
-    raise AssertionError
 
 
 def chosen(found: Mapping[str, Drive], asked: str | None, where: Path) -> Drive:

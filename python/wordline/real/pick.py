@@ -18,7 +18,8 @@ import wordline as wl
 from wordline import Refused, UserError, _wordline, toml
 from wordline.commands import SWEEP, perform
 from wordline.quantity import in_bytes
-from wordline.real.sheet import scaled
+from wordline.real.result import FITTED, PUBLIC
+from wordline.real.sheet import read, scaled, scheme_of
 
 #: Requests where nothing else is asked for.
 REQUESTS = 100_000
@@ -62,11 +63,7 @@ def _main(*, json: bool, **arguments: Any) -> None:
 def measured_drives() -> list[str]:
     """Return the built-in devices that are fitted to measurements."""
     names = (d.name for d in wl.devices())
-    return [
-        n
-        for n in names
-        if "fitted to public measurements" in (toml.builtin(f"devices/{n}.toml") or "")
-    ]
+    return [n for n in names if PUBLIC in (toml.builtin(f"devices/{n}.toml") or "")]
 
 
 def rated_tbw() -> dict[str, float]:
@@ -119,17 +116,15 @@ def pick(
     count = requests or REQUESTS
 
     def one(name: str) -> Choice:
-        text = toml.builtin(f"devices/{name}.toml")
-        if text is None and not Path(name).is_file():
+        if toml.builtin(f"devices/{name}.toml") is None and not Path(name).is_file():
             # The engine says which was meant.
             wl.Drive(device=name, scheme="conventional", seed=seed)
-        file = toml.parse(text) if text is not None else toml.read(Path(name))
+        text, file = read(name)
         run = _Run(workload, count, fit, fill, seed, traces)
         try:
-            head = (text if text is not None else Path(name).read_text(encoding="utf-8")) or ""
             found = run.on(name, file, rated.get(name))
             # The rates that a drive is fitted to tell nothing of GC.
-            if ": fitted to " in head.partition("\n")[0]:
+            if FITTED in text.partition("\n")[0]:
                 found = replace(found, waf=None)
         except (UserError, Refused) as e:
             found = Choice(name, note=str(e).splitlines()[0])
@@ -182,7 +177,7 @@ class _Run:
         by: float,
         tbw: float | None,
     ) -> tuple[Choice, int, float]:
-        scheme = "slc-cache" if "slc_cache" in file else "conventional"
+        scheme = scheme_of(file)
         drive = wl.Drive(
             device=name, scheme=scheme, set=changes, seed=self.seed, initial=f"fill:{self.fill}"
         )

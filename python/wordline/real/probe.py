@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import wordline as wl
-from wordline import UserError, _wordline, toml
+from wordline import UserError, _wordline
 from wordline.commands import SWEEP, perform
-from wordline.real import measurements
+from wordline.real import measurements, sheet
 from wordline.real.measurements import Drive, Value
 
 #: Sectors, mapping units and pages in fio's logs are of no concern: a log line each second.
 _LOG_MS = 1000
+#: What probe.json has until a reader says what the drive is.
+_TO_FILL_IN = {"model": None, "nand": "TLC", "interface": "PCIe4"}
 
 
 @dataclass(frozen=True)
@@ -114,15 +116,20 @@ def text_of(job: Job, capacity: int) -> str:
     return "\n".join([*lines, *job.lines]) + "\n"
 
 
-def write(folder: Path, capacity: int, *, force: bool = False) -> None:
+def write(
+    folder: Path,
+    capacity: int,
+    about: Mapping[str, object] = _TO_FILL_IN,
+    *,
+    force: bool = False,
+) -> None:
     """Write the job files and probe.json for a drive of a capacity in bytes.
 
     Raises `UserError`: a file exists and `force` is not given.
     """
     folder.mkdir(parents=True, exist_ok=True)
     texts = {f"{job.name}.fio": text_of(job, capacity) for job in JOBS}
-    about = {"capacity_bytes": capacity, "model": None, "nand": "TLC", "interface": "PCIe4"}
-    texts["probe.json"] = json.dumps(about, indent=2) + "\n"
+    texts["probe.json"] = json.dumps({"capacity_bytes": capacity, **about}, indent=2) + "\n"
     for name, text in texts.items():
         if (folder / name).exists() and not force:
             raise UserError(f"{folder / name}: file exists; --force overwrites it")
@@ -164,18 +171,16 @@ def run(
     UserError
         The device is wrong, or a file exists.
     """
-    text = toml.builtin(f"devices/{device}.toml")
-    file = toml.parse(text) if text is not None else toml.read(Path(device))
-    named = scheme or ("slc-cache" if "slc_cache" in file else "conventional")
+    _, file = sheet.read(device)
+    named = scheme or sheet.scheme_of(file)
     drive = wl.Drive(device=device, scheme=named, set=set, seed=seed)
     capacity = drive.look().logical_bytes
-    write(folder, capacity, force=force)
     cells = [
         c for c in ("qlc", "tlc", "mlc", "slc") if any(c in m for m in file["medium"].values())
     ]
-    about = {"capacity_bytes": capacity, "model": device, "nand": cells[0].upper()}
-    about["interface"] = (set or {}).get("host.rate") or file.get("host", {}).get("rate", "off")
-    (folder / "probe.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    interface = (set or {}).get("host.rate") or file.get("host", {}).get("rate", "off")
+    about = {"model": device, "nand": cells[0].upper(), "interface": interface}
+    write(folder, capacity, about, force=force)
     for job in JOBS:
         report = drive.play(folder / f"{job.name}.fio", seed=seed, keep=True)
         found = report.to_dict()
@@ -227,8 +232,8 @@ def results(folder: Path) -> Drive:
             f"{path}: {type(e).__name__}: {e}\n  allowed: JSON with capacity_bytes, nand, "
             "interface and model"
         ) from e
-    cell = next((c for c in ("qlc", "tlc", "mlc", "slc") if c in nand.lower()), None)
-    if cell not in ("qlc", "tlc"):
+    cell = measurements.cell_in(nand)
+    if cell is None:
         raise UserError(f"{path}: nand {nand!r}; allowed: TLC or QLC")
     drive = Drive(about.get("model") or folder.name, capacity, cell, nand)
     drive.interface = about.get("interface")

@@ -10,6 +10,10 @@ from wordline.real.measurements import Drive, Value
 from wordline.real.sheet import Sheet
 
 Tell = Callable[[str], None]
+#: What the first line of a fitted file says behind the name of its drive; with public figures the
+#: second.
+FITTED = ": fitted to "
+PUBLIC = "fitted to public measurements"
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,9 @@ def head(drive: Drive, sources: dict[str, str]) -> list[str]:
     """Return the head of a device file: what it is, and where its values are from."""
     whose = drive.address is not None
     first = (
-        f"{drive.name}: fitted to public measurements, not a statement by its maker."
+        f"{drive.name}: {PUBLIC}, not a statement by its maker."
         if whose
-        else f"{drive.name}: fitted to measurements."
+        else f"{drive.name}{FITTED}measurements."
     )
     lines = [first, ""]
     lines += [f"{word} = {text}" for word, text in sources.items()]

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from wordline import UserError
+from wordline import UserError, toml
 from wordline.quantity import in_bytes, in_us
 
 PAGE = 16 << 10
 #: What is left for data of a link, in MB/s (10^6), by words that name it.
 LINKS = {"pcie5": 14000.0, "pcie4": 7000.0, "pcie3": 3500.0, "nvme": 3500.0, "sata": 560.0}
-#: Array times in us (read, program of a wordline, erase), P/E cycles and bytes of a die.
-USUAL: dict[str, tuple[float, float, float, int, int]] = {
-    "slc": (25.0, 200.0, 2000.0, 100_000, 0),
-    "tlc": (60.0, 1900.0, 5000.0, 3000, 64 << 30),
-    "qlc": (85.0, 6550.0, 10_000.0, 1000, 128 << 30),
+#: Array times in us (read, program of a wordline, erase) and P/E cycles.
+USUAL: dict[str, tuple[float, float, float, int]] = {
+    "slc": (25.0, 200.0, 2000.0, 100_000),
+    "tlc": (60.0, 1900.0, 5000.0, 3000),
+    "qlc": (85.0, 6550.0, 10_000.0, 1000),
 }
 BITS = {"slc": 1, "tlc": 3, "qlc": 4}
 #: Wordlines of a block from which a scaled drive divides evenly: fewer for a smaller cache.
@@ -70,6 +71,23 @@ def _spelled(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return json.dumps(value) if isinstance(value, str) else str(value)
+
+
+def read(device: str) -> tuple[str, dict[str, Any]]:
+    """Return the text of a device file, a built-in one or the reader's, and what it has.
+
+    Raises `UserError`: there is no such file, or it is no TOML.
+    """
+    text = toml.builtin(f"devices/{device}.toml")
+    if text is not None:
+        return text, toml.parse(text)
+    file = toml.read(Path(device))
+    return Path(device).read_text(encoding="utf-8"), file
+
+
+def scheme_of(file: Mapping[str, Any]) -> str:
+    """Return the scheme that a drive of a device file runs, by whether it has an SLC cache."""
+    return "slc-cache" if "slc_cache" in file else "conventional"
 
 
 def scaled(file: Mapping[str, Any], share: float) -> tuple[dict[str, object], float]:
@@ -182,7 +200,7 @@ def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: li
     bus = {"rate": f"{1200 if made.link <= 7000 else 2400}MT/s", "width": 1}
     sheet.put(flash + "bus", bus, f"{unknown} channels carry more than the link")
     for mode in ("slc", cell):
-        read, program, erase, cycles, _ = USUAL[mode]
+        read, program, erase, cycles = USUAL[mode]
         at = f"{flash}{mode}."
         sheet.put(at + "read", time(read), f"{unknown} usual for {mode.upper()}")
         sheet.put(at + "program", time(program), f"{unknown} usual for {mode.upper()}")
@@ -208,8 +226,3 @@ def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: li
     pages = 2 * made.planes * BITS[cell]
     sheet.put("ack.pages", pages, f"{unknown} two wordlines of every plane, which avoids padding")
     return sheet
-
-
-def renamed(sheet: Sheet, head: list[str]) -> Sheet:
-    """Return the sheet with another head."""
-    return replace(sheet, head=tuple(head), values=dict(sheet.values))

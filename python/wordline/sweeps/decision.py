@@ -53,7 +53,7 @@ def block(table: Table, scatter: str) -> str:
     paths = [path for path in table.paths if len(_values(table, path)) > 1][:_MEASURES]
     if not paths:
         return scatter
-    name = html.escape(_name(first, table))
+    name = html.escape(first.name(table.axes))
     rows = "".join(_row(table, path, first) for path in paths)
     box = 'class="scroll" tabindex="0" role="region" aria-label="Measures that decide"'
     return (
@@ -79,7 +79,7 @@ def _row(table: Table, path: str, first: Row) -> str:
             " ± ", "&nbsp;±&nbsp;"
         )
 
-    names = [_name(row, table) for row in best]
+    names = [row.name(table.axes) for row in best]
     said = ", ".join(names[:_NAMED]) + (
         f" and {len(names) - _NAMED} more" if names[_NAMED:] else ""
     )
@@ -91,7 +91,3 @@ def _row(table: Table, path: str, first: Row) -> str:
         f'<th scope="row">{label}{unit}</th><td class="number">{cell(first)}</td>'
         f'<td class="number">{top}</td><td><b class="run s1">{html.escape(said)}</b></td></tr>\n'
     )
-
-
-def _name(row: Row, table: Table) -> str:
-    return " · ".join(row.at[axis] for axis in table.axes)

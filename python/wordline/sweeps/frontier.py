@@ -123,7 +123,7 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
          plotting.OTHER, "o"),
         (f"{first} (baseline)", [r for r in rows if r.at[hue] == first and r is not winner],
          plotting.BASELINE, "s"),
-        (_name(winner, table) if winner else "", [r for r in rows if r is winner],
+        (winner.name(table.axes) if winner else "", [r for r in rows if r is winner],
          plotting.SCHEMES[0], "D"),
     ]  # fmt: skip
     with plotting.style():
@@ -171,7 +171,3 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
         at.legend(loc="lower left", bbox_to_anchor=(0, 1.0), borderpad=0.2, labelspacing=0.3)
         plotting.footnote(figure, note)
         plotting.save(figure, path)
-
-
-def _name(row: Row, table: Table) -> str:
-    return " · ".join(row.at[axis] for axis in table.axes)

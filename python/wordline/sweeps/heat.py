@@ -64,7 +64,7 @@ def verdict(table: Table) -> str:
         found = _means(table, path)
         top = _best(found, path)
         if top and (figure := top[0].figures[path]):
-            what = " · ".join(top[0].at[axis] for axis in table.axes)
+            what = top[0].name(table.axes)
             named, by = scaled(path, [figure[0]])
             end = "lowest" if named.better == "lower" else "highest"
             mean, half = figure

@@ -46,7 +46,7 @@ def draw(
     values = list(dict.fromkeys(row.at[axis] for row in rows))
     lines: dict[str, dict[str, tuple[float, float | None]]] = {}
     for row in rows:
-        of = lines.setdefault(" · ".join(row.at[a] for a in others), {})
+        of = lines.setdefault(row.name(others), {})
         if (there := row.figures[path]) is not None:
             of[row.at[axis]] = there
     lines = {name: of for name, of in lines.items() if of}

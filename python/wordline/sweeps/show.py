@@ -61,7 +61,7 @@ def _refused(table: Table) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for row in table.rows:
         if row.refused:
-            found.setdefault(message(row.refused), []).append(_name(row, table.axes))
+            found.setdefault(message(row.refused), []).append(row.name(table.axes))
     return found
 
 
@@ -71,12 +71,8 @@ def _failed(table: Table) -> dict[str, list[str]]:
     for row in table.rows:
         if row.failed:
             typed = getattr(row.failed, "on_command_line", None) or row.why or ""
-            found.setdefault(typed, []).append(f"{_name(row, table.axes)} (seed {row.failed_seed})")
+            found.setdefault(typed, []).append(f"{row.name(table.axes)} (seed {row.failed_seed})")
     return found
-
-
-def _name(row: Row, axes: Sequence[str]) -> str:
-    return " · ".join(row.at[axis] for axis in axes)
 
 
 def page(
@@ -99,7 +95,7 @@ def page(
     facts += [("workloads", said)] if said else []
     if best:
         listed = "".join(
-            f"{number}. {_name(row, table.axes)}\n" for number, row in enumerate(best, 1)
+            f"{number}. {row.name(table.axes)}\n" for number, row in enumerate(best, 1)
         )
         said = "What nothing else beats in both"
         fold = (

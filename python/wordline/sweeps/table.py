@@ -29,6 +29,10 @@ class Row:
     failed: Exception | None = None
     failed_seed: int | None = None
 
+    def name(self, axes: Sequence[str]) -> str:
+        """Return the combination as people read it, of some axes."""
+        return " · ".join(self.at[axis] for axis in axes)
+
     @property
     def why(self) -> str | None:
         """Why there are no figures, in words."""

@@ -59,7 +59,7 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         always_sync: args.sync == Sync::Reply,
         session: args.session.clone(),
     };
-    // A socket of its own for a command that is told where it is.
+    // A socket of its own for a command, which gets its address.
     let private = args.run.as_ref().filter(|_| spec.addresses.is_empty() && !spec.activated);
     let private = private.map(|_| tempfile::tempdir()).transpose();
     let private =
@@ -138,7 +138,7 @@ impl Drop for PidFile {
     }
 }
 
-/// Start a command that is told where the drive is.
+/// Start a command with the address of the drive.
 fn start(command: &str, server: &Server) -> Result<Child, Failure> {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]);

@@ -114,6 +114,14 @@ fn take(path: &Path) -> Result<(File, bool), ServeError> {
     Ok((lock, was_there))
 }
 
+/// Settings of each connection that writes.
+fn settings(database: &Connection) -> rusqlite::Result<()> {
+    database.pragma_update(None, "synchronous", "NORMAL")?;
+    // The log stays until all of it is where it belongs, which is seen to by the thread that folds.
+    database.pragma_update(None, "wal_autocheckpoint", 0)?;
+    database.pragma_update(None, "cache_size", -16_384)
+}
+
 /// Open the database of a folder, or make it. Returns it, and whether its rows have sums.
 fn database(path: &Path, was_there: bool) -> Result<(Connection, bool), ServeError> {
     let wrong = |what: String| ServeError::Input(format!("--data {}: {what}", path.display()));
@@ -152,10 +160,7 @@ fn database(path: &Path, was_there: bool) -> Result<(Connection, bool), ServeErr
         set("page_size", &PAGE)?;
     }
     set("journal_mode", &"WAL")?;
-    set("synchronous", &"NORMAL")?;
-    // The log stays until all of it is where it belongs, which is seen to by the thread that folds.
-    set("wal_autocheckpoint", &0)?;
-    set("cache_size", &-16_384)?;
+    settings(&database).map_err(open)?;
     if is_new {
         let tables = format!("BEGIN; {TABLES} PRAGMA application_id={APPLICATION}; COMMIT;");
         database.execute_batch(&tables).map_err(open)?;
@@ -238,9 +243,7 @@ impl Folder {
 
     fn connect(path: &Path) -> rusqlite::Result<Connection> {
         let database = Connection::open(path.join(DATABASE))?;
-        database.pragma_update(None, "synchronous", "NORMAL")?;
-        database.pragma_update(None, "wal_autocheckpoint", 0)?;
-        database.pragma_update(None, "cache_size", -16_384)?;
+        settings(&database)?;
         Ok(database)
     }
 
@@ -373,8 +376,8 @@ impl Folder {
             self.wear_written = Instant::now();
         }
         let ended = self.journal.append(&record, &data).map_err(|e| not_written(&self.path, &e))?;
-        self.writes.retain(|id| record.writes_over.binary_search(id).is_err());
-        self.trims.retain(|id| record.trims_over.binary_search(id).is_err());
+        record.writes_over.iter().for_each(|id| _ = self.writes.remove(id));
+        record.trims_over.iter().for_each(|id| _ = self.trims.remove(id));
         if !record.writes_over.is_empty() || !record.trims_over.is_empty() {
             self.look_at = 2 * (self.writes.len() + self.trims.len()) + FEWEST_ROWS;
         }
@@ -454,7 +457,7 @@ impl Folder {
         let Some(folding) = &self.folding else { return Ok(()) };
         ended.into_iter().for_each(|segment| folding.push(segment));
         // What is not there is folded by the next start.
-        folding.wait().map_err(|why| NotWritten { why, is_full: false, is_gone: false })
+        folding.wait().map_err(NotWritten::because)
     }
 
     /// Until nothing of the folder changes by itself.
@@ -477,9 +480,5 @@ impl Drop for Folder {
 }
 
 fn wear(ftl: &Ftl) -> Result<Vec<u8>, NotWritten> {
-    postcard::to_stdvec(&ftl.worn()).map_err(|e| NotWritten {
-        why: e.to_string(),
-        is_full: false,
-        is_gone: false,
-    })
+    postcard::to_stdvec(&ftl.worn()).map_err(|e| NotWritten::because(e.to_string()))
 }

@@ -7,7 +7,7 @@ use wordline_ftl::OtherMedia;
 /// Why what a drive has done could not be written.
 #[derive(Clone, Debug)]
 pub(crate) struct NotWritten {
-    /// In words, with how it is mended.
+    /// In words, with how to fix it.
     pub why: String,
     /// There is no room.
     pub is_full: bool,
@@ -15,9 +15,16 @@ pub(crate) struct NotWritten {
     pub is_gone: bool,
 }
 
+impl NotWritten {
+    /// For a reason of another kind.
+    pub(crate) fn because(why: String) -> NotWritten {
+        NotWritten { why, is_full: false, is_gone: false }
+    }
+}
+
 impl From<OtherMedia> for NotWritten {
     fn from(other: OtherMedia) -> NotWritten {
-        NotWritten { why: other.to_string(), is_full: false, is_gone: false }
+        NotWritten::because(other.to_string())
     }
 }
 

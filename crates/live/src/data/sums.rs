@@ -4,6 +4,7 @@
 use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use std::collections::BTreeMap;
+use wordline_hash::fnv1a;
 
 /// A table whose rows are numbered.
 #[derive(Debug)]
@@ -11,41 +12,29 @@ pub(crate) struct Table {
     pub name: &'static str,
     /// The column of the number.
     key: &'static str,
-    /// What is summed of a row.
+    /// What is summed of a row: each of its values, or what says the same of it.
     columns: &'static str,
-    /// A place for each value of a row.
-    values: &'static str,
 }
 
 pub(crate) const PAGE: Table = Table {
     name: "page",
     key: "id",
     columns: "id, logical_page, sectors, offset, version, sequence, checksum, length(data)",
-    values: "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8",
 };
 pub(crate) const BLOCK: Table = Table {
     name: "block",
     key: "block",
     columns: "block, region, mode, erases_then, opened, erases, slots, half_erased, base",
-    values: "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9",
 };
 pub(crate) const TRIM_PAGE: Table =
-    Table { name: "trim_page", key: "physical_page", columns: "physical_page, versions", values: "?1, ?2" };
-pub(crate) const PROTECTED_WRITE: Table = Table {
-    name: "protected_write",
-    key: "id",
-    columns: "id, version, checksum, length(data)",
-    values: "?1, ?2, ?3, ?4",
-};
+    Table { name: "trim_page", key: "physical_page", columns: "physical_page, versions" };
+pub(crate) const PROTECTED_WRITE: Table =
+    Table { name: "protected_write", key: "id", columns: "id, version, checksum, length(data)" };
 pub(crate) const PROTECTED_TRIM: Table =
-    Table { name: "protected_trim", key: "entry", columns: "entry, version", values: "?1, ?2" };
-pub(crate) const AFTER_CUT: Table = Table {
-    name: "after_cut",
-    key: "sector",
-    columns: "sector, checksum, length(data)",
-    values: "?1, ?2, ?3",
-};
-pub(crate) const DAMAGED: Table = Table { name: "damaged", key: "sector", columns: "sector", values: "?1" };
+    Table { name: "protected_trim", key: "entry", columns: "entry, version" };
+pub(crate) const AFTER_CUT: Table =
+    Table { name: "after_cut", key: "sector", columns: "sector, checksum, length(data)" };
+pub(crate) const DAMAGED: Table = Table { name: "damaged", key: "sector", columns: "sector" };
 
 const ALL: [&Table; 7] = [&PAGE, &BLOCK, &TRIM_PAGE, &PROTECTED_WRITE, &PROTECTED_TRIM, &AFTER_CUT, &DAMAGED];
 
@@ -66,32 +55,26 @@ pub(crate) struct Sums(BTreeMap<String, (u64, u64)>);
 
 /// FNV-1a over the values of a row, which begins with the name of its table.
 fn hash_of(table: &str, row: &rusqlite::Row<'_>) -> rusqlite::Result<u64> {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    let mut take = |bytes: &[u8]| {
-        for byte in bytes {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    };
-    take(table.as_bytes());
+    let mut bytes = table.as_bytes().to_vec();
     for at in 0..row.as_ref().column_count() {
         match row.get_ref(at)? {
-            ValueRef::Null => take(&[0]),
+            ValueRef::Null => bytes.push(0),
             ValueRef::Integer(n) => {
-                take(&[1]);
-                take(&n.to_le_bytes());
+                bytes.push(1);
+                bytes.extend(n.to_le_bytes());
             }
             ValueRef::Real(n) => {
-                take(&[2]);
-                take(&n.to_le_bytes());
+                bytes.push(2);
+                bytes.extend(n.to_le_bytes());
             }
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-                take(&[3]);
-                take(&(bytes.len() as u64).to_le_bytes());
-                take(bytes);
+            ValueRef::Text(value) | ValueRef::Blob(value) => {
+                bytes.push(3);
+                bytes.extend((value.len() as u64).to_le_bytes());
+                bytes.extend(value);
             }
         }
     }
-    Ok(hash)
+    Ok(fnv1a(bytes))
 }
 
 impl Sums {
@@ -173,7 +156,7 @@ impl Sums {
         first: u64,
         last: u64,
     ) -> rusqlite::Result<()> {
-        let Table { name, key, columns, .. } = table;
+        let Table { name, key, columns } = table;
         let (mut removed, mut sum) = (0, 0u64);
         let sql = format!("SELECT {columns} FROM {name} WHERE {key} BETWEEN ?1 AND ?2");
         let mut query = t.prepare_cached(&sql)?;
@@ -200,8 +183,9 @@ impl Sums {
         row: impl Params,
     ) -> rusqlite::Result<()> {
         self.remove(t, table, key, key)?;
-        let Table { name, key: column, columns, values } = table;
-        t.prepare_cached(&format!("INSERT INTO {name} VALUES ({values})"))?.execute(row)?;
+        let Table { name, key: column, columns } = table;
+        let places = vec!["?"; columns.split(", ").count()].join(", ");
+        t.prepare_cached(&format!("INSERT INTO {name} VALUES ({places})"))?.execute(row)?;
         let sql = format!("SELECT {columns} FROM {name} WHERE {column} = ?1");
         let hash = t.prepare_cached(&sql)?.query_row([key], |row| hash_of(name, row))?;
         self.count(table, hash);

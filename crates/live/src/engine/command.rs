@@ -94,6 +94,19 @@ pub(crate) struct WriteCache {
     pub failed_behind: u64,
 }
 
+/// Lines for the log, and those on damaged data, of which a client can cause as many as it likes.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    pub lines: Vec<String>,
+    pub of_damage: Vec<String>,
+}
+
+impl Notes {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.of_damage.is_empty()
+    }
+}
+
 /// Sectors that are being completed, by their first bytes, and commands that wait for them.
 #[derive(Default)]
 pub(crate) struct Fills {

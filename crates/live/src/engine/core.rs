@@ -5,7 +5,9 @@ use crate::clock::{Clock, TimeScale};
 use crate::data::folder::Folder;
 use crate::data::not_written::NotWritten;
 use crate::drive::{Drive, Stopped};
-use crate::engine::command::{Command, Delivery, Fills, Held, Role, WriteCache, damage_told, patch, weight};
+use crate::engine::command::{
+    Command, Delivery, Fills, Held, Notes, Role, WriteCache, damage_told, patch, weight,
+};
 use crate::engine::recovery::Power;
 use crate::faults::{Due, Faults};
 use crate::holes::Holes;
@@ -67,7 +69,7 @@ pub(crate) struct Engine {
     pub stopped: Option<Stopped>,
     pub out: Vec<Delivery>,
     /// What the log has to be told.
-    pub notes: Vec<String>,
+    pub notes: Notes,
     /// Until when the thread that paces sleeps, where no connection's does that.
     pub sleeps_until: Option<Instant>,
 }
@@ -98,7 +100,7 @@ impl Engine {
             holes: Holes::new(size, units.page, is_empty),
             stopped: None,
             out: vec![],
-            notes: vec![],
+            notes: Notes::default(),
             sleeps_until: None,
         }
     }
@@ -304,7 +306,7 @@ impl Engine {
             }
         }
         self.commit();
-        self.notes.extend(self.drive.session_failure());
+        self.notes.lines.extend(self.drive.session_failure());
         cuts != self.epoch()
     }
 
@@ -369,26 +371,26 @@ impl Engine {
             Outcome::WornOut => Some((NbdError::NoSpace, "too many blocks are worn out".to_string())),
         };
         let Some(command) = self.commands.get_mut(&id) else { return };
+        let mut read = 0..0;
         if let Some(failed) = failed {
             command.error.get_or_insert(failed);
         } else if command.verb == Verb::Read {
             let from = (command.request.offset % self.units.sector) as usize;
             let first = command.request.offset - from as u64;
             patch(&mut completion.data, first, &command.left, self.units.sector);
-            let asked = command.request.offset..command.request.offset + u64::from(command.request.length);
-            if let Some(at) = self.drive.damaged(&asked) {
-                command.error.get_or_insert((NbdError::Io, format!("the data at byte {at} are damaged")));
-                self.notes.extend(damage_told(at, self.drive.take_damage_found()));
-            }
+            read = command.request.offset..command.request.offset + u64::from(command.request.length);
             command.brought = Some((completion.data, from..from + command.request.length as usize));
         } else if let (Role::Fill(sector), Some(fill)) = (role, &mut command.fill) {
             let left = self.drive.volatile().left(sector..sector + 1, self.units.sector);
             patch(&mut completion.data, sector, &left, self.units.sector);
             fill.take(sector, &completion.data);
-            if let Some(at) = self.drive.damaged(&(sector..sector + 1)) {
-                command.error.get_or_insert((NbdError::Io, format!("the data at byte {at} are damaged")));
-                self.notes.extend(damage_told(at, self.drive.take_damage_found()));
-            }
+            read = sector..sector + 1;
+        }
+        if !read.is_empty()
+            && let Some(at) = self.drive.damaged(&read)
+        {
+            command.error.get_or_insert((NbdError::Io, format!("the data at byte {at} are damaged")));
+            self.notes.of_damage.extend(damage_told(at, self.drive.take_damage_found()));
         }
         match role {
             Role::Body => self.go_on(id),
@@ -409,7 +411,7 @@ impl Engine {
             self.cache.used = self.cache.used.saturating_sub(u64::from(command.request.length));
             if let Some((_, why)) = command.error {
                 self.cache.failed_behind += 1;
-                self.notes.push(format!(
+                self.notes.lines.push(format!(
                     "a write of {} bytes at {} failed after it was acknowledged from the write cache: {why}",
                     command.request.length, command.request.offset
                 ));
@@ -475,7 +477,7 @@ impl Engine {
 
     /// The drive has stopped: everybody is told, now and from now on.
     pub(crate) fn stop(&mut self, why: Stopped) {
-        self.notes.push(format!("the drive has stopped and fails every request: {why}"));
+        self.notes.lines.push(format!("the drive has stopped and fails every request: {why}"));
         self.stopped = Some(why);
         self.fail_all(NbdError::Io, "the drive has stopped");
     }
@@ -490,7 +492,6 @@ impl Engine {
 
 /// How many bytes of a drive are served: whole logical pages, or as many as were asked for.
 fn served_bytes(drive: &Drive, spec: &ServeSpec) -> u64 {
-    let device = &drive.setup().device;
-    let whole = device.logical_bytes() / device.unit.0 * device.unit.0;
+    let whole = drive.setup().device.logical_bytes();
     spec.size.map_or(whole, |size| size.min(whole))
 }

@@ -106,7 +106,7 @@ impl Engine {
         } else {
             String::new()
         };
-        self.notes.push(format!(
+        self.notes.lines.push(format!(
             "power cut {number} at {} ns: {} requests lost, {} pages torn{left}; ready again after {} ns{hint}",
             cut.at.0,
             cut.lost,

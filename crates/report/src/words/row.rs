@@ -44,23 +44,24 @@ impl Row {
         // Under overload a latency says how long the run was: none is better than another.
         let measures_queues = quantity == Quantity::Latency && reports.iter().any(|r| r.overload().is_some());
         let better = if measures_queues { Better::Neither } else { better };
-        Row {
-            label: label.to_string(),
-            quantity,
-            better,
-            values,
-            samples,
-            path: "",
-            figure: None,
-            sum_unit: None,
-        }
+        Row::with(label, (quantity, better), values, samples)
+    }
+
+    fn with(
+        label: &str,
+        (quantity, better): (Quantity, Better),
+        values: Vec<Option<f64>>,
+        samples: Vec<Vec<(u64, f64)>>,
+    ) -> Row {
+        let label = label.to_string();
+        Row { label, quantity, better, values, samples, path: "", figure: None, sum_unit: None }
     }
 
     /// The row of what was sampled with several seeds, or once.
     pub(crate) fn of_samples(
         path: &'static str,
         label: &str,
-        (quantity, better): (Quantity, Better),
+        kind: (Quantity, Better),
         samples: Vec<Vec<(u64, f64)>>,
     ) -> Row {
         let mean = |of: &Vec<(u64, f64)>| {
@@ -68,16 +69,7 @@ impl Row {
             (!of.is_empty()).then(|| sum / of.len() as f64).filter(|mean| mean.is_finite())
         };
         let values = samples.iter().map(mean).collect();
-        Row {
-            label: label.to_string(),
-            quantity,
-            better,
-            values,
-            samples,
-            path,
-            figure: None,
-            sum_unit: None,
-        }
+        Row::with(label, kind, values, samples).at_path(path)
     }
 
     /// The same row, of what stands at a path.
