@@ -6,6 +6,7 @@ these edits alone, in a report's JSON and table, in the schema, in Python, and e
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,15 @@ def cargo(*words: str) -> str:
     return done.stdout
 
 
+def lend(built: Path = ROOT / "target" / "debug") -> None:
+    """Give the copy the libraries that tests of the tree have built, by hard links."""
+    own = shutil.ignore_patterns("*wordline*", "it-*")
+    for name in ("deps", "build", ".fingerprint"):
+        to = COPY / "target" / "debug" / name
+        if (built / name).exists() and not to.exists():
+            shutil.copytree(built / name, to, copy_function=os.link, ignore=own)
+
+
 def changed() -> list[str]:
     """Return the files of the copy that differ from their originals."""
     copied = (path for name in mutants.COPIED for path in [COPY / name, *(COPY / name).rglob("*")])
@@ -49,6 +59,7 @@ def changed() -> list[str]:
 def main() -> int:
     """Make the edits, and look for the figure wherever it should be."""
     mutants.copy(COPY)
+    lend()
     for edit in EDITS:
         mutants.plant(edit, COPY)
     edited = changed()
