@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,6 +44,12 @@ class FitResult:
     sizes: list[tuple[float, list[float]]] = field(default_factory=list)
     #: A fill of the model: gigabytes and seconds.
     fill: tuple[Any, Any] | None = None
+
+
+def overhead_in(text: str) -> float | None:
+    """Return the media bytes per host byte of a fill that the head of a device file states."""
+    found = re.search(r"^# Overhead = ([\d.]+)", text, re.MULTILINE)
+    return float(found[1]) if found else None
 
 
 def head(drive: Drive, sources: dict[str, str]) -> list[str]:
