@@ -10,16 +10,16 @@ from wordline.real import sheet, steady_rows
 from wordline.real.measurements import Drive
 from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
-from wordline.real.steady_model import SIZE, SteadyModel
+from wordline.real.steady_model import WORDLINES, SteadyModel
 
 #: How near the model must come to fill, knee and steady rate, and how often it is corrected.
-NEAR, ROUNDS = 0.006, 7
+NEAR, ROUNDS = 0.01, 6
 #: How often the wait for a suspended program is corrected, and how near its reads must come.
 SUSPENDS, NEAR_READ = 5, 0.1
 #: Flash of a unit that works alone in bytes, where the search for their number begins.
 DIE = 40 << 30
 #: Blocks of a unit at most; a block has as many wordlines as that takes.
-BLOCKS = 700
+BLOCKS = 450
 #: Mapping unit, in bytes, and the mapping units of a wordline that a write buffer holds.
 UNIT, BUFFERED = 4096, 4
 #: Rate of a channel in MB/s: what it adds to a copy cannot be told from what its read takes.
@@ -77,8 +77,8 @@ class SteadyFit:
             fitted.rows += self._rows(row, model)
         shown = steady_rows.fitted_row(self.drive)
         if shown is not None:
-            for times in (1.0, 1.5, 2.0):
-                again = SteadyModel(text.toml(), self.seed, self.overhead, SIZE * times)
+            for more in (0, 2, 4):
+                again = SteadyModel(text.toml(), self.seed, self.overhead, WORDLINES + more)
                 found = again.figures(shown)
                 figures = [again.fill_mbps(), found["knee"], found["steady"], found["waf"]]
                 fitted.sizes.append((again.simulated_gb, figures))

@@ -13,8 +13,11 @@ from wordline.quantity import in_bytes
 from wordline.real.bench import Bench
 from wordline.real.steady_rows import LATENCY, SteadyRow
 
-#: Logical bytes of the simulated drive, and drive writes of a run.
-SIZE, WRITES = 2e9, 4.0
+#: Wordlines of a block of the simulated drive, and of one that must begin in its steady state:
+#: a block then has room for the data and more than a program's worth of dead units.
+WORDLINES, STEADY = 4, 16
+#: Drive writes of a run, and more of them where data were written to a part or not at all before.
+WRITES, LATER = 2.8, 1.2
 #: Drive writes that a steady figure is taken over, at the end of a run.
 LAST = 1.2
 #: Requests of a run for latencies.
@@ -32,10 +35,13 @@ class SteadyModel:
     text: str
     seed: int
     overhead: float = 1.0
-    size: float = SIZE
+    wordlines: int = WORDLINES
 
-    def _bench(self) -> Bench:
-        return Bench.of(self.text, self.size, self.seed)
+    def _bench(self, least: int = 1) -> Bench:
+        file = toml.parse(self.text)
+        (medium,) = file["medium"].values()
+        share = max(self.wordlines, least) / medium["wordlines_per_block"]
+        return Bench.of(self.text, share * in_bytes(file["capacity"]["logical"]), self.seed)
 
     @property
     def simulated_gb(self) -> float:
@@ -62,7 +68,8 @@ class SteadyModel:
     def _uniform(self, row: SteadyRow) -> dict[str, float]:
         share = min(row.share, 1.0)
         span = f",span={100 * share:.4f}%" if share < 0.999 else ""
-        words = f"uniform:read=0%,bs=4KiB,qd={row.depth or DEPTH}{span},bytes={WRITES * share:.4f}x"
+        writes = WRITES + (LATER if share < 0.9 or row.initial == "fresh" else 0.0)
+        words = f"uniform:read=0%,bs=4KiB,qd={row.depth or DEPTH}{span},bytes={writes * share:.4f}x"
         bench = self._bench()
         line = bench.run(words, initial=row.initial).timeline.to_dict()
         host, media = (
@@ -105,7 +112,7 @@ class SteadyModel:
             f"uniform:read={100 * reads / rate:.2f}%,bs=4KiB,rate={math.ceil(rate)},"
             f"requests={REQUESTS}"
         )
-        found = self._bench().run(words, initial="steady").to_dict()["latency_us"]
+        found = self._bench(STEADY).run(words, initial="steady").to_dict()["latency_us"]
         return {
             f"{op[0]}_{q}": float(found[op][q]) for op in ("read", "write") for q in ("p50", "p99")
         }
