@@ -5,17 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import wordline as wl
 from wordline import toml
 from wordline.quantity import in_bytes, in_us
-from wordline.real import fit, judged, measurements, steady_fit, steady_model, tables
+from wordline.real import fit, judged, measurements, pick, steady_fit, steady_model, tables
 from wordline.real.steady_fit import SteadyFit
 from wordline.real.steady_model import SteadyModel
 
+DEVICES = Path(__file__).parents[2] / "devices"
 HEAD = (
     "row_id,drive,flash_of,model,interface,kind,block_B,threads,qd_per_thread,init,used_GB,"
     "used_frac_of_capacity,MBps_steady,knee_dw_interp,knee_res_dw,WAF_steady_measured,"
@@ -49,7 +49,9 @@ def test_what_rows_state_is_read_off() -> None:
         "read_p99_us": 160,
         "write_us": 9,
     }
-    assert (drive.values["knee_dw"].low, drive.values["knee_dw"].high) == pytest.approx((0.302, 0.322))
+    assert (drive.values["knee_dw"].low, drive.values["knee_dw"].high) == pytest.approx(
+        (0.302, 0.322)
+    )
     assert drive.rows[2].initial == "fill:100%,order=seq"
     assert drive.rows[3].initial == "fill:50%,order=seq"
     assert drive.rows[0].initial == "fresh"
@@ -126,7 +128,7 @@ def hidden(read_us: float, units: int, flash: float) -> tuple[str, float]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate fewer blocks and fewer drive writes than a user does, for the time of a test."""
-    monkeypatch.setattr(steady_fit, "BLOCKS", 130)
+    monkeypatch.setattr(steady_fit, "BLOCKS", 100)
     monkeypatch.setattr(steady_model, "WRITES", 2.2)
 
 
@@ -183,7 +185,7 @@ def test_a_drive_with_the_flash_of_another_is_judged_not_fitted() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_the_judged_table_holds_a_named_drive_to_its_rows() -> None:
-    (drive,) = judged.steady(["mp0"], judged.folder(Path(__file__).parents[2] / "devices"))
+    (drive,) = judged.steady(["mp0"], judged.folder(DEVICES))
     # Part and whole of the drive; the first is judged and the second fitted.
     part, whole = drive.writes()[:2]
     assert part[:2] == ["micron-7450-max-800gb", "OP02, mp0, 50 % used"]
@@ -195,13 +197,27 @@ def test_the_judged_table_holds_a_named_drive_to_its_rows() -> None:
             assert abs(error) < 5, cells
 
 
+def test_pick_knows_waf_where_the_drive_counts_its_media_writes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pick, "LEAST", 1e9)
+    names = [str(DEVICES / f"{n}.toml") for n in ("micron-7450-max-800gb", "wd-dc-sn640-960gb")]
+    load = "uniform:read=30%,bs=16KiB,qd=4"
+    found = {Path(c.drive).stem: c for c in pick.pick(load, drives=names, requests=3000)}
+    known, unknown = (found[Path(n).stem] for n in names)
+    assert unknown.waf is None
+    assert known.waf is not None
+    assert 1.0 < known.waf < 1.2
+    assert known.past_cache_s == 0.0
+
+
 def test_every_row_of_the_table_names_its_source() -> None:
-    path = Path(__file__).parents[2] / "devices" / "measured" / "enterprise.csv"
+    path = DEVICES / "measured" / "enterprise.csv"
     rows = list(csv.DictReader(io.StringIO(path.read_text())))
     assert {r["drive"] for r in rows} == {"mp0", "m0", "i1", "h0", "k4", "k5", "s0", "wd"}
     for row in rows:
         assert row["source"].startswith("https://"), row
-        text = (path.parents[1] / f"{row['device']}.toml").read_text()
+        text = (DEVICES / f"{row['device']}.toml").read_text()
         assert "fitted to public measurements, not a statement by its maker" in text
         logical = in_bytes(toml.parse(text)["capacity"]["logical"])
         assert logical == pytest.approx(float(row["capacity_bytes"]), rel=1e-6)

@@ -10,7 +10,7 @@ from wordline.real import sheet, steady_rows
 from wordline.real.measurements import Drive
 from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
-from wordline.real.steady_model import WORDLINES, SteadyModel
+from wordline.real.steady_model import SteadyModel
 
 #: How near the model must come to fill, knee and steady rate, and how often it is corrected.
 NEAR, ROUNDS = 0.01, 6
@@ -18,8 +18,8 @@ NEAR, ROUNDS = 0.01, 6
 SUSPENDS, NEAR_READ = 5, 0.1
 #: Flash of a unit that works alone in bytes, where the search for their number begins.
 DIE = 40 << 30
-#: Blocks of a unit at most; a block has as many wordlines as that takes.
-BLOCKS = 450
+#: Blocks of a unit; a block has as many wordlines as the flash takes.
+BLOCKS = 200
 #: Mapping unit, in bytes, and the mapping units of a wordline that a write buffer holds.
 UNIT, BUFFERED = 4096, 4
 #: Rate of a channel in MB/s: what it adds to a copy cannot be told from what its read takes.
@@ -77,8 +77,8 @@ class SteadyFit:
             fitted.rows += self._rows(row, model)
         shown = steady_rows.fitted_row(self.drive)
         if shown is not None:
-            for more in (0, 2, 4):
-                again = SteadyModel(text.toml(), self.seed, self.overhead, WORDLINES + more)
+            for larger in (1.0, 1.5, 2.0):
+                again = SteadyModel(text.toml(), self.seed, self.overhead, larger)
                 found = again.figures(shown)
                 figures = [again.fill_mbps(), found["knee"], found["steady"], found["waf"]]
                 fitted.sizes.append((again.simulated_gb, figures))
@@ -187,10 +187,7 @@ class SteadyFit:
         cell, flash = self.of.cell, "medium.flash."
         channels = channels_of(self.units, self.link)
         block = self.bits * sheet.PAGE * self.units
-        wordlines = 96
-        while self.usable / (block * wordlines) > BLOCKS:
-            wordlines *= 2
-        blocks = round(self.usable / (block * wordlines))
+        blocks, wordlines = BLOCKS, round(self.usable / (block * BLOCKS))
         made = sheet.Shape(channels, self.units // channels, blocks, wordlines, self.link)
         about = f"{drive.name}, {drive.capacity / 1e9:.4g} GB of {cell.upper()}: steady state"
         named = (self.name, f"{about} of random writes")
@@ -209,10 +206,9 @@ class SteadyFit:
         )
         text.put(flash + "planes_per_die", 1, f"{UN}; planes that program together are one")
         waf = f", WAF {v['waf']}" if "waf" in v else ""
-        text.put(
-            flash + "blocks_per_plane", blocks, f"Fit: knee after {v['knee_dw']} drive writes{waf}"
-        )
-        text.put(flash + "wordlines_per_block", wordlines, f"{UN}; chosen for a few hundred blocks")
+        text.put(flash + "blocks_per_plane", blocks, f"{UN}; fewer and larger are simulated faster")
+        why = f"Fit: with the blocks, knee after {v['knee_dw']} drive writes{waf}"
+        text.put(flash + "wordlines_per_block", wordlines, why)
         at = f"{flash}{cell}."
         if "read_us" in v:
             read = v["read_us"].value - 4096 / BUS - 4096 / self.link - COMMAND

@@ -11,11 +11,13 @@ import numpy as np
 from wordline import toml
 from wordline.quantity import in_bytes
 from wordline.real.bench import Bench
+from wordline.real.sheet import BITS
 from wordline.real.steady_rows import LATENCY, SteadyRow
 
-#: Wordlines of a block of the simulated drive, and of one that must begin in its steady state:
-#: a block then has room for the data and more than a program's worth of dead units.
-WORDLINES, STEADY = 4, 16
+#: Wordlines of a block of the simulated drive at least. It has more where a drive has little spare
+#: flash: a victim must free more than the units of a program, by this factor, even if it holds as
+#: much as all data do on average.
+WORDLINES, FREED = 4, 1.2
 #: Drive writes of a run, and more of them where data were written to a part or not at all before.
 WRITES, LATER = 2.8, 1.2
 #: Drive writes that a steady figure is taken over, at the end of a run.
@@ -35,13 +37,22 @@ class SteadyModel:
     text: str
     seed: int
     overhead: float = 1.0
-    wordlines: int = WORDLINES
+    #: By how much larger the simulated drive is than need be.
+    larger: float = 1.0
 
-    def _bench(self, least: int = 1) -> Bench:
+    def _bench(self) -> Bench:
         file = toml.parse(self.text)
         (medium,) = file["medium"].values()
-        share = max(self.wordlines, least) / medium["wordlines_per_block"]
-        return Bench.of(self.text, share * in_bytes(file["capacity"]["logical"]), self.seed)
+        logical = in_bytes(file["capacity"]["logical"])
+        bits = max(BITS[mode] for mode in BITS if mode in medium)
+        units = bits * in_bytes(medium["page"]) // in_bytes(file["mapping"]["unit"])
+        dies = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
+        blocks = medium["blocks_per_plane"] * math.prod(medium[key] for key in dies)
+        flash = blocks * medium["wordlines_per_block"] * bits * in_bytes(medium["page"])
+        spare = max(1 - logical / flash, 0.02)
+        kept = max(WORDLINES, math.ceil(FREED * (units + 1) / units / spare)) * self.larger
+        share = min(1.0, kept / medium["wordlines_per_block"])
+        return Bench.of(self.text, share * logical, self.seed)
 
     @property
     def simulated_gb(self) -> float:
@@ -112,7 +123,7 @@ class SteadyModel:
             f"uniform:read={100 * reads / rate:.2f}%,bs=4KiB,rate={math.ceil(rate)},"
             f"requests={REQUESTS}"
         )
-        found = self._bench(STEADY).run(words, initial="steady").to_dict()["latency_us"]
+        found = self._bench().run(words, initial="steady").to_dict()["latency_us"]
         return {
             f"{op[0]}_{q}": float(found[op][q]) for op in ("read", "write") for q in ("p50", "p99")
         }

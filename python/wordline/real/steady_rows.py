@@ -181,7 +181,10 @@ def _summarize(drive: Drive) -> None:
             if figure in row.figures:
                 value = row.figures[figure]
                 half = row.resolution / 2 if figure == "knee" else 0.0
-                least, most = min(value.low, value.value - half), max(value.high, value.value + half)
+                least, most = (
+                    min(value.low, value.value - half),
+                    max(value.high, value.value + half),
+                )
                 drive.values[key] = Value(value.value, least, most, row.name)
     if (low := lowest(drive)) is not None:
         for key, figure in (("read_us", "r_p50"), ("read_p99_us", "r_p99"), ("write_us", "w_p50")):
