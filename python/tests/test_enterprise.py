@@ -128,7 +128,8 @@ def hidden(read_us: float, units: int, flash: float) -> tuple[str, float]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate fewer blocks and fewer drive writes than a user does, for the time of a test."""
-    monkeypatch.setattr(steady_fit, "BLOCKS", 100)
+    monkeypatch.setattr(steady_fit, "FEWEST", 100)
+    monkeypatch.setattr(steady_fit, "MOST", 100)
     monkeypatch.setattr(steady_model, "WRITES", 2.2)
 
 

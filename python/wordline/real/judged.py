@@ -72,7 +72,7 @@ def cliffs(only: Sequence[str] | None = None, files: Files = builtin) -> list[li
         gb, seconds, _ = Bench.of(file, fit.SIZE, _wordline.DEFAULT_SEED).fill(1.0)
         whole = float(line["whole_fill_average_MBps"]) if line["whole_fill_average_MBps"] else None
         stated = [values[k].value for k in ("cache_gb", "cache_mbps", "after_mbps")]
-        cells = [cell(f, s) for f, s in zip(figures, stated, strict=True)]
+        cells = [cell(f, s, True) for f, s in zip(figures, stated, strict=True)]
         found.append([line["device"], *cells, cell(float(gb[-1] * 1e3 / seconds[-1]), whole)])
     return found
 
@@ -82,6 +82,8 @@ class Steady:
     """A drive of `enterprise.csv`, its rows, and its device file as a model."""
 
     device: str
+    #: Its name in the table.
+    name: str
     drive: Drive
     model: SteadyModel
     #: Whether the drive shares its flash with the one that was fitted.
@@ -117,7 +119,7 @@ class Steady:
         before = {"fresh": "from empty", "random": "after random fill"}
         words = next((w for key, w in before.items() if key in row.initial), "")
         share = f"{100 * row.share:.0f} % used" if row.share < 0.995 else ""
-        return ", ".join(filter(None, [row.name.partition("-")[0], self.drive.name, share, words]))
+        return ", ".join(filter(None, [row.name.partition("-")[0], self.name, share, words]))
 
     def _cell(self, row: SteadyRow, key: str) -> str:
         stated: Value | None = row.figures.get(key)
@@ -147,7 +149,8 @@ def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterato
         if file is None or (only is not None and name not in only):
             continue
         model = SteadyModel(file, _wordline.DEFAULT_SEED, overhead_in(file) or 1.0)
-        yield Steady(devices[name], drive, model, drive.flash not in (None, drive))
+        lent = drive.flash not in (None, drive)
+        yield Steady(devices[name], name, drive, model, lent)
 
 
 def print_tables(kind: str, files: Files, only: Sequence[str] | None) -> None:

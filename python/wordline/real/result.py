@@ -40,8 +40,9 @@ class FitResult:
     sheet: Sheet
     rows: list[Row] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
-    #: Three sizes of the simulated drive, in GB, each with the figures of `rows`.
+    #: Three sizes of the simulated drive, in GB, each with figures: those of `rows`, or as named.
     sizes: list[tuple[float, list[float]]] = field(default_factory=list)
+    size_names: list[str] = field(default_factory=list)
     #: A fill of the model: gigabytes and seconds.
     fill: tuple[Any, Any] | None = None
 

@@ -18,8 +18,9 @@ NEAR, ROUNDS = 0.01, 6
 SUSPENDS, NEAR_READ = 5, 0.1
 #: Flash of a unit that works alone in bytes, where the search for their number begins.
 DIE = 40 << 30
-#: Blocks of a unit; a block has as many wordlines as the flash takes.
-BLOCKS = 200
+#: Blocks of all units, and of a unit at least and at most: fewer are simulated faster, and what is
+#: open or kept free is a greater share of them. A block has as many wordlines as the flash takes.
+BLOCKS, FEWEST, MOST = 12_800, 200, 400
 #: Mapping unit, in bytes, and the mapping units of a wordline that a write buffer holds.
 UNIT, BUFFERED = 4096, 4
 #: Rate of a channel in MB/s: what it adds to a copy cannot be told from what its read takes.
@@ -77,6 +78,7 @@ class SteadyFit:
             fitted.rows += self._rows(row, model)
         shown = steady_rows.fitted_row(self.drive)
         if shown is not None:
+            fitted.size_names = ["fill, MB/s", "knee, drive writes", "steady, MB/s", "WAF"]
             for larger in (1.0, 1.5, 2.0):
                 again = SteadyModel(text.toml(), self.seed, self.overhead, larger)
                 found = again.figures(shown)
@@ -187,7 +189,8 @@ class SteadyFit:
         cell, flash = self.of.cell, "medium.flash."
         channels = channels_of(self.units, self.link)
         block = self.bits * sheet.PAGE * self.units
-        blocks, wordlines = BLOCKS, round(self.usable / (block * BLOCKS))
+        blocks = min(max(BLOCKS // self.units, FEWEST), MOST)
+        wordlines = round(self.usable / (block * blocks))
         made = sheet.Shape(channels, self.units // channels, blocks, wordlines, self.link)
         about = f"{drive.name}, {drive.capacity / 1e9:.4g} GB of {cell.upper()}: steady state"
         named = (self.name, f"{about} of random writes")

@@ -18,8 +18,8 @@ from wordline.real.steady_rows import LATENCY, SteadyRow
 #: flash: a victim must free more than the units of a program, by this factor, even if it holds as
 #: much as all data do on average.
 WORDLINES, FREED = 4, 1.2
-#: Drive writes of a run, and more of them where data were written to a part or not at all before.
-WRITES, LATER = 2.8, 1.2
+#: Drive writes of a run, and more of them after a fill of a part, and on an erased drive.
+WRITES, PART, ERASED = 2.8, 1.2, 3.2
 #: Drive writes that a steady figure is taken over, at the end of a run.
 LAST = 1.2
 #: Requests of a run for latencies.
@@ -79,7 +79,7 @@ class SteadyModel:
     def _uniform(self, row: SteadyRow) -> dict[str, float]:
         share = min(row.share, 1.0)
         span = f",span={100 * share:.4f}%" if share < 0.999 else ""
-        writes = WRITES + (LATER if share < 0.9 or row.initial == "fresh" else 0.0)
+        writes = WRITES + (ERASED if row.initial == "fresh" else PART if share < 0.9 else 0.0)
         words = f"uniform:read=0%,bs=4KiB,qd={row.depth or DEPTH}{span},bytes={writes * share:.4f}x"
         bench = self._bench()
         line = bench.run(words, initial=row.initial).timeline.to_dict()
