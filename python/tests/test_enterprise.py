@@ -11,7 +11,7 @@ import pytest
 import wordline as wl
 from wordline import toml
 from wordline.quantity import in_bytes, in_us
-from wordline.real import fit, judged, measurements, pick, steady_fit, steady_model, tables
+from wordline.real import fit, judged, measurements, pick, show, steady_fit, steady_model, tables
 from wordline.real.steady_fit import SteadyFit
 from wordline.real.steady_model import SteadyModel
 
@@ -168,7 +168,10 @@ def test_a_hidden_drive_is_found_from_its_rows(tmp_path: Path) -> None:
         if "(fitted)" in row.what:
             assert abs(row.error) < 0.1, row
     assert len(found.sizes) == 3
-    assert any("victim rule" in line for line in found.unknown)
+    assert "GB: fill, MB/s " in show.terminal(found)
+    html = show.write(found, tmp_path / "page", "wordline device fit").read_text()
+    assert "victim rule, collection unit" in html
+    assert (tmp_path / "page" / "fill.svg").is_file()
 
 
 def test_a_drive_with_the_flash_of_another_is_judged_not_fitted() -> None:
