@@ -110,8 +110,8 @@ def test_spare_flash_tells_waf() -> None:
 
 
 def test_units_divide_into_channels() -> None:
-    for wanted in (5.0, 23.4, 31.0, 61.0, 127.9):
-        units = steady_fit.nearest_units(wanted)
+    for wanted in (6.3, 23.4, 31.0, 61.0, 127.9):
+        units = steady_fit.nearest_units(wanted, 7000)
         assert abs(units / wanted - 1) < 0.1
         assert units % steady_fit.channels_of(units, 7000) == 0
 

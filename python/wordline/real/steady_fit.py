@@ -58,7 +58,7 @@ class SteadyFit:
         self.bits = sheet.BITS[self.of.cell]
         #: Values that are searched: bytes of flash, units in parallel, us of a program, of a wait.
         self.usable = self.of.capacity * (1 + self.knee) * 1.01
-        self.units = max(8, 4 * round(self.of.capacity / DIE / 4))
+        self.units = nearest_units(4 * round(self.of.capacity / DIE / 4), self.link)
         self.program = self.bits * sheet.PAGE * self.units / self.fill
         self.wait: float | None = None
         self.overhead = self.values["overhead"].value if "overhead" in self.values else 1.0
@@ -152,7 +152,7 @@ class SteadyFit:
         more = cost / wanted if wanted > 0 else 2 * self.units
         more = min(max(more, self.units / 2), 2 * self.units)
         before = self.units
-        self.units = nearest_units(more)
+        self.units = nearest_units(more, self.link)
         self.program *= self.units / before
 
     def _search_wait(self) -> None:
@@ -278,16 +278,21 @@ def mean_field_waf(flash: float) -> float:
     return 1 / (1 - low)
 
 
-def nearest_units(wanted: float) -> int:
+def nearest_units(wanted: float, link: float) -> int:
     """Return the number of units nearest to one wanted that channels divide evenly."""
-    near = [u for u in range(4, 1025) if any(u % c == 0 for c in CHANNELS)]
+    near = [u for u in range(6, 1025) if any(u % c == 0 for c in usual_channels(link))]
     return min(near, key=lambda u: abs(u - wanted))
 
 
 def channels_of(units: int, link: float) -> int:
     """Return into how many channels units are divided."""
-    usual = 16 if link > 7000 else 8
-    return min((c for c in CHANNELS if units % c == 0), key=lambda c: abs(c - usual))
+    return next(c for c in usual_channels(link) if units % c == 0)
+
+
+def usual_channels(link: float) -> list[int]:
+    """Return numbers of channels, the most usual for a link first; none is a bottleneck."""
+    few, usual, many = (12, 16, 20) if link > 7000 else (6, 8, 12)
+    return sorted(range(few, many + 1), key=lambda c: (abs(c - usual), c))
 
 
 def low_rates(drive: Drive) -> list[steady_rows.SteadyRow]:
@@ -314,7 +319,6 @@ def uses(row: steady_rows.SteadyRow, drive: Drive) -> set[str]:
 
 #: Rates up to this times a third of saturation are low: targets are round numbers.
 NEAR_THIRD = 1.05
-CHANNELS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 16)
 #: Figures of a row that are shown, with what they are and their unit.
 SHOWN = {
     "knee": ("knee", "drive writes"),
