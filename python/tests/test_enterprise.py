@@ -12,6 +12,7 @@ import wordline as wl
 from wordline import toml
 from wordline.quantity import in_bytes, in_us
 from wordline.real import fit, judged, measurements, pick, show, steady_fit, steady_model, tables
+from wordline.real.__main__ import main
 from wordline.real.steady_fit import SteadyFit
 from wordline.real.steady_model import SteadyModel
 
@@ -199,6 +200,13 @@ def test_the_judged_table_holds_a_named_drive_to_its_rows() -> None:
         for at in (3, 5, 6):
             error = float(cells[at].partition("(")[2].partition(" %")[0])
             assert abs(error) < 5, cells
+
+
+def test_a_drive_that_no_table_has_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--devices", str(DEVICES), "--drive", "sony"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("error: no drive sony\n  allowed: a name of the column device")
 
 
 def test_pick_knows_waf_where_the_drive_counts_its_media_writes(

@@ -15,14 +15,12 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m wordline.real", description=__doc__)
     parser.add_argument("kind", nargs="?", choices=("cliffs", "steady"), help="both if not given")
     parser.add_argument("--devices", type=Path, help="folder of device files; the built-in ones")
-    parser.add_argument("--drive", action="append", help="drive of the table; all if not given")
+    parser.add_argument("--drive", action="append", help="device or drive; all if not given")
     given = parser.parse_args(words)
     files = judged.folder(given.devices) if given.devices else judged.builtin
+    kinds = [given.kind] if given.kind else ["cliffs", "steady"]
     try:
-        for at, kind in enumerate([given.kind] if given.kind else ["cliffs", "steady"]):
-            if at:
-                print()
-            judged.print_tables(kind, files, given.drive)
+        print(judged.tables_of(kinds, files, given.drive), end="")
     except UserError as e:
         print(f"error: {e}", file=sys.stderr)
         return 2

@@ -153,15 +153,29 @@ def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterato
         yield Steady(devices[name], name, drive, model, lent)
 
 
-def print_tables(kind: str, files: Files, only: Sequence[str] | None) -> None:
-    """Print the tables of a kind: ``cliffs`` or ``steady``."""
+def text(kind: str, files: Files, only: Sequence[str] | None) -> str:
+    """Return the tables of a kind, ``cliffs`` or ``steady``; none if it has no such drive."""
     if kind == "cliffs":
-        print(page.table(CLIFF_HEADS, cliffs(only, files), right=len(CLIFF_HEADS) - 1), end="")
-        return
+        rows = cliffs(only, files)
+        return page.table(CLIFF_HEADS, rows, right=len(CLIFF_HEADS) - 1) if rows else ""
     drives = list(steady(only, files))
     if not drives:
-        raise UserError("no drive of enterprise.csv has a device file")
+        return ""
     writes = [row for drive in drives for row in drive.writes()]
-    print(page.table(WRITE_HEADS, writes, right=len(WRITE_HEADS) - 2))
     reads = [row for drive in drives for row in drive.reads()]
-    print(page.table(READ_HEADS, reads, right=len(READ_HEADS) - 1), end="")
+    above = page.table(WRITE_HEADS, writes, right=len(WRITE_HEADS) - 2)
+    return f"{above}\n{page.table(READ_HEADS, reads, right=len(READ_HEADS) - 1)}"
+
+
+def tables_of(kinds: Sequence[str], files: Files, only: Sequence[str] | None) -> str:
+    """Return the tables of some kinds.
+
+    Raises `UserError`: none has a drive of that name.
+    """
+    found = [shown for kind in kinds if (shown := text(kind, files, only))]
+    if not found:
+        raise UserError(
+            f"no drive {', '.join(only or [])}\n  allowed: a name of the column device of "
+            "devices/measured/cliffs.csv, or of the column drive of enterprise.csv"
+        )
+    return "\n".join(found)
