@@ -127,7 +127,11 @@ class SteadyFit:
             if worst < NEAR:
                 break
             self.usable += more * self.of.capacity
+            before = self.units
             self._more_units(found["waf"] / self.overhead, steady)
+            # Units are whole: the steady rate may lie between those of two numbers.
+            if self.units == before and max(map(abs, off[:2])) < NEAR:
+                break
         assert best is not None
         self.usable, self.units, self.program = best[1]
 
