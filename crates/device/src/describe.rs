@@ -22,7 +22,7 @@ pub fn unloaded_read(
     let array = medium.mode(mode)?.read[kind as usize];
     let page = medium.page.0;
     let flash = medium.command.read + array + medium.bus.time_for(page);
-    Some(flash + spec.host.rate.time_for(page) + spec.host.read_overhead)
+    Some(flash + spec.host.rate.time_for(page) + spec.host.read_overhead + spec.host.read_latency)
 }
 
 /// Latency of a write of what one program of a page of `kind` holds (the pages of a wordline, if
@@ -37,7 +37,7 @@ pub fn unloaded_program(
     let timing = medium.mode(mode)?;
     let bytes = medium.page.0 * timing.pages_per_program as u64;
     let flash = medium.command.program + medium.bus.time_for(bytes) + timing.program[kind as usize];
-    Some(flash + spec.host.rate.time_for(bytes) + spec.host.write_overhead)
+    Some(flash + spec.host.rate.time_for(bytes) + spec.host.write_overhead + spec.host.write_latency)
 }
 
 /// The device as text for the terminal.
@@ -78,6 +78,9 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         if host.link.are_shared() { "" } else { ", of each queue" },
         host.queue_depth
     )?;
+    if [host.read_latency, host.write_latency] != [SimDuration::ZERO; 2] {
+        writeln!(out, "  controller       {} per read, {} per write", host.read_latency, host.write_latency)?;
+    }
     if let Some(arbitration) = &spec.arbitration {
         writeln!(out, "  takes turns      {}", crate::tables::queues::describe(arbitration))?;
     }

@@ -61,7 +61,7 @@ fn varied_further(rng: &mut Rng, drive: Drive) -> Drive {
     let drive = variants::perhaps_keeping_back(rng, drive);
     let drive = variants::perhaps_in_superblocks(rng, drive);
     let drive = variants::perhaps_taking_turns(rng, drive);
-    variants::perhaps_packed(rng, drive)
+    variants::perhaps_with_a_controller(rng, variants::perhaps_packed(rng, drive))
 }
 
 /// A small drive or any drive under a scheme, and how many were refused before it.
@@ -74,7 +74,7 @@ pub(crate) fn small_drive(rng: &mut Rng, spellings: &Spellings) -> Result<Drive,
     let (drive, _) = taken(rng, spellings, true, |rng, wanted| small(rng, wanted, 75))?;
     let drive = variants::perhaps_mapped_on_flash(rng, drive);
     let drive = variants::perhaps_in_superblocks(rng, drive);
-    Ok(variants::perhaps_packed(rng, drive))
+    Ok(variants::perhaps_with_a_controller(rng, variants::perhaps_packed(rng, drive)))
 }
 
 /// The first drive that the scheme drawn for it takes, and how many were refused before it. A refusal is an answer, and

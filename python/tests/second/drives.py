@@ -66,6 +66,9 @@ def random_case(seed: int) -> tuple[Config, str]:
             ]
         )
     c.packing = units_per_page > 1 and aside.random() < 0.6
+    if aside.random() < 0.4:
+        times = [(900, 4_100), (5 * US, 2 * US), (3 * US, 3 * US), (0, 8 * US)]
+        c.read_latency, c.write_latency = aside.choice(times)
     c.page = c.unit * units_per_page
     # Round times make many things happen in one nanosecond, uneven ones make them interleave.
     if r.random() < 0.5:
@@ -193,6 +196,7 @@ def device_file(c: Config) -> str:
         f'[capacity]\nlogical = "{c.logical_pages * c.unit}B"',
         f"[host]\nrate = {rate(c.host_rate)}\nqueue_depth = {c.queue_depth}",
         f'read_overhead = "{c.read_overhead}ns"\nwrite_overhead = "{c.write_overhead}ns"',
+        f'read_latency = "{c.read_latency}ns"\nwrite_latency = "{c.write_latency}ns"',
         f'[parallel]\nunit = "{c.parallel}"',
         f'multiplane = "{"opportunistic" if c.multiplane else "off"}"',
         *([f'multiplane_pages = "{"same" if c.same_pages else "any"}"'] if c.multiplane else []),

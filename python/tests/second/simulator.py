@@ -60,6 +60,8 @@ class Config:
     host_rate: tuple[int, int] = (0, 0)
     read_overhead: int = 0
     write_overhead: int = 0
+    read_latency: int = 0
+    write_latency: int = 0
     queue_depth: int = 8
     closed: bool = False
     scheme: str = "conventional"
@@ -287,6 +289,8 @@ class Simulator:
         self.link_free_at = 0
         self.link_queue: list = []
         self.link_busy = False
+        # When each request ends that the link is through with and the controller is not.
+        self.in_controller: list[int] = []
         self.turn = 0
         self.closings = 0
         self.writes = 0
@@ -913,8 +917,9 @@ class Simulator:
 
     def put_on_link(self, request: Request) -> None:
         c = self.config
-        free = c.host_rate == (0, 0) and c.read_overhead == 0 and c.write_overhead == 0
-        waits = request.op == "flush" and self.link_queue
+        times = (c.read_overhead, c.write_overhead, c.read_latency, c.write_latency)
+        free = c.host_rate == (0, 0) and not any(times)
+        waits = request.op == "flush" and (self.link_queue or self.in_controller)
         if free or request.op == "trim" or (request.op == "flush" and not waits):
             self.complete(request)
             return
@@ -937,9 +942,24 @@ class Simulator:
 
     def link_done(self) -> None:
         self.link_busy = False
-        self.complete(self.link_queue.pop(0))
+        request = self.link_queue.pop(0)
+        c = self.config
+        until = self.now
+        if request.op == "flush":
+            until = max([until, *self.in_controller])
+        else:
+            until += c.read_latency if request.op == "read" else c.write_latency
+        if until == self.now:
+            self.complete(request)
+        else:
+            self.in_controller.append(until)
+            self.set_event(until, lambda: self.controller_done(request))
         if self.link_queue:
             self.serve_link()
+
+    def controller_done(self, request: Request) -> None:
+        self.in_controller.remove(self.now)
+        self.complete(request)
 
     def complete(self, request: Request) -> None:
         request.completion = self.now

@@ -38,6 +38,8 @@ pub(crate) fn host(mut section: Section<'_>) -> (HostLink, Option<Arbitration>) 
         rate: section.take::<Rate>("rate").filter(|r| moves(&section, *r)).unwrap_or(Rate::OFF),
         read_overhead: section.take_within("read_overhead", TIMES).unwrap_or_default(),
         write_overhead: section.take_within("write_overhead", TIMES).unwrap_or_default(),
+        read_latency: section.take_within("read_latency", TIMES).unwrap_or_default(),
+        write_latency: section.take_within("write_latency", TIMES).unwrap_or_default(),
         queue_depth: section.whole("queue_depth", 1..=1 << 20).unwrap_or(1024),
         link: section.choice("link", Lanes::WORDS, Lanes::Shared),
     };

@@ -7,7 +7,7 @@ use crate::spec::parallel::Superblock;
 use std::fmt::{Display, Write};
 use wordline_config::quoted;
 use wordline_flash::ModeTiming;
-use wordline_units::CellMode;
+use wordline_units::{CellMode, SimDuration};
 
 /// The device file that reads as `spec`. It carries no sources.
 pub fn to_toml(spec: &DeviceSpec) -> String {
@@ -83,6 +83,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     let h = spec.host;
     writeln!(out, "\n[host]\nrate = \"{}\"", h.rate)?;
     writeln!(out, "read_overhead = \"{}\"\nwrite_overhead = \"{}\"", h.read_overhead, h.write_overhead)?;
+    if [h.read_latency, h.write_latency] != [SimDuration::ZERO; 2] {
+        writeln!(out, "read_latency = \"{}\"\nwrite_latency = \"{}\"", h.read_latency, h.write_latency)?;
+    }
     writeln!(out, "queue_depth = {}", h.queue_depth)?;
     if let Some((word, _)) = Lanes::WORDS.iter().find(|(_, lanes)| *lanes == h.link && !lanes.are_shared()) {
         writeln!(out, "link = \"{word}\"")?;

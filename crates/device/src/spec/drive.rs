@@ -154,11 +154,21 @@ pub struct HostLink {
     pub read_overhead: SimDuration,
     /// Fixed time a write spends on the link.
     pub write_overhead: SimDuration,
+    /// Time the controller takes for a read beside others: the link is free meanwhile.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub read_latency: SimDuration,
+    /// The same of a write.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub write_latency: SimDuration,
     /// Requests admitted at once in an open loop; the others wait with their arrival times.
     pub queue_depth: u32,
     /// Requests that it takes at a time.
     #[serde(default, skip_serializing_if = "Lanes::are_shared")]
     pub link: Lanes,
+}
+
+fn is_zero(time: &SimDuration) -> bool {
+    *time == SimDuration::ZERO
 }
 
 impl DeviceSpec {

@@ -63,6 +63,19 @@ fn more_channels_dies_and_a_faster_bus_bring_more_reads_a_second() {
 }
 
 #[test]
+fn time_of_the_controller_adds_to_a_read_and_takes_no_rate_from_many() {
+    let controller: &[(&str, &str)] = &[("host.read_latency", "10us")];
+    let alone = |sets| {
+        let r = report("uniform:bs=16KiB,qd=1,read=100%", "fill:100%", 1_000, &[sets]);
+        r.latency_us.read.unwrap().mean
+    };
+    assert!((alone(controller) - alone(&[]) - 10.0).abs() < 0.01);
+    let many =
+        |sets| report("uniform:bs=16KiB,qd=256,read=100%", "fill:100%", 10_000, &[sets]).throughput.iops;
+    assert!(many(controller) > 0.99 * many(&[]));
+}
+
+#[test]
 fn more_space_to_spare_lowers_write_amplification() {
     assert!(waf(&collecting(ROOMY, &[])) < 0.8 * waf(&collecting(TIGHT, &[])));
 }

@@ -17,7 +17,8 @@ pub(crate) enum Sent {
 }
 
 /// The host link. Requests stand on it in the order in which they end. Of one lane the first has an event in the clock;
-/// where each queue of the host has a lane of its own, each request has one.
+/// where each queue of the host has a lane of its own, or the controller takes another time for reads than for writes, each request
+/// has one.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     rules: HostLink,
@@ -38,8 +39,8 @@ impl Saved for Link {
 
 impl Link {
     pub fn new(rules: HostLink) -> Link {
-        let overheads = [rules.read_overhead, rules.write_overhead];
-        let takes_no_time = rules.rate.is_off() && overheads == [SimDuration::ZERO; 2];
+        let times = [rules.read_overhead, rules.write_overhead, rules.read_latency, rules.write_latency];
+        let takes_no_time = rules.rate.is_off() && times == [SimDuration::ZERO; 4];
         Link { rules, takes_no_time, free_at: vec![], queue: VecDeque::new() }
     }
 
@@ -52,28 +53,33 @@ impl Link {
     /// Give it a request.
     pub fn send(&mut self, id: RequestId, request: &HostRequest, now: SimTime) -> Sent {
         let lane = if self.has_lanes() { request.volume as usize } else { 0 };
-        let overhead = match request.op {
-            HostOp::Read => self.rules.read_overhead,
-            HostOp::Write => self.rules.write_overhead,
-            HostOp::Trim | HostOp::Flush => SimDuration::ZERO,
+        let (overhead, latency) = match request.op {
+            HostOp::Read => (self.rules.read_overhead, self.rules.read_latency),
+            HostOp::Write => (self.rules.write_overhead, self.rules.write_latency),
+            HostOp::Trim | HostOp::Flush => (SimDuration::ZERO, SimDuration::ZERO),
         };
         let end = match (request.op, self.queue.back()) {
             // A flush takes no time, but says that what came before is over: it must not overtake the writes that
             // still stand here. A trim says nothing of others.
             (HostOp::Flush, Some((last, _))) => *last,
             (HostOp::Trim | HostOp::Flush, _) => return Sent::Over,
-            _ => self.occupy(lane, now, overhead + self.rules.rate.time_for(request.bytes())),
+            _ => self.occupy(lane, now, overhead + self.rules.rate.time_for(request.bytes())) + latency,
         };
-        let is_event = self.queue.is_empty() || self.has_lanes();
-        // Of one lane each comes behind the one before; between lanes what ends first goes first.
+        let is_event = self.queue.is_empty() || self.has_events();
+        // Of one lane each comes behind the one before, unless the controller takes its own time for it.
         let at = self.queue.partition_point(|(before, _)| *before <= end);
         self.queue.insert(at, (end, id));
         if is_event { Sent::Until(end) } else { Sent::Behind }
     }
 
-    /// Whether each queue has a lane of its own, and each request on them an event.
+    /// Whether each queue has a lane of its own.
     fn has_lanes(&self) -> bool {
         self.rules.link == Lanes::PerQueue
+    }
+
+    /// Whether each request has an event, since it may end before one that was sent earlier.
+    fn has_events(&self) -> bool {
+        self.has_lanes() || self.rules.read_latency != self.rules.write_latency
     }
 
     /// When a lane has done with what takes so long, behind what it was given before.
@@ -93,7 +99,7 @@ impl Link {
 
     /// When the next one does, if that is no event yet.
     pub fn next_event(&self) -> Option<SimTime> {
-        self.queue.front().filter(|_| !self.has_lanes()).map(|(end, _)| *end)
+        self.queue.front().filter(|_| !self.has_events()).map(|(end, _)| *end)
     }
 
     /// Begin at time 0, with nothing on it.
@@ -110,9 +116,24 @@ mod tests {
 
     /// A byte a nanosecond, and 10 ns for a write besides.
     fn link(lanes: Lanes) -> Link {
-        let rate = Rate { bytes: 1, nanoseconds: 1 };
+        with_controller(lanes, [0, 0])
+    }
+
+    /// The same, and so long in the controller for a read and a write, ns.
+    fn with_controller(link: Lanes, latencies: [u64; 2]) -> Link {
         let [read_overhead, write_overhead] = [0, 10].map(SimDuration);
-        Link::new(HostLink { rate, read_overhead, write_overhead, queue_depth: 1, link: lanes })
+        let [read_latency, write_latency] = latencies.map(SimDuration);
+        let rate = Rate { bytes: 1, nanoseconds: 1 };
+        let rules = HostLink {
+            rate,
+            read_overhead,
+            write_overhead,
+            read_latency,
+            write_latency,
+            queue_depth: 1,
+            link,
+        };
+        Link::new(rules)
     }
 
     fn request(op: HostOp, volume: u16) -> HostRequest {
@@ -143,6 +164,26 @@ mod tests {
         assert_eq!(link.send(RequestId(1), &request(HostOp::Read, 1), SimTime(1)), Sent::Until(SimTime(513)));
         assert_eq!(link.next_event(), None);
         assert_eq!([link.deliver(), link.deliver()], [Some(RequestId(1)), Some(RequestId(0))]);
+    }
+
+    #[test]
+    fn controller_takes_its_time_while_the_link_serves_others_and_a_flush_waits_for_both() {
+        let mut link = with_controller(Lanes::Shared, [0, 1_000]);
+        let write = link.send(RequestId(0), &request(HostOp::Write, 0), SimTime(0));
+        assert_eq!(write, Sent::Until(SimTime(1_522)));
+        let read = link.send(RequestId(1), &request(HostOp::Read, 0), SimTime(1));
+        assert_eq!(read, Sent::Until(SimTime(522 + 512)), "the read ends before the write");
+        let flush = link.send(RequestId(2), &request(HostOp::Flush, 0), SimTime(2));
+        assert_eq!(flush, Sent::Until(SimTime(1_522)));
+        assert_eq!([(); 3].map(|()| link.deliver()), [1, 0, 2].map(|n| Some(RequestId(n))));
+        let mut link = with_controller(Lanes::Shared, [1_000, 1_000]);
+        assert_eq!(
+            link.send(RequestId(0), &request(HostOp::Read, 0), SimTime(0)),
+            Sent::Until(SimTime(1_512))
+        );
+        assert_eq!(link.send(RequestId(1), &request(HostOp::Read, 0), SimTime(0)), Sent::Behind);
+        link.deliver();
+        assert_eq!(link.next_event(), Some(SimTime(2_024)));
     }
 
     #[test]

@@ -65,6 +65,8 @@ fn device(rng: &mut Rng, sector: Bytes, unit: Bytes, media: Vec<Medium>) -> Devi
             rate: Rate::OFF,
             read_overhead: SimDuration::ZERO,
             write_overhead: SimDuration::ZERO,
+            read_latency: SimDuration::ZERO,
+            write_latency: SimDuration::ZERO,
             queue_depth: 1024,
             link: Lanes::Shared,
         },

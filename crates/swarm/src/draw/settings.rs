@@ -55,6 +55,8 @@ fn host_link(rng: &mut Rng) -> HostLink {
         rate,
         read_overhead: overhead(),
         write_overhead: overhead(),
+        read_latency: SimDuration::ZERO,
+        write_latency: SimDuration::ZERO,
         queue_depth: 1024,
         link: Lanes::Shared,
     }

@@ -75,6 +75,19 @@ pub(crate) fn perhaps_packed(rng: &Rng, drive: Drive) -> Drive {
     drive.changed(|spec| spec.packing = Packing::Page)
 }
 
+/// The same drive with a controller that takes its time beside the link, one time in three. Drawn aside, too.
+pub(crate) fn perhaps_with_a_controller(rng: &Rng, drive: Drive) -> Drive {
+    let mut aside = Rng(rng.0 ^ 0x0063_7472_6c74_696d);
+    if !aside.once_in(3) {
+        return drive;
+    }
+    let [read, write] = [(); 2].map(|()| aside.time(0, 20));
+    drive.changed(|spec| {
+        spec.host.read_latency = read;
+        spec.host.write_latency = write;
+    })
+}
+
 /// The same drive with superblocks, if the scheme can have them, one time in two.
 pub(crate) fn perhaps_in_superblocks(rng: &mut Rng, drive: Drive) -> Drive {
     if rng.once_in(2) {
