@@ -346,8 +346,13 @@ impl<P: Probe> Device<P> {
                 self.array_done(what as usize);
             } else if what < link {
                 self.bus_done((what - arrays) as usize);
+            } else if what == link {
+                self.link_done();
             } else {
-                self.other_event(what - link);
+                self.fire_timer(what - link - 1);
+                if self.ftl.holds_a_die() {
+                    drive::release_idle_dies(self);
+                }
             }
             drive::settle(self);
             debug_assert!(self.agenda.is_done() && !self.agenda.has_later());
@@ -356,16 +361,5 @@ impl<P: Probe> Device<P> {
             }
         }
         any
-    }
-
-    /// The host link is through with a request, or a timer is due, by its number from 1 on.
-    fn other_event(&mut self, number: u32) {
-        if number == 0 {
-            return self.link_done();
-        }
-        self.fire_timer(number - 1);
-        if self.ftl.holds_a_die() {
-            drive::release_idle_dies(self);
-        }
     }
 }

@@ -339,43 +339,48 @@ const READ_AHEAD: usize = 8;
 /// No more are read than the run may take.
 struct ReadAhead<S, E> {
     stream: S,
-    ring: [Option<Result<HostRequest, E>>; READ_AHEAD],
-    /// The first and the last page of each, or of what stood there before.
+    ring: [HostRequest; READ_AHEAD],
+    /// The first and the last page of each.
     pages: [(Lpn, Lpn); READ_AHEAD],
     /// Requests read, and requests handed out.
     read: usize,
     given: usize,
     left: u64,
+    /// Why no more could be read: the stream's word behind its requests.
+    error: Option<E>,
 }
 
 impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
     fn new(stream: S, most: Option<u64>) -> ReadAhead<S, E> {
-        let ring = std::array::from_fn(|_| None);
+        let ring = [HostRequest::new(HostOp::Flush, 0, 0); READ_AHEAD];
         let pages = [(Lpn(0), Lpn(0)); READ_AHEAD];
-        ReadAhead { stream, ring, pages, read: 0, given: 0, left: most.unwrap_or(u64::MAX) }
+        ReadAhead { stream, ring, pages, read: 0, given: 0, left: most.unwrap_or(u64::MAX), error: None }
     }
 
     #[inline]
     fn next(&mut self, ftl: &Ftl) -> Option<Result<HostRequest, E>> {
         while self.read - self.given < READ_AHEAD && self.left > 0 {
-            let request = self.stream.next();
-            let Some(Ok(next)) = &request else {
-                self.left = 0;
-                self.ring[self.read % READ_AHEAD] = request;
-                self.read += 1;
-                break;
+            let request = match self.stream.next() {
+                Some(Ok(request)) => request,
+                ended => {
+                    self.error = ended.and_then(Result::err);
+                    self.left = 0;
+                    break;
+                }
             };
             self.left -= 1;
-            self.pages[self.read % READ_AHEAD] = ftl.pages_of(next);
             self.ring[self.read % READ_AHEAD] = request;
+            self.pages[self.read % READ_AHEAD] = ftl.pages_of(&request);
             ftl.prefetch(self.pages_before(0), Prefetch::Leaf);
             ftl.prefetch(self.pages_before(3), Prefetch::Place);
             ftl.prefetch(self.pages_before(6), Prefetch::Block);
             self.read += 1;
         }
-        let request = self.ring[self.given % READ_AHEAD].take()?;
+        if self.given == self.read {
+            return self.error.take().map(Err);
+        }
         self.given += 1;
-        Some(request)
+        Some(Ok(self.ring[(self.given - 1) % READ_AHEAD]))
     }
 
     /// The pages of the request that was read so many before the last.

@@ -59,23 +59,16 @@ impl<P: Probe> Device<P> {
             self.admission.end_at(self.clock.now());
         } else {
             let parts = self.ftl.pending(id).parts;
-            self.keep(Completion { number, request, at: self.clock.now(), outcome, parts, data });
+            let completion = Completion { number, request, at: self.clock.now(), outcome, parts, data };
+            if P::WATCHES {
+                self.probe.completion(&completion);
+            }
+            self.admission.end(completion);
         }
         if self.ftl.works_when_idle() && self.outstanding() == 0 {
             let submitted = self.admission.submitted();
             let at = self.idle.wait(submitted, self.clock.now());
             self.alarm(at, Alarm::Idle(submitted));
-        }
-    }
-
-    fn keep(&mut self, completion: Completion) {
-        if P::WATCHES {
-            self.probe.completion(&completion);
-        }
-        if self.admission.keeps_times_alone() {
-            self.admission.end_at(completion.at);
-        } else {
-            self.admission.end(completion);
         }
     }
 

@@ -48,10 +48,13 @@ impl Admission {
         self.keeps_times_alone
     }
 
-    /// One has ended.
-    #[inline(always)]
+    /// One has ended, of which only the time is kept where nothing else is asked.
     pub fn end(&mut self, completion: Completion) {
-        self.ended.push_back(completion);
+        if self.keeps_times_alone {
+            self.end_at(completion.at);
+        } else {
+            self.ended.push_back(completion);
+        }
     }
 
     /// One has ended of which only the time is kept.
