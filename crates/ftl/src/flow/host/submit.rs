@@ -33,6 +33,7 @@ impl Ftl {
     }
 
     /// End a write that was never admitted: the buffer is full, and nothing in it finds a place.
+    #[cold]
     pub fn refuse(&mut self, write: HostRequest, number: u64) {
         let pages = self.addressing.extent(&write).pages();
         self.state.counters.host.write_page_bytes += pages as u64 * self.state.geometry.unit;
@@ -41,7 +42,16 @@ impl Ftl {
         self.part_done(id);
     }
 
+    /// End a write to a drive that has worn out.
+    #[cold]
+    pub(crate) fn refuse_worn_out(&mut self, write: HostRequest, number: u64) -> RequestId {
+        let id = self.enter(write, number, Outcome::WornOut);
+        self.part_done(id);
+        id
+    }
+
     /// Note a request, as one that ends so as far as is known and has one part, until all are known.
+    #[inline]
     pub(crate) fn enter(&mut self, request: HostRequest, number: u64, outcome: Outcome) -> RequestId {
         let pending = Pending {
             request,

@@ -277,7 +277,7 @@ impl Ftl {
         let mut located = Places::new();
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         self.state.map.resolve(lpn, all, &mut located);
-        located.into_vec()
+        located.to_vec()
     }
 
     /// The pages of the drive's own tables, behind the last logical page: the trim log, and a map on flash.
