@@ -12,15 +12,14 @@ import pytest
 import wordline as wl
 from wordline import toml
 from wordline.quantity import in_bytes
-from wordline.real import fit, measurements, pick, probe, sheet
-from wordline.real.__main__ import rows
+from wordline.real import fit, judged, measurements, pick, probe, sheet, tables
 from wordline.real.curve import plateaus
 
 HEAD = "model,capacity_GB,nand,interface,slc_cache_GB,speed_in_cache_MBps,speed_after_cache_MBps"
 
 
 def table(text: str) -> dict[str, measurements.Drive]:
-    return measurements.drives([measurements.Table("cliffs.csv", text)])
+    return tables.drives([measurements.Table("cliffs.csv", text)])
 
 
 @pytest.mark.parametrize(
@@ -199,7 +198,7 @@ def test_a_scaled_drive_keeps_blocks_and_shares() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_a_named_drive_has_the_cliff_of_its_review() -> None:
-    (found,) = rows(["kingston-a2000-1tb"])
+    (found,) = judged.cliffs(["kingston-a2000-1tb"])
     for cell in found[1:4]:
         error = float(cell.partition("(")[2].partition(" %")[0])
         assert abs(error) < 5, found

@@ -27,6 +27,7 @@ const FITTED: &str = "fitted to public measurements";
 /// Tables of `devices/measured`, by name: what the devices are fitted to, and what their makers rate them at.
 const MEASURED: &[(&str, &str)] = &[
     ("cliffs", include_str!("../../../devices/measured/cliffs.csv")),
+    ("enterprise", include_str!("../../../devices/measured/enterprise.csv")),
     ("rated", include_str!("../../../devices/measured/rated.csv")),
 ];
 
@@ -62,6 +63,13 @@ const BUILTIN: &[Builtin] = devices![
     "crucial-t500-2tb",
     "team-mp44s-1tb",
     "hp-fx700-2tb",
+    "samsung-pm9a3-960gb",
+    "sk-hynix-pe8110-960gb",
+    "wd-dc-sn640-960gb",
+    "micron-7450-max-800gb",
+    "micron-7450-pro-960gb",
+    "solidigm-d7-p5520-1920gb",
+    "kioxia-cm7-r-3840gb",
 ];
 
 /// All of them: the demonstration first, then the papers in the order of the specification.

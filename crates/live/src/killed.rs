@@ -43,11 +43,11 @@ const DRIVES: [(&str, &str, &str); 9] = [
 
 fn run((scheme, ack, map_cache): (&str, &str, &str)) -> RunSpec {
     let set = [
-        ("capacity.logical", "7MiB"),
+        ("capacity.logical", "3500KiB"),
         ("medium.flash.channels", "2"),
         ("medium.flash.planes_per_die", "1"),
         ("medium.flash.blocks_per_plane", "16"),
-        ("medium.flash.wordlines_per_block", "8"),
+        ("medium.flash.wordlines_per_block", "4"),
         ("slc_cache.static_blocks", "3"),
         ("ack.mode", ack),
         ("dram.map_cache", map_cache),
@@ -252,7 +252,7 @@ fn kill_after_commits(drive: (&str, &str, &str), is_cut: bool, commits: u64, see
 
 #[test]
 fn what_was_answered_is_there_wherever_the_server_and_its_recoveries_are_killed() {
-    let (commits, seed) = (from_environment("WORDLINE_COMMITS", 8), from_environment("WORDLINE_SEED", 1));
+    let (commits, seed) = (from_environment("WORDLINE_COMMITS", 5), from_environment("WORDLINE_SEED", 1));
     for drive in DRIVES {
         let kills = kill_after_commits(drive, false, commits, seed);
         println!("{drive:?}: {kills} kills");
@@ -262,7 +262,7 @@ fn what_was_answered_is_there_wherever_the_server_and_its_recoveries_are_killed(
 
 #[test]
 fn what_was_answered_is_there_where_the_power_is_cut_and_then_the_server_killed() {
-    let (commits, seed) = (from_environment("WORDLINE_COMMITS", 8), from_environment("WORDLINE_SEED", 1));
+    let (commits, seed) = (from_environment("WORDLINE_COMMITS", 5), from_environment("WORDLINE_SEED", 1));
     for drive in DRIVES {
         kill_after_commits(drive, true, 3 * commits, seed);
     }

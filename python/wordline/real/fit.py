@@ -9,11 +9,12 @@ from typing import Any
 
 from wordline import UserError, _wordline
 from wordline.commands import SWEEP, perform
-from wordline.real import measurements, probe, sheet, show
+from wordline.real import measurements, probe, sheet, show, tables
 from wordline.real.bench import Bench
 from wordline.real.measurements import Drive
 from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
+from wordline.real.steady_fit import SteadyFit
 
 #: Logical bytes of the drive that a search simulates, and the least that its cache holds.
 SIZE, CACHE = 16e9, 2e9
@@ -76,7 +77,7 @@ def load(at: Path, name: str | None = None) -> Drive:
         raise UserError(
             f"{at}: no measurements\n  allowed: tables in CSV, or probe.json with results of jobs"
         )
-    return measurements.chosen(measurements.drives(given), name, at)
+    return measurements.chosen(tables.drives(given), name, at)
 
 
 def fit(
@@ -107,9 +108,12 @@ def fit(
     """
     if "cache_gb" in drive.values:
         return _Cliff(drive, name, seed, tell).fitted()
+    if drive.rows:
+        return SteadyFit(drive, name, seed, tell).fitted()
     raise UserError(
         f"{drive.name}: nothing that a drive can be fitted to\n  allowed: the size of an SLC cache "
-        "with the rates in it and past it, or a logged fill that shows them"
+        "with the rates in it and past it, or a logged fill that shows them, or a fill and random "
+        "writes in steady state"
     )
 
 

@@ -52,6 +52,9 @@ class Drive:
     fill: tuple[Any, Any] | None = None
     #: Where public figures are from; None for a drive of the reader's own.
     address: str | None = None
+    #: Rows of steady state, and the drive whose flash this one has: itself, where none is named.
+    rows: list[Any] = field(default_factory=list)
+    flash: Drive | None = None
 
 
 _NUMBER = r"(\d+(?:\.\d+)?|\.\d+)"
@@ -146,25 +149,8 @@ def tables(at: Path) -> Iterator[Table]:
             raise UserError(f"{file}: cannot be read as CSV: {e}") from e
 
 
-def drives(given: list[Table]) -> dict[str, Drive]:
-    """Return the drives of tables by name, with what the rows say of them.
-
-    A drive is named by its model, with its capacity behind it where a model has several. Raises
-    `UserError`: no table states an SLC cache, or a cell is wrong.
-    """
-    found: dict[str, Drive] = {}
-    for table in given:
-        if table.has(CLIFF):
-            _cliffs(table, found)
-    if not found and given:
-        raise UserError(
-            f"{given[0].name}:1: its columns are {', '.join(given[0].columns) or 'none'}\n"
-            f"  allowed: rows with the columns {', '.join(CLIFF)}"
-        )
-    return found
-
-
-def _cliffs(table: Table, found: dict[str, Drive]) -> None:
+def cliffs(table: Table, found: dict[str, Drive]) -> None:
+    """Add the drives of a table whose rows state an SLC cache; raises `UserError` for a cell."""
     models = [(row["model"] or "").strip() for row in table.rows]
     for at, row in enumerate(table.rows):
         if not models[at]:

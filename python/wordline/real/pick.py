@@ -18,7 +18,7 @@ import wordline as wl
 from wordline import Refused, UserError, _wordline, toml
 from wordline.commands import SWEEP, perform
 from wordline.quantity import in_bytes
-from wordline.real.result import FITTED, PUBLIC
+from wordline.real.result import FITTED, PUBLIC, overhead_in
 from wordline.real.sheet import read, scaled, scheme_of
 
 #: Requests where nothing else is asked for.
@@ -123,9 +123,8 @@ def pick(
         run = _Run(workload, count, fit, fill, seed, traces)
         try:
             found = run.on(name, file, rated.get(name))
-            # The rates that a drive is fitted to tell nothing of GC.
             if FITTED in text.partition("\n")[0]:
-                found = replace(found, waf=None)
+                found = replace(found, waf=_waf(found.waf, text))
         except (UserError, Refused) as e:
             found = Choice(name, note=str(e).splitlines()[0])
         tell(f"{name}: {found.note or 'done'}")
@@ -136,6 +135,15 @@ def pick(
     if all(c.p99_us is None for c in found):
         raise UserError(f"no drive can take the workload; {found[0].drive}: {found[0].note}")
     return sorted(found, key=lambda c: (c.p99_us is None, c.p99_us or 0.0))
+
+
+def _waf(of_model: float | None, text: str) -> float | None:
+    """Return the WAF of a fitted drive, with its overhead; None where that is not known.
+
+    A drive whose file states no overhead was fitted to rates, which tell nothing of it.
+    """
+    overhead = overhead_in(text)
+    return None if of_model is None or overhead is None else of_model * overhead
 
 
 @dataclass(frozen=True)
@@ -292,6 +300,7 @@ ABOUT = (
     "\n\nEach drive is simulated in proportion: its cache holds twice what is written, or it "
     "is whole."
     "\nNot known: the measurements do not identify it, or no rating is on record."
-    "\nOf measured drives cache size and bandwidths are fitted, latencies of single requests are "
-    "not: p99\ntells them apart where a cache fills or a drive is saturated."
+    "\nOf measured drives cache size, bandwidths and GC are fitted, latencies of single requests "
+    "are not, but for\nreads of enterprise drives: p99 tells them apart where a cache fills or a "
+    "drive is saturated."
 )

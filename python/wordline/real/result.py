@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,10 +40,17 @@ class FitResult:
     sheet: Sheet
     rows: list[Row] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
-    #: Three sizes of the simulated drive, in GB, each with the figures of `rows`.
+    #: Three sizes of the simulated drive, in GB, each with figures: those of `rows`, or as named.
     sizes: list[tuple[float, list[float]]] = field(default_factory=list)
+    size_names: list[str] = field(default_factory=list)
     #: A fill of the model: gigabytes and seconds.
     fill: tuple[Any, Any] | None = None
+
+
+def overhead_in(text: str) -> float | None:
+    """Return the media bytes per host byte of a fill that the head of a device file states."""
+    found = re.search(r"^# Overhead = ([\d.]+)", text, re.MULTILINE)
+    return float(found[1]) if found else None
 
 
 def head(drive: Drive, sources: dict[str, str]) -> list[str]:

@@ -49,8 +49,9 @@ def terminal(fitted: FitResult) -> str:
     text += "\n\nnot identifiable from these measurements:\n"
     text += "".join(f"  {line}\n" for line in fitted.unknown)
     for size, figures in fitted.sizes:
-        shown = ", ".join(f"{f:,.4g}" for f in figures)
-        text += f"simulated at {size:,.3g} GB: {shown}\n"
+        names = fitted.size_names or [""] * len(figures)
+        shown = (f"{n} {f:,.4g}".strip() for n, f in zip(names, figures, strict=True))
+        text += f"simulated at {size:,.3g} GB: {', '.join(shown)}\n"
     return text.rstrip()
 
 
@@ -70,7 +71,8 @@ def write(fitted: FitResult, folder: Path, command: str) -> Path:
     text += "".join(f"- {line}\n" for line in fitted.unknown)
     if fitted.sizes:
         text += "\n## Size of the simulated drive\n\n"
-        heads = ["simulated GB", *(f"{r.what}, {r.unit}" for r in fitted.rows)]
+        names = fitted.size_names or [f"{r.what}, {r.unit}" for r in fitted.rows]
+        heads = ["simulated GB", *names]
         rows = [[f"{s:,.3g}", *(f"{f:,.4g}" for f in found)] for s, found in fitted.sizes]
         text += page.table(heads, rows, right=len(heads))
     text += f"\n## Device file\n\n```\n{fitted.sheet.toml()}```\n"
@@ -84,18 +86,22 @@ def write(fitted: FitResult, folder: Path, command: str) -> Path:
 
 
 def picture(fitted: FitResult) -> Any:
-    """Return measurement and model over each other, and the residuals below."""
+    """Return measurement and model over each other, and the residuals below; these if no more."""
     from matplotlib import pyplot
 
     from wordline import plotting
 
-    if fitted.fill is None:
+    if not fitted.rows:
         return None
     with plotting.style():
-        figure, panels = pyplot.subplots(2, 1, figsize=(7.2, 4.6), height_ratios=[2, 1])
-        _fill(fitted, panels[0])
-        at = panels[1]
-        names = [f"{r.what}, {r.unit}" for r in fitted.rows]
+        if fitted.fill is None:
+            high = 1.2 + 0.22 * len(fitted.rows)
+            figure, at = pyplot.subplots(1, 1, figsize=(7.2, high))
+        else:
+            figure, panels = pyplot.subplots(2, 1, figsize=(7.2, 4.6), height_ratios=[2, 1])
+            _fill(fitted, panels[0])
+            at = panels[1]
+        names = [f"{r.what}, {r.unit}".rstrip(", ") for r in fitted.rows]
         errors = [100 * r.error for r in fitted.rows]
         at.barh(names, errors, color=plotting.SCHEMES[0], height=0.5)
         at.axvline(0, color="#555555", linewidth=0.7)

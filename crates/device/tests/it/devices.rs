@@ -270,7 +270,7 @@ fn every_value_of_every_device_has_its_source_or_its_reason() {
 
 #[test]
 fn measured_devices_say_so_at_their_head_and_have_their_rows() {
-    let rows = ["cliffs"].map(|name| measured(name).unwrap());
+    let rows = ["cliffs", "enterprise"].map(|name| measured(name).unwrap());
     let listed = rows.iter().flat_map(|table| table.lines().skip(1)).map(|l| l.split(',').next().unwrap());
     let listed: std::collections::BTreeSet<&str> = listed.collect();
     for device in builtin() {
@@ -279,7 +279,7 @@ fn measured_devices_say_so_at_their_head_and_have_their_rows() {
         assert_eq!(device.is_measured(), listed.contains(device.name), "{}", device.name);
     }
     let known = builtin().iter().filter(|d| d.is_measured());
-    assert!(known.count() >= 8);
+    assert!(known.count() >= 14);
     assert_eq!(measured("cliff"), None);
     for line in measured("rated").unwrap().lines().skip(1) {
         assert!(find(line.split(',').next().unwrap()).is_some(), "{line}");

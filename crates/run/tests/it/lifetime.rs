@@ -24,9 +24,13 @@ fn spec(device: &str, scheme: &str, workload: &str, set: &[(&str, &str)]) -> Lif
     }
 }
 
-/// RARO's drive with a few blocks.
-const SMALL: [(&str, &str); 3] =
-    [("medium.flash.blocks_per_plane", "16"), ("capacity.logical", "512MiB"), ("wear.spread", "10%")];
+/// RARO's drive with a few small blocks, 256 MiB of QLC.
+const SMALL: [(&str, &str); 4] = [
+    ("medium.flash.blocks_per_plane", "16"),
+    ("medium.flash.wordlines_per_block", "64"),
+    ("capacity.logical", "128MiB"),
+    ("wear.spread", "10%"),
+];
 
 /// A drive that each scheme admits, with few blocks of a known endurance.
 fn admitting(scheme: &str) -> (&'static str, Vec<(&'static str, &'static str)>) {
@@ -75,10 +79,11 @@ fn admitting(scheme: &str) -> (&'static str, Vec<(&'static str, &'static str)>) 
             "demo-8gb",
             vec![
                 ("medium.flash.blocks_per_plane", "24"),
+                ("medium.flash.wordlines_per_block", "32"),
                 ("medium.flash.slc.endurance", "400"),
                 ("medium.flash.tlc.endurance", "200"),
                 ("slc_cache.static_blocks", "4"),
-                ("capacity.logical", "256MiB"),
+                ("capacity.logical", "64MiB"),
             ],
         ),
     }
@@ -90,7 +95,7 @@ fn every_scheme_comes_to_an_end() {
         let (device, mut set) = admitting(&entry.name);
         set.push(("wear.spread", "10%"));
         set.dedup_by_key(|(k, _)| *k);
-        let spec = spec(device, &entry.name, "zipf:bs=16KiB,requests=20k", &set);
+        let spec = spec(device, &entry.name, "zipf:bs=16KiB,requests=5k", &set);
         let spec = LifetimeSpec { acceleration: Some(40), checks_acceleration: true, ..spec };
         let found = run(&spec).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         assert!(found.schemes[0].check.is_some(), "{}", entry.name);
@@ -116,10 +121,10 @@ fn what_is_worn_is_what_was_programmed_at_any_acceleration() {
         let set = [&SMALL[..], &[("wear.dynamic", "true")]].concat();
         let spec = LifetimeSpec {
             acceleration: Some(acceleration),
-            ..spec("raro-16gb", "conventional", "uniform:bs=16KiB,requests=100k", &set)
+            ..spec("raro-16gb", "conventional", "uniform:bs=16KiB,requests=25k", &set)
         };
         let life = &run(&spec).unwrap().schemes[0].lives[0];
-        let worn = programmed(life, (1u64 << 30) as f64, 1000.0);
+        let worn = programmed(life, (1u64 << 28) as f64, 1000.0);
         let written = life.total_bytes_written * life.waf.unwrap();
         // The first filling of erased blocks needs no erase, and counts as often as an erase stands for.
         assert!((written / worn - 1.0).abs() < 0.06, "{acceleration}: {written} against {worn}");
@@ -128,7 +133,7 @@ fn what_is_worn_is_what_was_programmed_at_any_acceleration() {
 
 #[test]
 fn the_same_seed_gives_the_same_life_and_seeds_differ() {
-    let mut spec = spec("raro-16gb", "conventional", "zipf:bs=16KiB,requests=50k", &SMALL);
+    let mut spec = spec("raro-16gb", "conventional", "zipf:bs=16KiB,requests=12k", &SMALL);
     spec.run.replicas = 2;
     let (once, again) = (run(&spec).unwrap(), run(&LifetimeSpec { threads: 1, ..spec }).unwrap());
     assert_eq!(once, again);
@@ -145,7 +150,7 @@ fn time_on_the_shelf_costs_retries() {
         let shelf = SimDuration(days * 86_400 * 1_000_000_000);
         let spec = LifetimeSpec {
             shelf,
-            ..spec("raro-16gb", "conventional", "zipf:read=50%,bs=16KiB,requests=50k", &set)
+            ..spec("raro-16gb", "conventional", "zipf:read=50%,bs=16KiB,requests=12k", &set)
         };
         run(&spec).unwrap().schemes[0].lives[0].retries.unwrap()
     };
@@ -175,12 +180,12 @@ fn what_cannot_be_lived_is_refused_with_its_reason() {
 fn a_drive_is_over_at_the_end_that_is_asked_for() {
     // A small part of the drive is written, so that it would live on long after it holds less than its capacity.
     let mut set = SMALL.to_vec();
-    set.extend([("capacity.logical", "960MiB"), ("wear.spread", "25%")]);
+    set.extend([("capacity.logical", "240MiB"), ("wear.spread", "25%")]);
     set.dedup_by_key(|(k, _)| *k);
-    set.retain(|(k, v)| *k != "capacity.logical" || *v == "960MiB");
+    set.retain(|(k, v)| *k != "capacity.logical" || *v == "240MiB");
     set.retain(|(k, v)| *k != "wear.spread" || *v == "25%");
     let live = |end: &str| {
-        let spec = spec("raro-16gb", "conventional", "uniform:span=20%,bs=16KiB,requests=50k", &set);
+        let spec = spec("raro-16gb", "conventional", "uniform:span=20%,bs=16KiB,requests=12k", &set);
         let spec = LifetimeSpec { end: end.parse().unwrap(), acceleration: Some(20), ..spec };
         let found = run(&spec).unwrap_or_else(|e| panic!("{e}"));
         assert!(!found.stopped && found.end == end);
@@ -193,8 +198,8 @@ fn a_drive_is_over_at_the_end_that_is_asked_for() {
         ("spare:50%", "capacity", "out-of-space")
     );
     assert!(spare.drive_writes <= capacity.drive_writes && capacity.drive_writes < on.drive_writes);
-    assert!(usable(&capacity) < 960 << 20 && usable(&on) < usable(&capacity), "{capacity:?}");
-    assert!(usable(&spare) >= 960 << 20, "{spare:?}");
+    assert!(usable(&capacity) < 240 << 20 && usable(&on) < usable(&capacity), "{capacity:?}");
+    assert!(usable(&spare) >= 240 << 20, "{spare:?}");
 }
 
 #[test]

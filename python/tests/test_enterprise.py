@@ -1,0 +1,235 @@
+"""Drives in steady state: rows that are read, a fit that finds a hidden drive, the judged table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+import wordline as wl
+from wordline import toml
+from wordline.quantity import in_bytes, in_us
+from wordline.real import fit, judged, measurements, pick, show, steady_fit, steady_model, tables
+from wordline.real.__main__ import main
+from wordline.real.steady_fit import SteadyFit
+from wordline.real.steady_model import SteadyModel
+
+DEVICES = Path(__file__).parents[2] / "devices"
+HEAD = (
+    "row_id,drive,flash_of,model,interface,kind,block_B,threads,qd_per_thread,init,used_GB,"
+    "used_frac_of_capacity,MBps_steady,knee_dw_interp,knee_res_dw,WAF_steady_measured,"
+    "write_iops_achieved,read_iops_achieved,r_p50_us,r_p99_us,w_p50_us"
+)
+FILL = "F,d,,Drive,PCIe 4.0 x4,seqfill,524288,1,1,empty,100,1.0,1000,,,1.03,,,,,"
+SMALL = "S,d,,Drive,PCIe 4.0 x4,seqfill,4096,1,1,empty,100,1.0,800,,,1.03,,,,,"
+WRITES = "U,d,,Drive,PCIe 4.0 x4,uniform,4096,4,128,1x sequential,100,1.0,400,0.312,0.02,2.1,,,,,"
+PART = "P,d,,Drive,PCIe 4.0 x4,uniform,4096,4,128,1x sequential,50,0.5,700,1.5,0.02,1.2,,,,,"
+SLOW = "L,d,,Drive,PCIe 4.0 x4,latency,4096,7,64,3x uniform,100,1.0,,,,,10000,5000,70,160,9"
+FULL = "M,d,,Drive,PCIe 4.0 x4,latency,4096,7,64,3x uniform,100,1.0,,,,,90000,5000,900,1600,900"
+ROWS = (FILL, SMALL, WRITES, PART, SLOW, FULL)
+
+
+def read(*rows: str, head: str = HEAD) -> dict[str, measurements.Drive]:
+    text = "\n".join([head, *rows]) + "\n"
+    return tables.drives([measurements.Table("enterprise.csv", text)])
+
+
+def test_what_rows_state_is_read_off() -> None:
+    drive = read(*ROWS)["d"]
+    assert drive.capacity == 100e9
+    assert {k: v.value for k, v in drive.values.items()} == {
+        # Of blocks of 4 KiB the host may be the limit: that fill is none.
+        "fill_mbps": 1000,
+        "overhead": 1.03,
+        "knee_dw": 0.312,
+        "steady_mbps": 400,
+        "waf": 2.1,
+        "read_us": 70,
+        "read_p99_us": 160,
+        "write_us": 9,
+    }
+    assert (drive.values["knee_dw"].low, drive.values["knee_dw"].high) == pytest.approx(
+        (0.302, 0.322)
+    )
+    assert drive.rows[2].initial == "fill:100%,order=seq"
+    assert drive.rows[3].initial == "fill:50%,order=seq"
+    assert drive.rows[0].initial == "fresh"
+    assert drive.rows[2].depth == 512
+    # A third of saturation: the lowest rate alone.
+    assert [r.name for r in steady_fit.low_rates(drive)] == ["L"]
+
+
+def test_a_list_of_several_runs_is_read_by_its_largest_figure() -> None:
+    runs = FILL.replace(",100,1.0,", ",50.0|100.0|70.0,0.5|1.0|0.7,")
+    assert read(runs)["d"].capacity == 100e9
+
+
+def test_rows_of_other_kinds_are_passed_over() -> None:
+    assert [r.name for r in read(FILL, WRITES.replace("uniform", "zipf", 1))["d"].rows] == ["F"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (",400,", ",fast,", "enterprise.csv:2: column MBps_steady: 'fast'"),
+        (",400,", ",,", "enterprise.csv:2: column MBps_steady: ''"),
+        (",400,", ",-4,", "enterprise.csv:2: column MBps_steady: '-4'"),
+        ("U,d,", "U,,", "enterprise.csv:2: column drive: ''"),
+        (",uniform,", ",,", "enterprise.csv:2: column kind: ''"),
+        (",100,1.0,", ",100,1.5,", "enterprise.csv:2: column used_frac_of_capacity: '1.5'"),
+        (",100,1.0,", ",,1.0,", "enterprise.csv:2: column used_GB: ''"),
+        (",d,,Drive,", ",d,,,", "enterprise.csv:2: column model: ''"),
+        (",d,,Drive,", ",d,e,Drive,", "enterprise.csv:2: column flash_of: 'e'"),
+    ],
+)
+def test_a_wrong_cell_is_refused_with_row_and_column(old: str, new: str, says: str) -> None:
+    with pytest.raises(wl.UserError, match="allowed: ") as told:
+        read(WRITES.replace(old, new, 1))
+    assert str(told.value).startswith(says)
+
+
+def test_a_drive_without_the_rows_of_a_fit_is_refused() -> None:
+    def refused(*rows: str) -> str:
+        with pytest.raises(wl.UserError, match="allowed: ") as told:
+            fit.fit(read(*rows)["d"], "x", tell=lambda _: None)
+        return str(told.value)
+
+    assert "a sequential fill" in refused(WRITES)
+    assert "after a fill, with their knee" in refused(FILL)
+    # Writes to a part have a knee, but not that of the drive.
+    assert "after a fill, with their knee" in refused(FILL, PART)
+    assert "not below the fill at 1000 MB/s" in refused(FILL, WRITES.replace(",400,", ",1000,"))
+    assert "pcie5" in refused(*(r.replace("PCIe 4.0 x4", "USB") for r in (FILL, WRITES)))
+
+
+def test_spare_flash_tells_waf() -> None:
+    # A block keeps a share m: flash = -ln m / (1 - m), and WAF = 1 / (1 - m).
+    assert steady_fit.mean_field_waf(1.386294) == pytest.approx(2.0, rel=1e-4)
+    assert steady_fit.mean_field_waf(1.446) == pytest.approx(1.84, rel=0.01)
+
+
+def test_units_divide_into_channels() -> None:
+    for wanted in (6.3, 23.4, 31.0, 61.0, 127.9):
+        units = steady_fit.nearest_units(wanted, 7000)
+        assert abs(units / wanted - 1) < 0.1
+        assert units % steady_fit.channels_of(units, 7000) == 0
+
+
+def hidden(read_us: float, units: int, flash: float) -> tuple[str, float]:
+    """Return the device file of a drive of our own, and what its program takes in us."""
+    made = SteadyFit(read(*ROWS)["d"], "hidden", 1, lambda _: None)
+    made.values["read_us"] = measurements.Value(read_us, read_us, read_us, "hidden")
+    made.units, made.usable = units, flash * made.of.capacity
+    made.program = 3 * 16384 * units / 900
+    return made._sheet(made.of).toml(), made.program
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate fewer blocks and fewer drive writes than a user does, for the time of a test."""
+    monkeypatch.setattr(steady_fit, "FEWEST", 100)
+    monkeypatch.setattr(steady_fit, "MOST", 100)
+    monkeypatch.setattr(steady_model, "WRITES", 2.2)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_hidden_drive_is_found_from_its_rows(tmp_path: Path) -> None:
+    text, program = hidden(90.0, 16, 1.32)
+    model, given = SteadyModel(text, seed=1), read(*ROWS)["d"].rows
+    writes, slow = model.figures(given[2]), model.figures(given[4])
+    cells = {
+        "F": {"MBps_steady": model.fill_mbps(), "WAF_steady_measured": 1.0},
+        "U": {
+            "MBps_steady": writes["steady"],
+            "knee_dw_interp": writes["knee"],
+            "WAF_steady_measured": writes["waf"],
+        },
+        "L": {"r_p50_us": slow["r_p50"], "r_p99_us": slow["r_p99"], "w_p50_us": slow["w_p50"]},
+    }
+    table = list(csv.DictReader(io.StringIO("\n".join([HEAD, FILL, WRITES, SLOW, FULL]))))
+    for row in table:
+        row.update({k: f"{v:.6g}" for k, v in cells.get(row["row_id"], {}).items()})
+    with (tmp_path / "mine.csv").open("w", newline="") as out:
+        writer = csv.DictWriter(out, HEAD.split(","))
+        writer.writeheader()
+        writer.writerows(table)
+    # Another seed than that of the hidden drive.
+    found = fit.fit(fit.load(tmp_path), "mine", seed=2, tell=lambda _: None)
+    flash = toml.parse(found.sheet.toml())["medium"]["flash"]
+    units = flash["channels"] * flash["dies_per_chip"]
+    assert units == pytest.approx(16, rel=0.15)
+    per_unit = flash["tlc"]["program"]
+    assert in_us(per_unit) / units == pytest.approx(program / 16, rel=0.05)
+    assert in_us(flash["tlc"]["read"]) == pytest.approx(90, rel=0.1)
+    held = flash["blocks_per_plane"] * flash["wordlines_per_block"] * units * 3 * 16384
+    assert held / 100e9 == pytest.approx(1.32, rel=0.03)
+    for row in found.rows:
+        if "(fitted)" in row.what:
+            assert abs(row.error) < 0.1, row
+    assert len(found.sizes) == 3
+    assert "GB: fill, MB/s " in show.terminal(found)
+    html = show.write(found, tmp_path / "page", "wordline device fit").read_text()
+    assert "victim rule, collection unit" in html
+    assert (tmp_path / "page" / "fill.svg").is_file()
+
+
+def test_a_drive_with_the_flash_of_another_is_judged_not_fitted() -> None:
+    other = [r.replace("F,d,,", "G,e,d,").replace("U,d,,", "V,e,d,") for r in (FILL, WRITES)]
+    drives = read(*ROWS, *(r.replace(",100,1.0,", ",120,1.0,") for r in other))
+    assert drives["e"].flash is drives["d"]
+    made = SteadyFit(drives["e"], "mine", 1, lambda _: None)
+    assert made.of is drives["d"]
+    assert steady_fit.uses(drives["e"].rows[1], drives["e"]) == set()
+    assert steady_fit.uses(drives["d"].rows[2], drives["d"]) == {"knee", "steady", "waf"}
+    sheet = made._sheet(drives["e"])
+    assert sheet.get("capacity.logical") == "119999987712B"
+    assert "The flash is that of Drive" in sheet.toml()
+
+
+@pytest.mark.usefixtures("small")
+def test_the_judged_table_holds_a_named_drive_to_its_rows() -> None:
+    (drive,) = judged.steady(["mp0"], judged.folder(DEVICES))
+    # Part and whole of the drive; the first is judged and the second fitted.
+    part, whole = drive.writes()[:2]
+    assert part[:2] == ["micron-7450-max-800gb", "OP02, mp0, 50 % used"]
+    assert whole[5].startswith("*653.5 → ")
+    assert not part[5].startswith("*")
+    for cells in (part, whole):
+        for at in (3, 5, 6):
+            error = float(cells[at].partition("(")[2].partition(" %")[0])
+            assert abs(error) < 5, cells
+
+
+def test_a_drive_that_no_table_has_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--devices", str(DEVICES), "--drive", "sony"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("error: no drive sony\n  allowed: a name of the column device")
+
+
+def test_pick_knows_waf_where_the_drive_counts_its_media_writes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pick, "LEAST", 1e9)
+    names = [str(DEVICES / f"{n}.toml") for n in ("micron-7450-max-800gb", "wd-dc-sn640-960gb")]
+    load = "uniform:read=30%,bs=16KiB,qd=4"
+    found = {Path(c.drive).stem: c for c in pick.pick(load, drives=names, requests=3000)}
+    known, unknown = (found[Path(n).stem] for n in names)
+    assert unknown.waf is None
+    assert known.waf is not None
+    assert 1.0 < known.waf < 1.2
+    assert known.past_cache_s == 0.0
+
+
+def test_every_row_of_the_table_names_its_source() -> None:
+    path = DEVICES / "measured" / "enterprise.csv"
+    rows = list(csv.DictReader(io.StringIO(path.read_text())))
+    assert {r["drive"] for r in rows} == {"mp0", "m0", "i1", "h0", "k4", "k5", "s0", "wd"}
+    for row in rows:
+        assert row["source"].startswith("https://"), row
+        text = (DEVICES / f"{row['device']}.toml").read_text()
+        assert "fitted to public measurements, not a statement by its maker" in text
+        logical = in_bytes(toml.parse(text)["capacity"]["logical"])
+        assert logical == pytest.approx(float(row["capacity_bytes"]), rel=1e-6)

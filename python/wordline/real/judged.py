@@ -1,0 +1,181 @@
+"""The built-in drives held to their measurements, as tables in Markdown: docs/real-drives.md."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wordline import UserError, _wordline, page, toml
+from wordline.real import fit, measurements, steady_fit, tables
+from wordline.real.bench import Bench
+from wordline.real.measurements import Drive, Value
+from wordline.real.result import overhead_in
+from wordline.real.steady_model import SteadyModel
+from wordline.real.steady_rows import LATENCY, UNIFORM, SteadyRow
+
+CLIFF_HEADS = ["device", "SLC cache, GB", "in it, MB/s", "past it, MB/s", "whole fill, MB/s"]
+WRITE_HEADS = [
+    "device",
+    "row",
+    "fill, MB/s",
+    "knee, drive writes",
+    "at 1 drive write, MB/s",
+    "steady, MB/s",
+    "WAF",
+]
+READ_HEADS = ["device", "writes/s", "read p50, us", "read p99, us", "write p50, us"]
+
+#: Reads a file of `devices/` by its path there.
+Files = Callable[[str], str | None]
+
+
+def builtin(path: str) -> str | None:
+    """Return the text of a built-in file."""
+    return toml.builtin(f"devices/{path}")
+
+
+def folder(at: Path) -> Files:
+    """Return what reads the files of a folder such as `devices/` of a clone."""
+
+    def text(path: str) -> str | None:
+        file = at / path
+        return file.read_text(encoding="utf-8") if file.is_file() else None
+
+    return text
+
+
+def cell(found: float, stated: float | None, fitted: bool = False) -> str:
+    """Return a figure of the model, beside what was measured, and the error."""
+    if stated is None:
+        return f"{found:,.4g}"
+    text = f"{stated:,.4g} → {found:,.4g} ({100 * (found / stated - 1):+.1f} %)"
+    return f"*{text}*" if fitted else text
+
+
+def cliffs(only: Sequence[str] | None = None, files: Files = builtin) -> list[list[str]]:
+    """Simulate the fill of each drive with an SLC cache; return the rows of the table."""
+    text = files("measured/cliffs.csv") or ""
+    known = tables.drives([measurements.Table("cliffs.csv", text)])
+    found = []
+    for line in csv.DictReader(io.StringIO(text)):
+        if only is not None and line["device"] not in only:
+            continue
+        drive = known[line["model"]]
+        file = files(f"{line['device']}.toml")
+        if file is None:
+            continue
+        values = drive.values
+        figures = fit.cliff_of(file, drive, _wordline.DEFAULT_SEED)
+        gb, seconds, _ = Bench.of(file, fit.SIZE, _wordline.DEFAULT_SEED).fill(1.0)
+        whole = float(line["whole_fill_average_MBps"]) if line["whole_fill_average_MBps"] else None
+        stated = [values[k].value for k in ("cache_gb", "cache_mbps", "after_mbps")]
+        cells = [cell(f, s, True) for f, s in zip(figures, stated, strict=True)]
+        found.append([line["device"], *cells, cell(float(gb[-1] * 1e3 / seconds[-1]), whole)])
+    return found
+
+
+@dataclass(frozen=True)
+class Steady:
+    """A drive of `enterprise.csv`, its rows, and its device file as a model."""
+
+    device: str
+    #: Its name in the table.
+    name: str
+    drive: Drive
+    model: SteadyModel
+    #: Whether the drive shares its flash with the one that was fitted.
+    lent: bool
+    #: Figures of the model by the load that they are of.
+    kept: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def writes(self) -> list[list[str]]:
+        """Return the rows of the table of writes: each uniform row, with the fill at the first."""
+        fill = self.drive.values.get("fill_mbps")
+        shown = fill and cell(self.model.fill_mbps(), fill.value, not self.lent)
+        found = []
+        for row in self.drive.rows:
+            if row.kind == UNIFORM:
+                figures = [self._cell(row, key) for key in ("knee", "dw1", "steady", "waf")]
+                found.append([self.device, self._words(row), shown or "", *figures])
+                shown = ""
+        return found
+
+    def reads(self) -> list[list[str]]:
+        """Return the rows of the table of latencies, up to a third of saturation."""
+        keys = ("r_p50", "r_p99", "w_p50")
+        return [
+            [
+                self.device,
+                f"{row.figures['writes'].value:,.0f}",
+                *(self._cell(row, key) for key in keys),
+            ]
+            for row in steady_fit.low_rates(self.drive)
+        ]
+
+    def _words(self, row: SteadyRow) -> str:
+        before = {"fresh": "from empty", "random": "after random fill"}
+        words = next((w for key, w in before.items() if key in row.initial), "")
+        share = f"{100 * row.share:.0f} % used" if row.share < 0.995 else ""
+        return ", ".join(filter(None, [row.name.partition("-")[0], self.name, share, words]))
+
+    def _cell(self, row: SteadyRow, key: str) -> str:
+        stated: Value | None = row.figures.get(key)
+        found = self._figures(row).get(key)
+        if stated is None or found is None:
+            # WAF without the drive's own overhead is none that could be compared.
+            lacks = key == "waf" and self.model.overhead == 1.0
+            return "" if found is None or lacks else cell(found, None)
+        return cell(found, stated.value, key in steady_fit.uses(row, self.drive))
+
+    def _figures(self, row: SteadyRow) -> dict[str, float]:
+        # Rows that differ in their name alone are one run.
+        load = f"{row.kind} {row.share} {row.initial} {row.depth}"
+        if row.kind == LATENCY:
+            load += f" {row.figures['writes']}"
+        if load not in self.kept:
+            self.kept[load] = self.model.figures(row)
+        return self.kept[load]
+
+
+def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterator[Steady]:
+    """Return each drive of `enterprise.csv` whose device file is there."""
+    text = files("measured/enterprise.csv") or ""
+    devices = {r["drive"]: r["device"] for r in csv.DictReader(io.StringIO(text))}
+    for name, drive in tables.drives([measurements.Table("enterprise.csv", text)]).items():
+        file = files(f"{devices[name]}.toml")
+        if file is None or (only is not None and name not in only):
+            continue
+        model = SteadyModel(file, _wordline.DEFAULT_SEED, overhead_in(file) or 1.0)
+        lent = drive.flash not in (None, drive)
+        yield Steady(devices[name], name, drive, model, lent)
+
+
+def text(kind: str, files: Files, only: Sequence[str] | None) -> str:
+    """Return the tables of a kind, ``cliffs`` or ``steady``; none if it has no such drive."""
+    if kind == "cliffs":
+        rows = cliffs(only, files)
+        return page.table(CLIFF_HEADS, rows, right=len(CLIFF_HEADS) - 1) if rows else ""
+    drives = list(steady(only, files))
+    if not drives:
+        return ""
+    writes = [row for drive in drives for row in drive.writes()]
+    reads = [row for drive in drives for row in drive.reads()]
+    above = page.table(WRITE_HEADS, writes, right=len(WRITE_HEADS) - 2)
+    return f"{above}\n{page.table(READ_HEADS, reads, right=len(READ_HEADS) - 1)}"
+
+
+def tables_of(kinds: Sequence[str], files: Files, only: Sequence[str] | None) -> str:
+    """Return the tables of some kinds.
+
+    Raises `UserError`: none has a drive of that name.
+    """
+    found = [shown for kind in kinds if (shown := text(kind, files, only))]
+    if not found:
+        raise UserError(
+            f"no drive {', '.join(only or [])}\n  allowed: a name of the column device of "
+            "devices/measured/cliffs.csv, or of the column drive of enterprise.csv"
+        )
+    return "\n".join(found)

@@ -1,0 +1,348 @@
+"""A drive in steady state, fitted to its fills, one row of random writes and one of latencies."""
+
+from __future__ import annotations
+
+import math
+from statistics import geometric_mean
+
+from wordline import UserError
+from wordline.real import sheet, steady_rows
+from wordline.real.measurements import Drive
+from wordline.real.result import FitResult, Row, Tell, head
+from wordline.real.sheet import Sheet
+from wordline.real.steady_model import SteadyModel
+
+#: How near the model must come to fill, knee and steady rate, and how often it is corrected.
+NEAR, ROUNDS = 0.01, 6
+#: How often the wait for a suspended program is corrected, and how near its reads must come.
+SUSPENDS, NEAR_READ = 5, 0.1
+#: Flash of a unit that works alone in bytes, where the search for their number begins.
+DIE = 40 << 30
+#: Blocks of all units, and of a unit at least and at most: fewer are simulated faster, and what is
+#: open or kept free is a greater share of them. A block has as many wordlines as the flash takes.
+BLOCKS, FEWEST, MOST = 12_800, 200, 400
+#: Mapping unit, in bytes, and the mapping units of a wordline that a write buffer holds.
+UNIT, BUFFERED = 4096, 4
+#: Rate of a channel in MB/s: what it adds to a copy cannot be told from what its read takes.
+BUS = 2400
+#: What an idle drive adds to a read besides its array: command and completion, in us.
+COMMAND = 0.5
+
+
+class SteadyFit:
+    """The search: flash by the knee, programs by a fill, units in parallel by the steady rate."""
+
+    def __init__(self, drive: Drive, name: str, seed: int, tell: Tell) -> None:
+        """Take what was measured, as `wordline.real.fit.fit`; raises `UserError` as it does."""
+        self.drive, self.name, self.seed, self.tell = drive, name, seed, tell
+        self.of = drive.flash or drive
+        self.values = self.of.values
+        for key, what in (
+            ("fill_mbps", "a sequential fill (rows of the kind seqfill, blocks of 64 KiB or more)"),
+            ("knee_dw", "uniform random writes over the whole drive after a fill, with their knee"),
+            ("steady_mbps", "uniform random writes over the whole drive after a fill"),
+        ):
+            if key not in self.values:
+                raise UserError(f"{self.of.name}: not among the measurements\n  allowed: {what}")
+        self.fill, self.knee, self.steady = (
+            self.values[k].value for k in ("fill_mbps", "knee_dw", "steady_mbps")
+        )
+        if self.steady >= self.fill:
+            raise UserError(
+                f"{self.of.name}: random writes at {self.steady:g} MB/s are not below the fill at "
+                f"{self.fill:g} MB/s\n  allowed: a drive that collects; erase it before the fill"
+            )
+        named = "pcie5" if self.fill > 7000 else "pcie4"
+        self.link = sheet.link_of(self.of.interface or named)
+        self.link_source = "Link" if self.of.interface else "ASSUMED: no interface is stated"
+        self.bits = sheet.BITS[self.of.cell]
+        #: Values that are searched: bytes of flash, units in parallel, us of a program, of a wait.
+        self.usable = self.of.capacity * (1 + self.knee) * 1.01
+        self.units = nearest_units(4 * round(self.of.capacity / DIE / 4), self.link)
+        self.program = self.bits * sheet.PAGE * self.units / self.fill
+        self.wait: float | None = None
+        self.overhead = self.values["overhead"].value if "overhead" in self.values else 1.0
+
+    def fitted(self) -> FitResult:
+        """Search, and return the device file with its rows, fitted and judged."""
+        self._search()
+        self._search_wait()
+        text = self._sheet(self.drive)
+        fitted = FitResult(self.drive, text, unknown=self._unknown())
+        model = self._model(self.drive)
+        if "fill_mbps" in self.drive.values:
+            mark = "fitted" if self.drive is self.of else "judged"
+            fill = self.drive.values["fill_mbps"]
+            fitted.rows.append(Row(f"sequential fill ({mark})", "MB/s", fill, model.fill_mbps()))
+        for row in self.drive.rows:
+            fitted.rows += self._rows(row, model)
+        shown = steady_rows.fitted_row(self.drive)
+        if shown is not None:
+            fitted.size_names = ["fill, MB/s", "knee, drive writes", "steady, MB/s", "WAF"]
+            for larger in (1.0, 1.5, 2.0):
+                again = SteadyModel(text.toml(), self.seed, self.overhead, larger)
+                found = again.figures(shown)
+                figures = [again.fill_mbps(), found["knee"], found["steady"], found["waf"]]
+                fitted.sizes.append((again.simulated_gb, figures))
+        return fitted
+
+    def _rows(self, row: steady_rows.SteadyRow, model: SteadyModel) -> list[Row]:
+        if row.kind == steady_rows.FILL:
+            return []
+        if row.kind == steady_rows.LATENCY and row not in low_rates(self.drive):
+            return []
+        used = uses(row, self.drive)
+        found = model.figures(row)
+        rows = []
+        for key, (what, unit) in SHOWN.items():
+            if key in row.figures and key in found:
+                mark = "fitted" if key in used else "judged"
+                rows.append(Row(f"{row.name} {what} ({mark})", unit, row.figures[key], found[key]))
+        return rows
+
+    def _model(self, drive: Drive) -> SteadyModel:
+        return SteadyModel(self._sheet(drive).toml(), self.seed, self.overhead)
+
+    def _search(self) -> None:
+        row = steady_rows.fitted_row(self.of)
+        assert row is not None
+        best: tuple[float, tuple[float, int, float]] | None = None
+        for number in range(ROUNDS):
+            fill = self._model(self.of).fill_mbps()
+            self.program *= fill / self.fill
+            model = self._model(self.of)
+            fill, found = model.fill_mbps(), model.figures(row)
+            steady = found["steady"]
+            self.tell(
+                f"round {number + 1}: {self.units} units, fill {fill:.4g} MB/s, "
+                f"knee {found.get('knee', 0.0):.4g} drive writes, steady {steady:.4g} MB/s, "
+                f"WAF {found['waf']:.4g}"
+            )
+            more = self._flash_lacking(found)
+            off = [fill / self.fill - 1, more / self.knee, steady / self.steady - 1]
+            worst = max(map(abs, off))
+            state = (self.usable, self.units, self.program)
+            if best is None or worst < best[0]:
+                best = (worst, state)
+            if worst < NEAR:
+                break
+            self.usable += more * self.of.capacity
+            before = self.units
+            self._more_units(found["waf"] / self.overhead, steady)
+            # Units are whole: the steady rate may lie between those of two numbers.
+            if self.units == before and max(map(abs, off[:2])) < NEAR:
+                break
+        assert best is not None
+        self.usable, self.units, self.program = best[1]
+
+    def _flash_lacking(self, found: dict[str, float]) -> float:
+        """Return the flash that is lacking, as a share of the capacity, by knee and WAF.
+
+        Where the drive counts its media writes both are weighed alike (least squares of errors).
+        """
+        late = found.get("knee", 0.0) - self.knee
+        if "waf" not in self.values:
+            return -late
+        spare = self.usable / self.of.capacity
+        slope = math.log(mean_field_waf(spare + 0.01) / mean_field_waf(spare - 0.01)) / 0.02
+        errors = (late / self.knee, math.log(found["waf"] / self.values["waf"].value))
+        slopes = (1 / self.knee, slope)
+        return -sum(e * s for e, s in zip(errors, slopes, strict=True)) / sum(s * s for s in slopes)
+
+    def _more_units(self, waf: float, steady: float) -> None:
+        """Take so many units that copies cost what they must: more share the cost."""
+        cost = self.units * (self.fill / (waf * steady) - 1)
+        wanted = self.fill / (waf * self.steady) - 1
+        more = cost / wanted if wanted > 0 else 2 * self.units
+        more = min(max(more, self.units / 2), 2 * self.units)
+        before = self.units
+        self.units = nearest_units(more, self.link)
+        self.program *= self.units / before
+
+    def _search_wait(self) -> None:
+        """Let reads suspend programs if they wait too long, after what fits all low rates."""
+        rows = [r for r in low_rates(self.of) if "r_p99" in r.figures]
+        if not rows or self._off(rows) <= 1 + NEAR_READ:
+            return
+        low = rows[0].figures
+        self.wait = max(5.0, low["r_p99"].value - self.values["read_us"].value)
+        for _ in range(SUSPENDS):
+            off = self._off(rows)
+            self.tell(f"suspension after {self.wait:.4g} us: p99 of reads {off:.3f} of measured")
+            if abs(off - 1) < NEAR_READ / 5:
+                return
+            behind = self.wait + self.values["read_us"].value
+            self.wait = min(max(5.0, self.wait + behind * (1 / off - 1)), self.program)
+
+    def _off(self, rows: list[steady_rows.SteadyRow]) -> float:
+        """Return by which factor the p99 of reads is above what was measured, over rows."""
+        model = self._model(self.of)
+        found = [model.figures(r)["r_p99"] / r.figures["r_p99"].value for r in rows]
+        return float(geometric_mean(found))
+
+    def _unknown(self) -> list[str]:
+        lines = list(UNKNOWN)
+        if "overhead" not in self.values:
+            lines.append("write overhead: no counter of media writes")
+        if "read_us" not in self.values:
+            lines.append("read time: no latencies")
+        return lines
+
+    def _sheet(self, drive: Drive) -> Sheet:
+        """Return the device file of the present values, for a drive with this flash."""
+        cell, flash = self.of.cell, "medium.flash."
+        channels = channels_of(self.units, self.link)
+        block = self.bits * sheet.PAGE * self.units
+        blocks = min(max(BLOCKS // self.units, FEWEST), MOST)
+        wordlines = round(self.usable / (block * blocks))
+        made = sheet.Shape(channels, self.units // channels, blocks, wordlines, self.link)
+        about = f"{drive.name}, {drive.capacity / 1e9:.4g} GB of {cell.upper()}: steady state"
+        named = (self.name, f"{about} of random writes")
+        text = sheet.base(made, cell, drive.capacity, named, self._head(drive))
+        del text.values[f"{flash}slc.read"], text.values[f"{flash}slc.program"]
+        del text.values[f"{flash}slc.erase"], text.values[f"{flash}slc.endurance"]
+        v = self.values
+        bus = {"rate": f"{BUS}MT/s", "width": 1}
+        text.put(flash + "bus", bus, f"{UN}; channels carry more than the link")
+        mid = "units that sense and program in parallel"
+        text.put(flash + "channels", channels, f"{UN}; with the dies {self.units} {mid}")
+        text.put(
+            flash + "dies_per_chip",
+            self.units // channels,
+            f"Fit: {v['steady_mbps']} MB/s of random writes, {self.units} {mid}",
+        )
+        text.put(flash + "planes_per_die", 1, f"{UN}; planes that program together are one")
+        waf = f", WAF {v['waf']}" if "waf" in v else ""
+        text.put(flash + "blocks_per_plane", blocks, f"{UN}; fewer and larger are simulated faster")
+        why = f"Fit: with the blocks, knee after {v['knee_dw']} drive writes{waf}"
+        text.put(flash + "wordlines_per_block", wordlines, why)
+        at = f"{flash}{cell}."
+        if "read_us" in v:
+            read = v["read_us"].value - 4096 / BUS - 4096 / self.link - COMMAND
+            why = f"Low, reads take {v['read_us']} us at p50; less transfers"
+            text.put(at + "read", sheet.time(max(1.0, read)), why)
+        ns = f"{round(self.program * 1e3)}ns"
+        text.put(at + "program", ns, f"Fit: {v['fill_mbps']} MB/s in a fill")
+        # An erase takes the same share of the time of a block at any number of wordlines.
+        erase = sheet.USUAL[cell][2] * wordlines / sheet.WORDLINES[0]
+        text.put(at + "erase", sheet.time(erase), f"{UN}; usual for {cell.upper()}, per wordline")
+        text.put("mapping.unit", "4KiB", f"{UN}; usual for enterprise drives")
+        text.put("mapping.packing", "page", f"{UN}; units of several writes share a page")
+        link = f"{self.link_source}, what is left of it for data"
+        text.put("host.rate", f"{self.link:g}MB/s", link)
+        text.put("allocation.order", "CWDP", f"{UN}; all units in turn")
+        text.put("gc.trigger", "free_blocks < 0.5%", f"{UN}; the knee has the flash less this")
+        text.put("gc.victim", "fifo", f"{UN}; as greedy under uniform writes")
+        text.put("gc.class", "host", f"{UN}; GC takes turns with the host")
+        text.put(
+            "ack.pages",
+            BUFFERED * self.units * self.bits * sheet.PAGE // UNIT,
+            f"{UN}; {BUFFERED} wordlines of every unit",
+        )
+        if self.wait is not None:
+            wait = sheet.time(self.wait)
+            why = "Fit: p99 of reads at up to a third of saturation"
+            suspend = {"program": wait, "erase": wait, "resume": "20us"}
+            text.put("service.suspend", suspend, why)
+        return text
+
+    def _head(self, drive: Drive) -> list[str]:
+        v = self.values
+        low = v["read_us"].source if "read_us" in v else "none"
+        sources = {
+            "Rows": drive.address or "measurements of the reader",
+            "Fit": f"fitted: `wordline device fit` searched for what reproduces "
+            f"{v['fill_mbps'].source} and {v['knee_dw'].source}",
+            "Low": f"read off {low}",
+            "Cap": f"the capacity in Rows, {drive.capacity / 1e9:g} GB",
+            "Link": f"the interface in Rows, {self.of.interface or 'none'}",
+        }
+        if "overhead" in v:
+            sources["Overhead"] = (
+                f"{self.overhead:.4g} media bytes per host byte of a fill; figures of WAF times it"
+            )
+        lines = head(drive, sources)
+        if drive is not self.of:
+            lines.append(f"The flash is that of {self.of.name}, to which all but Cap was fitted.")
+        return [*lines, "", *NOT_MODELLED]
+
+
+def mean_field_waf(flash: float) -> float:
+    """Return the WAF of uniform writes on so much flash per byte of data, collected in turn.
+
+    A block comes to its turn with a share m of its data: 1/flash = (1 - m) / -ln m.
+    """
+    low, high = 1e-9, 1 - 1e-9
+    for _ in range(60):
+        m = (low + high) / 2
+        if (1 - m) / -math.log(m) > 1 / flash:
+            high = m
+        else:
+            low = m
+    return 1 / (1 - low)
+
+
+def nearest_units(wanted: float, link: float) -> int:
+    """Return the number of units nearest to one wanted that channels divide evenly."""
+    near = [u for u in range(6, 1025) if any(u % c == 0 for c in usual_channels(link))]
+    return min(near, key=lambda u: abs(u - wanted))
+
+
+def channels_of(units: int, link: float) -> int:
+    """Return into how many channels units are divided."""
+    return next(c for c in usual_channels(link) if units % c == 0)
+
+
+def usual_channels(link: float) -> list[int]:
+    """Return numbers of channels, the most usual for a link first; none is a bottleneck."""
+    few, usual, many = (12, 16, 20) if link > 7000 else (6, 8, 12)
+    return sorted(range(few, many + 1), key=lambda c: (abs(c - usual), c))
+
+
+def low_rates(drive: Drive) -> list[steady_rows.SteadyRow]:
+    """Return the latencies at up to a third of the rate at which the drive is saturated."""
+    rows = [r for r in drive.rows if r.kind == steady_rows.LATENCY]
+    most = max((r.figures["writes"].value for r in rows), default=0.0) / 3
+    rows = [r for r in rows if r.figures["writes"].value <= most * NEAR_THIRD]
+    return sorted(rows, key=lambda r: r.figures["writes"].value)
+
+
+def uses(row: steady_rows.SteadyRow, drive: Drive) -> set[str]:
+    """Return the figures of a row that the fit of a drive uses."""
+    if drive.flash not in (None, drive):
+        return set()
+    used: set[str] = set()
+    if row is steady_rows.fitted_row(drive):
+        used |= {"knee", "steady", "waf"}
+    if row is steady_rows.lowest(drive):
+        used.add("r_p50")
+    if row.kind == steady_rows.LATENCY:
+        used.add("r_p99")
+    return used
+
+
+#: Rates up to this times a third of saturation are low: targets are round numbers.
+NEAR_THIRD = 1.05
+#: Figures of a row that are shown, with what they are and their unit.
+SHOWN = {
+    "knee": ("knee", "drive writes"),
+    "dw0.5": ("at .5 drive writes", "MB/s"),
+    "dw1": ("at 1 drive write", "MB/s"),
+    "dw2": ("at 2 drive writes", "MB/s"),
+    "steady": ("steady", "MB/s"),
+    "waf": ("WAF", ""),
+    "r_p50": ("reads, p50", "us"),
+    "r_p99": ("reads, p99", "us"),
+    "w_p50": ("writes, p50", "us"),
+}
+UN = "ASSUMED: not identifiable"
+UNKNOWN = (
+    "channels, dies and planes: only the units that sense and program in parallel show",
+    "victim rule, collection unit, separation of streams: uniform writes do not tell",
+    "page size, write buffer, mapping unit",
+    "GC start: only the flash that is left when it starts",
+)
+NOT_MODELLED = (
+    "Not modelled: what a command takes besides link and flash (a write ends in about 1 us here),",
+    "pacing of writes by firmware, temperature, power states.",
+)

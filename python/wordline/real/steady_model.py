@@ -1,0 +1,129 @@
+"""What a device file does in steady state: fills, uniform random writes, latency at a rate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wordline import toml
+from wordline.quantity import in_bytes
+from wordline.real.bench import Bench
+from wordline.real.sheet import BITS
+from wordline.real.steady_rows import LATENCY, SteadyRow
+
+#: Wordlines of a block of the simulated drive at least. It has more where a drive has little spare
+#: flash: a victim must free more than the units of a program, by this factor, even if it holds as
+#: much as all data do on average.
+WORDLINES, FREED = 4, 1.2
+#: Drive writes of a run, and more of them after a fill of a part, and on an erased drive.
+WRITES, PART, ERASED = 2.8, 1.2, 3.2
+#: Drive writes that a steady figure is taken over, at the end of a run.
+LAST = 1.2
+#: Requests of a run for latencies.
+REQUESTS = 60_000
+#: Below this share of the rate before it a bin is past the knee.
+FALL = 0.8
+#: Outstanding requests where a row does not say: 4 threads of 128.
+DEPTH = 512
+
+
+@dataclass(frozen=True)
+class SteadyModel:
+    """A device file, simulated in proportion; media bytes per byte of a sequential fill."""
+
+    text: str
+    seed: int
+    overhead: float = 1.0
+    #: By how much larger the simulated drive is than need be.
+    larger: float = 1.0
+
+    def _bench(self) -> Bench:
+        file = toml.parse(self.text)
+        (medium,) = file["medium"].values()
+        logical = in_bytes(file["capacity"]["logical"])
+        bits = max(BITS[mode] for mode in BITS if mode in medium)
+        units = bits * in_bytes(medium["page"]) // in_bytes(file["mapping"]["unit"])
+        dies = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
+        blocks = medium["blocks_per_plane"] * math.prod(medium[key] for key in dies)
+        flash = blocks * medium["wordlines_per_block"] * bits * in_bytes(medium["page"])
+        spare = max(1 - logical / flash, 0.02)
+        kept = max(WORDLINES, math.ceil(FREED * (units + 1) / units / spare)) * self.larger
+        share = min(1.0, kept / medium["wordlines_per_block"])
+        return Bench.of(self.text, share * logical, self.seed)
+
+    @property
+    def simulated_gb(self) -> float:
+        """Logical gigabytes of the drive that is simulated."""
+        return self._used(self._bench()) / 1e9
+
+    def _used(self, bench: Bench) -> float:
+        logical = bench.set.get("capacity.logical") or toml.parse(self.text)["capacity"]["logical"]
+        return in_bytes(str(logical))
+
+    def fill_mbps(self) -> float:
+        """Return the MB/s at which an empty drive is filled by one stream of 512 KiB."""
+        line = self._bench().run("sequential:read=0%,bs=512KiB,qd=1,bytes=0.5x").timeline.to_dict()
+        rates = np.array(line["write_mb_per_s"], dtype=float)
+        gone = rates.cumsum() / rates.sum()
+        return float(rates[(gone > 0.2) & (gone < 0.95)].mean())
+
+    def figures(self, row: SteadyRow) -> dict[str, float]:
+        """Return the figures of a row by their names in it."""
+        if row.kind == LATENCY:
+            return self._latency(row)
+        return self._uniform(row)
+
+    def _uniform(self, row: SteadyRow) -> dict[str, float]:
+        share = min(row.share, 1.0)
+        span = f",span={100 * share:.4f}%" if share < 0.999 else ""
+        writes = WRITES + (ERASED if row.initial == "fresh" else PART if share < 0.9 else 0.0)
+        words = f"uniform:read=0%,bs=4KiB,qd={row.depth or DEPTH}{span},bytes={writes * share:.4f}x"
+        bench = self._bench()
+        line = bench.run(words, initial=row.initial).timeline.to_dict()
+        host, media = (
+            np.array(line[key], dtype=float) for key in ("write_mb_per_s", "programmed_mb_per_s")
+        )
+        used = self._used(bench) * share / 1e6
+        gone = (host * line["bin_s"]).cumsum() / used
+        found = self._curve(gone, host)
+        last = gone > gone[-1] - LAST
+        # What ends a run is written without a host.
+        last[-1] = False
+        found["steady"] = float(host[last].mean())
+        found["waf"] = float(self.overhead * media[last].sum() / host[last].sum())
+        return found
+
+    @staticmethod
+    def _curve(gone: Any, host: Any) -> dict[str, float]:
+        """Return the knee in drive writes, and MB/s around some of them."""
+        found = {}
+        for at in (0.5, 1.0, 2.0):
+            near = np.abs(gone - at) < 0.05
+            if near.any():
+                found[f"dw{at:g}"] = float(host[near].mean())
+        # Before: what a write buffer takes at the link's rate is none of it.
+        early = (gone > 0.01) & (gone < 0.08)
+        before = float(np.median(host[early])) if early.any() else float(host[1])
+        past = np.flatnonzero((host < FALL * before) & (gone > 0.02))
+        if len(past) and 0 < past[0] < len(host) - 2:
+            at = int(past[0])
+            after = host[at + 1]
+            share = float(np.clip((host[at] - after) / max(before - after, 1e-9), 0, 1))
+            whole = (gone[at] - gone[at - 1]) / max(host[at], 1e-9) * before
+            found["knee"] = float(gone[at - 1] + share * whole)
+        return found
+
+    def _latency(self, row: SteadyRow) -> dict[str, float]:
+        writes, reads = (row.figures[key].value for key in ("writes", "reads"))
+        rate = writes + reads
+        words = (
+            f"uniform:read={100 * reads / rate:.2f}%,bs=4KiB,rate={math.ceil(rate)},"
+            f"requests={REQUESTS}"
+        )
+        found = self._bench().run(words, initial="steady").to_dict()["latency_us"]
+        return {
+            f"{op[0]}_{q}": float(found[op][q]) for op in ("read", "write") for q in ("p50", "p99")
+        }

@@ -1,0 +1,212 @@
+"""Rows of drives in steady state: sequential fills, uniform random writes, latency at a rate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import mean, median
+
+from wordline.real.measurements import Drive, Table, Value, cell_in
+
+#: Columns without which a table has no such rows.
+COLUMNS = ("drive", "model", "kind", "used_GB", "used_frac_of_capacity", "MBps_steady")
+#: Kinds of rows that are read; others are passed over.
+FILL, UNIFORM, LATENCY = "seqfill", "uniform", "latency"
+#: Blocks of a fill in bytes, below which the host may limit it rather than the flash.
+BLOCK = 64 << 10
+#: What each kind of row must state.
+NEEDED = {FILL: ("steady",), UNIFORM: ("steady",), LATENCY: ("writes", "reads")}
+
+#: Figures by the column that states them.
+FIGURES = {
+    "dw0.5": "MBps_dw0.5",
+    "dw1": "MBps_dw1",
+    "dw2": "MBps_dw2",
+    "dw4": "MBps_dw4",
+    "steady": "MBps_steady",
+    "knee": "knee_dw_interp",
+    "waf": "WAF_steady_measured",
+    "writes": "write_iops_achieved",
+    "reads": "read_iops_achieved",
+    "r_p50": "r_p50_us",
+    "r_p99": "r_p99_us",
+    "w_p50": "w_p50_us",
+    "w_p99": "w_p99_us",
+}
+
+
+@dataclass(frozen=True)
+class SteadyRow:
+    """One row: what was written where, and what was measured meanwhile.
+
+    `figures` has those of `FIGURES` that the row states: MB/s (10^6 B) around so many drive writes
+    and ``steady``, ``knee`` in drive writes, ``waf``, writes and reads a second, latencies in us.
+    """
+
+    name: str
+    kind: str
+    #: Share of the capacity that was used, at most 1.
+    share: float
+    #: What was written before, in words.
+    init: str
+    #: Requests outstanding; None if the row does not say.
+    depth: int | None
+    figures: Mapping[str, Value]
+    #: Bytes of a request; None if the row does not say.
+    block: int | None = None
+    #: By how many drive writes the knee may be off.
+    resolution: float = 0.0
+
+    @property
+    def initial(self) -> str:
+        """The state of the drive before the row, as the engine spells it."""
+        if "empty" in self.init:
+            return "fresh"
+        order = "random" if "random order" in self.init else "seq"
+        return f"fill:{100 * self.share:.4g}%,order={order}"
+
+
+def read(table: Table, found: dict[str, Drive]) -> None:
+    """Add the drives of a table, by the names of its column ``drive``, with rows and values.
+
+    Raises `UserError`: a cell is wrong, or a drive has no capacity.
+    """
+    borrowed: dict[str, str] = {}
+    for at, cells in enumerate(table.rows):
+        name = (cells["drive"] or "").strip()
+        if not name:
+            table.refuse(at, "drive", "", "a short name of the drive")
+        kind = (cells["kind"] or "").strip()
+        if not kind:
+            table.refuse(at, "kind", "", f"{', '.join(NEEDED)}; rows of other kinds are ignored")
+        if kind not in NEEDED:
+            continue
+        row = _row(table, at, kind)
+        drive = found.get(name)
+        if drive is None:
+            drive = found[name] = _drive(table, at, row)
+        drive.rows.append(row)
+        if other := (cells.get("flash_of") or "").strip():
+            borrowed[name] = other
+            if other not in {(r["drive"] or "").strip() for r in table.rows}:
+                table.refuse(at, "flash_of", other, "a name of the column drive, or nothing")
+    for name, drive in found.items():
+        if drive.rows:
+            drive.flash = found.get(borrowed.get(name, ""), drive)
+            _summarize(drive)
+
+
+def _row(table: Table, at: int, kind: str) -> SteadyRow:
+    cells = table.rows[at]
+    figures: dict[str, Value] = {}
+    for key, column in FIGURES.items():
+        value = _number(table, at, column)
+        if value is not None:
+            figures[key] = value
+    for key in NEEDED[kind]:
+        if key not in figures:
+            table.refuse(at, FIGURES[key], "", f"a number above 0 in rows of the kind {kind}")
+    share = _number(table, at, "used_frac_of_capacity")
+    if share is None or share.value > 1:
+        given = (cells["used_frac_of_capacity"] or "").strip()
+        table.refuse(at, "used_frac_of_capacity", given, "a share of the capacity: 1, or less")
+    threads, depth = (_whole(cells.get(c)) for c in ("threads", "qd_per_thread"))
+    resolution = _number(table, at, "knee_res_dw")
+    return SteadyRow(
+        (cells.get("row_id") or f"line {at + 2}").strip(),
+        kind,
+        share.value,
+        (cells.get("init") or "").strip(),
+        threads * depth if threads and depth else None,
+        figures,
+        _whole(cells.get("block_B")),
+        resolution.value if resolution else 0.0,
+    )
+
+
+def _whole(text: str | None) -> int | None:
+    found = re.match(r"\s*(\d+)", text or "")
+    return int(found[1]) if found else None
+
+
+def _number(table: Table, at: int, column: str) -> Value | None:
+    """Read the number of a cell, the largest where it lists those of several runs by ``|``."""
+
+    def largest(text: str) -> float | None:
+        try:
+            return max(float(part) for part in text.split("|"))
+        except ValueError:
+            table.refuse(at, column, text, "a number, several with | between them, or nothing")
+
+    return table.read(at, column, largest)
+
+
+def _drive(table: Table, at: int, row: SteadyRow) -> Drive:
+    cells = table.rows[at]
+    model = (cells["model"] or "").strip()
+    if not model:
+        table.refuse(at, "model", "", "the name of the drive")
+    used = _number(table, at, "used_GB")
+    if used is None:
+        table.refuse(at, "used_GB", "", "the gigabytes that were used, such as 800.2")
+    exact = _number(table, at, "capacity_bytes")
+    capacity = exact.value if exact else used.value / row.share * 1e9
+    nand = (cells.get("nand") or "").strip()
+    drive = Drive(model, round(capacity), cell_in(nand) or "tlc", nand or "not stated; TLC assumed")
+    drive.interface = (cells.get("interface") or "").strip() or None
+    drive.address = (cells.get("address") or cells.get("source") or "").strip() or None
+    return drive
+
+
+def spread(name: str, values: list[Value], of: float) -> Value:
+    """Return a figure of several rows, with the interval that they span."""
+    low, high = min(v.low for v in values), max(v.high for v in values)
+    more = f" and {len(values) - 1} more rows" if len(values) > 1 else ""
+    return Value(of, low, high, f"{name}{more}")
+
+
+def _summarize(drive: Drive) -> None:
+    """Take from the rows of a drive what can be read off."""
+    fills = [r for r in drive.rows if r.kind == FILL and (r.block or BLOCK) >= BLOCK]
+    if fills:
+        rates = [r.figures["steady"] for r in fills]
+        middle = median(v.value for v in rates)
+        drive.values["fill_mbps"] = spread(fills[0].name, rates, middle)
+        if wafs := [r.figures["waf"] for r in fills if "waf" in r.figures]:
+            middle = mean(v.value for v in wafs)
+            drive.values["overhead"] = spread(fills[0].name, wafs, middle)
+    if row := fitted_row(drive):
+        for key, figure in (("knee_dw", "knee"), ("steady_mbps", "steady"), ("waf", "waf")):
+            if figure in row.figures:
+                value = row.figures[figure]
+                half = row.resolution / 2 if figure == "knee" else 0.0
+                least, most = (
+                    min(value.low, value.value - half),
+                    max(value.high, value.value + half),
+                )
+                drive.values[key] = Value(value.value, least, most, row.name)
+    if (low := lowest(drive)) is not None:
+        for key, figure in (("read_us", "r_p50"), ("read_p99_us", "r_p99"), ("write_us", "w_p50")):
+            if figure in low.figures:
+                value = low.figures[figure]
+                drive.values[key] = Value(value.value, value.low, value.high, low.name)
+
+
+def fitted_row(drive: Drive) -> SteadyRow | None:
+    """Return the row of uniform writes that a fit uses: the one whose knee is seen most finely.
+
+    It is of the whole drive, written in order before.
+    """
+    rows = [
+        r
+        for r in drive.rows
+        if r.kind == UNIFORM and r.share > 0.99 and "knee" in r.figures and "seq" in r.initial
+    ]
+    return min(rows, key=lambda r: r.resolution or 1.0, default=None)
+
+
+def lowest(drive: Drive) -> SteadyRow | None:
+    """Return the latencies at the lowest rate."""
+    rows = [r for r in drive.rows if r.kind == LATENCY and "r_p50" in r.figures]
+    return min(rows, key=lambda r: r.figures["writes"].value, default=None)
