@@ -303,6 +303,12 @@ impl Geometry {
         PlaneId(run.first_plane + planes as u32)
     }
 
+    /// The plane of a place.
+    #[inline(always)]
+    pub fn plane_at(&self, ppn: Ppn) -> PlaneId {
+        self.plane_of(self.block_of(ppn))
+    }
+
     /// The die of a plane.
     #[inline(always)]
     pub fn die_of(&self, plane: PlaneId) -> DieId {

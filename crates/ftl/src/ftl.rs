@@ -30,7 +30,7 @@ use crate::view::View;
 use std::collections::VecDeque;
 use std::fmt;
 use wordline_device::Ack;
-use wordline_units::{DieId, PlaneId, Ppn, SimDuration, SimTime};
+use wordline_units::{DieId, SimDuration, SimTime};
 
 /// The translation layer.
 pub struct Ftl {
@@ -352,6 +352,17 @@ impl Ftl {
         self.out.ask(Effect::Queue(entry));
     }
 
+    /// A new operation that the device has at once. What it is known to be here, its entry in a queue need not look up.
+    #[inline]
+    pub(crate) fn add_and_emit(&mut self, mut op: Op) -> OpId {
+        op.key = self.state.ops.next_turn(&op);
+        self.state.backlog.add(op.plane, op.kind);
+        let entry = QueueEntry::of(OpId::NONE, &op, self.array.has_windows);
+        let id = self.add_op(op);
+        self.out.ask(Effect::Queue(entry.numbered(id)));
+        id
+    }
+
     /// Hand the device an operation that its plane goes on with at once.
     pub(crate) fn go_on_with(&mut self, id: OpId) {
         let op = self.state.ops.stamp(id);
@@ -373,9 +384,5 @@ impl Ftl {
         if self.store.keeps_bytes() {
             self.store.load(id, stage, self.state.ops[id].mask);
         }
-    }
-
-    pub(crate) fn plane_of(&self, ppn: Ppn) -> PlaneId {
-        self.state.geometry.plane_of(self.state.geometry.block_of(ppn))
     }
 }

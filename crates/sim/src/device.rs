@@ -234,7 +234,7 @@ impl<P: Probe> Device<P> {
         self.no_fault()?;
         // Mostly nothing is due yet, and what happened last makes way for what is set next.
         if self.clock.next().is_none_or(|next| next <= time) {
-            while self.go_on(time)? {}
+            while self.go_on(time, false)? {}
         }
         self.clock.go_on_to(time);
         self.ftl.at(self.clock.now());
@@ -261,7 +261,7 @@ impl<P: Probe> Device<P> {
             if self.admission.has_ended() {
                 return Ok(true);
             }
-            if !self.go_on(until)? {
+            if !self.go_on(until, true)? {
                 return Ok(false);
             }
         }
@@ -271,6 +271,11 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub fn poll(&mut self) -> Option<Completion> {
         self.admission.take_ended()
+    }
+
+    /// Whether from now on nothing is asked of requests that end but when they did.
+    pub(crate) fn keep_times_alone(&mut self, alone: bool) {
+        self.admission.keep_times_alone(alone);
     }
 
     /// When the first request that has ended did so, of which nothing else is asked.
@@ -292,7 +297,7 @@ impl<P: Probe> Device<P> {
         drive::ask_all_idle(self);
         loop {
             self.last_resorts.try_again(); // what has been padded may wait for space now
-            while self.go_on(SimTime::NEVER)? {}
+            while self.go_on(SimTime::NEVER, false)? {}
             // A collection that ended meanwhile may have left a group that nothing else pads.
             if !drive::drain(self) {
                 self.metrics.close(self.ftl.counters());
@@ -314,12 +319,12 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// What happens next, if it does by a time: an event or, before time goes on without one, the end
+    /// What happens next, if it does by a time: events or, before time goes on without one, the end
     /// of requests that wait for space. When that is follows from the requests alone, and not from when
     /// anybody looks.
     #[inline(always)]
-    fn go_on(&mut self, until: SimTime) -> Result<bool, DeviceError> {
-        if self.step(until) {
+    fn go_on(&mut self, until: SimTime, stops: bool) -> Result<bool, DeviceError> {
+        if self.run_events(until, stops) {
             self.no_fault()?;
             return Ok(true);
         }
@@ -329,26 +334,32 @@ impl<P: Probe> Device<P> {
         self.last_resort()
     }
 
-    /// One event, if it is due by a time.
-    #[inline]
-    fn step(&mut self, until: SimTime) -> bool {
-        let Some((time, what)) = self.clock.take(until) else { return false };
-        self.ftl.at(time);
+    /// Events that are due by a time, one after the other, until none is left or the run is over; or, where that `stops`
+    /// them, until a request has ended. Returns whether there was any.
+    fn run_events(&mut self, until: SimTime, stops: bool) -> bool {
         let (arrays, link) = (self.arrays.count() as u32, self.buses.events_end());
-        if what < arrays {
-            self.array_done(what as usize);
-        } else if what < link {
-            self.bus_done((what - arrays) as usize);
-        } else if what == link {
-            self.link_done();
-        } else {
-            self.fire_timer(what - link - 1);
-            if self.ftl.holds_a_die() {
-                drive::release_idle_dies(self);
+        let mut any = false;
+        while let Some((time, what)) = self.clock.take(until) {
+            any = true;
+            self.ftl.at(time);
+            if what < arrays {
+                self.array_done(what as usize);
+            } else if what < link {
+                self.bus_done((what - arrays) as usize);
+            } else if what == link {
+                self.link_done();
+            } else {
+                self.fire_timer(what - link - 1);
+                if self.ftl.holds_a_die() {
+                    drive::release_idle_dies(self);
+                }
+            }
+            drive::settle(self);
+            debug_assert!(self.agenda.is_done() && !self.agenda.has_later());
+            if self.ftl.fault().is_some() || (stops && self.admission.has_ended()) {
+                break;
             }
         }
-        drive::settle(self);
-        debug_assert!(self.agenda.is_done() && !self.agenda.has_later());
-        true
+        any
     }
 }

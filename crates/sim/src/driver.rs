@@ -10,7 +10,7 @@ use crate::queues::Queues;
 use std::iter::Fuse;
 use thiserror::Error;
 use wordline_ftl::{Ftl, Prefetch};
-use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
+use wordline_units::{HostOp, HostRequest, Lpn, SimDuration, SimTime};
 
 /// When requests come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -276,6 +276,20 @@ pub fn drive<P: Probe, E: std::error::Error>(
     stream: impl Iterator<Item = Result<HostRequest, E>>,
     pacing: Pacing,
     stop: Stop,
+    progress: impl FnMut(Progress),
+) -> Result<Summary, DriveError<E>> {
+    device.keep_times_alone(true);
+    let summary = drive_on(device, stream, pacing, stop, progress);
+    device.keep_times_alone(false);
+    summary
+}
+
+/// The same of a device that keeps of what ends only when it did.
+fn drive_on<P: Probe, E: std::error::Error>(
+    device: &mut Device<P>,
+    stream: impl Iterator<Item = Result<HostRequest, E>>,
+    pacing: Pacing,
+    stop: Stop,
     mut progress: impl FnMut(Progress),
 ) -> Result<Summary, DriveError<E>> {
     let mut run = Run { stop, requests: 0, bytes: 0, completed: 0, last_progress: (SimTime(0), 0) };
@@ -325,44 +339,54 @@ const READ_AHEAD: usize = 8;
 /// No more are read than the run may take.
 struct ReadAhead<S, E> {
     stream: S,
-    ring: [Option<Result<HostRequest, E>>; READ_AHEAD],
+    ring: [HostRequest; READ_AHEAD],
+    /// The first and the last page of each.
+    pages: [(Lpn, Lpn); READ_AHEAD],
     /// Requests read, and requests handed out.
     read: usize,
     given: usize,
     left: u64,
+    /// Why no more could be read: the stream's word behind its requests.
+    error: Option<E>,
 }
 
 impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
     fn new(stream: S, most: Option<u64>) -> ReadAhead<S, E> {
-        let ring = std::array::from_fn(|_| None);
-        ReadAhead { stream, ring, read: 0, given: 0, left: most.unwrap_or(u64::MAX) }
+        let ring = [HostRequest::new(HostOp::Flush, 0, 0); READ_AHEAD];
+        let pages = [(Lpn(0), Lpn(0)); READ_AHEAD];
+        ReadAhead { stream, ring, pages, read: 0, given: 0, left: most.unwrap_or(u64::MAX), error: None }
     }
 
     #[inline]
     fn next(&mut self, ftl: &Ftl) -> Option<Result<HostRequest, E>> {
         while self.read - self.given < READ_AHEAD && self.left > 0 {
-            let request = self.stream.next();
-            self.left = if matches!(request, Some(Ok(_))) { self.left - 1 } else { 0 };
-            if request.is_none() {
-                break;
-            }
+            let request = match self.stream.next() {
+                Some(Ok(request)) => request,
+                ended => {
+                    self.error = ended.and_then(Result::err);
+                    self.left = 0;
+                    break;
+                }
+            };
+            self.left -= 1;
             self.ring[self.read % READ_AHEAD] = request;
-            self.prefetch(ftl, 0, Prefetch::Leaf);
-            self.prefetch(ftl, 3, Prefetch::Place);
-            self.prefetch(ftl, 6, Prefetch::Block);
+            self.pages[self.read % READ_AHEAD] = ftl.pages_of(&request);
+            ftl.prefetch(self.pages_before(0), Prefetch::Leaf);
+            ftl.prefetch(self.pages_before(3), Prefetch::Place);
+            ftl.prefetch(self.pages_before(6), Prefetch::Block);
             self.read += 1;
         }
-        let request = self.ring[self.given % READ_AHEAD].take()?;
+        if self.given == self.read {
+            return self.error.take().map(Err);
+        }
         self.given += 1;
-        Some(request)
+        Some(Ok(self.ring[(self.given - 1) % READ_AHEAD]))
     }
 
-    /// A step of the look-up of the request that was read so many before the last.
+    /// The pages of the request that was read so many before the last.
     #[inline(always)]
-    fn prefetch(&self, ftl: &Ftl, back: usize, step: Prefetch) {
-        if let Some(Ok(request)) = &self.ring[self.read.wrapping_sub(back) % READ_AHEAD] {
-            ftl.prefetch(request, step);
-        }
+    fn pages_before(&self, back: usize) -> (Lpn, Lpn) {
+        self.pages[self.read.wrapping_sub(back) % READ_AHEAD]
     }
 }
 

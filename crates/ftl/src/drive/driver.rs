@@ -188,7 +188,7 @@ fn block<D: Driver>(driver: &mut D, id: OpId) {
 #[inline(always)]
 pub fn end<D: Driver>(driver: &mut D, id: OpId, die: DieId) -> Option<QueueEntry> {
     let next = driver.layer_mut().done(id);
-    if driver.is_idle() {
+    if driver.is_idle() && driver.layer().works_when_idle() {
         ask_idle(driver, die);
     }
     next.map(|id| driver.layer().entry_of(id))

@@ -1,7 +1,7 @@
 //! Something is over: a part of a request, a host program, or what a host program waited for; whoever waits learns of it.
 
 use crate::ftl::Ftl;
-use crate::state::op::{NONE, OpId};
+use crate::state::op::{NONE, Op, OpId};
 use crate::state::request::RequestId;
 use wordline_units::{HostRequest, SimTime};
 
@@ -23,10 +23,10 @@ impl Ftl {
         }
     }
 
-    /// Whoever waits for a host program learns that it is over.
+    /// Whoever waits for a host program learns that it is over: the request that owns it, and others.
     #[inline]
-    pub(crate) fn notify(&mut self, id: OpId) {
-        if let Some(request) = self.state.ops[id].owner.request() {
+    pub(crate) fn notify(&mut self, id: OpId, owner: Option<RequestId>) {
+        if let Some(request) = owner {
             self.part_done(request);
         }
         if self.requests.has_waiting() {
@@ -43,10 +43,7 @@ impl Ftl {
 
     /// A host program is over, committed or not.
     pub(crate) fn settle(&mut self, part: OpId) {
-        let (stage, version, host) = {
-            let op = &self.state.ops[part];
-            (op.stage, op.version, op.owner.is_host())
-        };
+        let Op { stage, version, owner, .. } = self.state.ops[part];
         if stage != NONE && self.state.staging.settle(stage) {
             if let Some(b) = &mut self.write_buffer {
                 b.remove(stage);
@@ -54,9 +51,9 @@ impl Ftl {
             self.store.unstage(stage);
         }
         self.begin_ending(part);
-        self.notify(part);
-        self.end_ending();
-        if host {
+        self.notify(part, owner.request());
+        self.set_ending(SimTime(0));
+        if owner.is_host() {
             self.state.buffered -= u64::from(self.ack.is_buffer());
             if self.requests.settle() {
                 self.end_flushes(version);
@@ -90,12 +87,8 @@ impl Ftl {
         }
     }
 
-    /// Nothing ends any more.
+    /// Requests that end are told this, or at 0 nothing.
     #[inline(always)]
-    pub(crate) fn end_ending(&mut self) {
-        self.set_ending(SimTime(0));
-    }
-
     pub(crate) fn set_ending(&mut self, came: SimTime) {
         if let Some(map) = &mut self.state.demand {
             map.ending = came;

@@ -4,6 +4,7 @@
 //! effects of one when it is asked about the next; a program changes the map part by part, and what dies by a part gives
 //! space before the part's own end is told; a host program whose last wait is over goes before what its end sets off.
 
+use crate::flow::host::write::Unplaced;
 use crate::flow::moves::relocate::Relocated;
 use crate::flow::next::Next;
 use crate::flow::program::bind::Binding;
@@ -25,9 +26,7 @@ impl Ftl {
     /// out takes no writes.
     pub fn submit(&mut self, request: HostRequest, number: u64, data: &[u8]) -> RequestId {
         if request.op == HostOp::Write && self.worn_out().is_some() {
-            let id = self.enter(request, number, Outcome::WornOut);
-            self.part_done(id);
-            return id;
+            return self.refuse_worn_out(request, number);
         }
         self.scan_for_old();
         self.allow_map_pages();
@@ -43,17 +42,18 @@ impl Ftl {
     }
 
     fn write(&mut self, id: RequestId, request: &HostRequest, data: &[u8]) {
-        let Some(mut write) = self.submit_write(id, request, data) else { return };
+        let Some(write) = self.submit_write(id, request, data) else { return };
         let mut first = write.extent.first;
+        let mut unplaced = Unplaced::new();
         while first <= write.extent.last {
-            let parcel = self.parcel_from(&mut write, first);
+            let parcel = self.parcel_from(&write, first);
             first = parcel.end;
             for unit in parcel {
-                let next = self.enter_unit(&mut write, unit);
+                let next = self.enter_unit(&write, unit, &mut unplaced);
                 self.follow_up(next);
             }
-            while write.has_unplaced() {
-                let next = self.place_parcel(&mut write);
+            while !unplaced.is_empty() {
+                let next = self.place_parcel(&write, &mut unplaced);
                 self.follow_up(next);
             }
         }

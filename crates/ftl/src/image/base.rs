@@ -434,15 +434,16 @@ impl BaseImage {
 
     /// The logical page that a live slot of the image holds.
     pub fn owner_of(&self, plane: PlaneId, block: BlockId, slot: u32) -> Option<Lpn> {
-        let (number, part) = self.parts.iter().enumerate().find(|(_, p)| p.plane(plane).is_some())?;
-        let image = part.plane(plane)?;
+        let mut parts = self.parts.iter().enumerate();
+        let (number, part, image) = parts.find_map(|(n, part)| Some((n, part, part.plane(plane)?)))?;
         let i = block.0.checked_sub(image.first_block)? as usize;
         let programmed = *image.blocks.programmed.get(i)?;
-        let dead = programmed - image.blocks.live(i);
+        let [before, after] = *image.blocks.before.get(i..i + 2)? else { return None };
+        let dead = programmed - (after - before);
         if slot < dead || slot >= programmed {
             return None;
         }
-        let at = image.ranks.page(image.blocks.before[i] + slot - dead);
+        let at = image.ranks.page(before + slot - dead);
         let lpn = part.stripe.resident(plane, image.residents.position(at));
         Some(self.draw.as_ref().map_or(lpn, |draw| draw.page(number, lpn)))
     }

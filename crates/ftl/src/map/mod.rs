@@ -19,6 +19,7 @@ use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::plan::span::{Dead, Located, Places, Span, Spans};
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
@@ -213,6 +214,23 @@ impl Map {
             Map::Sector(m) => m.next_live(block, from, slots),
             Map::Overlay(m) => m.next_live(block, from),
         }
+    }
+
+    /// The sectors of the live slots of a part of a page that begins with one, counted from that slot, of so many sectors
+    /// each.
+    #[inline]
+    pub fn live_sectors(&mut self, block: BlockId, slots: Range<u32>, per_unit: u32) -> SectorMask {
+        let unit = SectorMask::first(per_unit);
+        let mut mask = unit;
+        let mut at = slots.start + 1;
+        while at < slots.end
+            && let Some(next) = self.next_live(block, at, slots.end)
+            && next < slots.end
+        {
+            mask = mask.union(SectorMask(unit.0 << ((next - slots.start) * per_unit)));
+            at = next + 1;
+        }
+        mask
     }
 
     /// A region opens a block, perhaps the first that ever does.

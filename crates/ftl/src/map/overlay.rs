@@ -207,7 +207,7 @@ impl Overlay {
 
     pub fn live_in(&mut self, ppn: Ppn, out: &mut Spans) {
         if let Some(spans) = self.runs.at.get(&ppn.0) {
-            out.extend_from_slice(spans);
+            out.extend(spans.iter().copied());
         } else if let Some(lpn) = self.pages.live_at(ppn) {
             out.push(Span { lpn, mask: self.in_page(ppn), offset: 0 });
         }

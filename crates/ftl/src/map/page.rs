@@ -132,10 +132,15 @@ impl PageMap {
         first..first + self.words_per_block as usize
     }
 
+    #[inline(always)]
     pub fn touch_base(&mut self, block: BlockId) {
-        if self.base_state[block.index()] != BaseState::Untouched {
-            return;
+        if self.base_state[block.index()] == BaseState::Untouched {
+            self.write_out_base(block);
         }
+    }
+
+    #[cold]
+    fn write_out_base(&mut self, block: BlockId) {
         self.base_state[block.index()] = BaseState::Touched;
         let Some(base) = &self.base else { return };
         let range = base.live_slots(self.geometry.plane_of(block), block);
@@ -154,10 +159,7 @@ impl PageMap {
 
     #[inline]
     pub fn invalidate(&mut self, ppn: Ppn) -> Invalidated {
-        let block = self.geometry.block_of(ppn);
-        if self.base_state[block.index()] == BaseState::Untouched {
-            self.touch_base(block);
-        }
+        self.touch_base(self.geometry.block_of(ppn));
         let (word, bit) = self.bit(ppn);
         debug_assert!(self.live[word] & bit != 0, "place {ppn} dies twice");
         self.live[word] &= !bit;
@@ -194,6 +196,7 @@ impl PageMap {
         if self.live[word] & bit == 0 { None } else { self.owner(ppn) }
     }
 
+    #[inline]
     pub fn owner(&self, ppn: Ppn) -> Option<Lpn> {
         let (block, slot) = (self.geometry.block_of(ppn), self.geometry.slot_of(ppn));
         if self.base_state[block.index()] != BaseState::Not
@@ -252,11 +255,13 @@ impl PageMap {
     }
 
     /// The page that lives at a place, if one does.
+    #[inline]
     pub fn live_at(&mut self, ppn: Ppn) -> Option<Lpn> {
         if self.is_live(ppn) { self.owner(ppn) } else { None }
     }
 
     /// Whether anything lives at a place.
+    #[inline]
     pub fn is_live(&mut self, ppn: Ppn) -> bool {
         self.touch_base(self.geometry.block_of(ppn));
         let (word, bit) = self.bit(ppn);

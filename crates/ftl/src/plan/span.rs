@@ -1,7 +1,7 @@
 //! Sectors of pages, and the places that hold them.
 
+use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 use wordline_units::{Lpn, Ppn, SectorMask};
 
 /// Some sectors of one logical page that lie in one place. Sector `s` of the page is physical
@@ -33,11 +33,69 @@ pub(crate) struct Invalidated {
     pub sectors: u32,
 }
 
-/// What a change of the map leaves dead.
-pub(crate) type Dead = SmallVec<[Invalidated; 4]>;
+/// What a change of the map leaves dead: of a page map one place, of others mostly few.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dead {
+    first: Option<Invalidated>,
+    more: Vec<Invalidated>,
+}
+
+impl Dead {
+    /// Nothing.
+    pub fn new() -> Dead {
+        Dead::default()
+    }
+
+    /// Some more.
+    #[inline]
+    pub fn push(&mut self, invalidated: Invalidated) {
+        if self.first.is_none() {
+            self.first = Some(invalidated);
+        } else {
+            self.more.push(invalidated);
+        }
+    }
+
+    /// Nothing again.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.first = None;
+        self.more.clear();
+    }
+
+    /// Whether there is nothing.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// All of it, in its order.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = Invalidated> + '_ {
+        self.first.into_iter().chain(self.more.iter().copied())
+    }
+}
+
+/// Sectors of a physical page, at most, and so of a logical one: a device file with more is refused.
+pub(crate) const SECTORS_MAX: usize = 32;
 
 /// Where a page lies.
-pub(crate) type Places = SmallVec<[Located; 4]>;
+pub(crate) type Places = ArrayVec<Located, SECTORS_MAX>;
 
 /// What lives in a place, or is placed together.
-pub(crate) type Spans = SmallVec<[Span; 4]>;
+pub(crate) type Spans = ArrayVec<Span, SECTORS_MAX>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_dies_is_told_in_its_order() {
+        let mut dead = Dead::new();
+        assert!(dead.is_empty());
+        (1..4).for_each(|sectors| dead.push(Invalidated { ppn: Ppn(7), sectors }));
+        assert_eq!(dead.iter().map(|invalidated| invalidated.sectors).collect::<Vec<_>>(), [1, 2, 3]);
+        dead.clear();
+        assert!(dead.is_empty() && dead.iter().next().is_none());
+    }
+}

@@ -31,6 +31,8 @@ pub(crate) struct Addressing {
     lbas: Divisor,
     /// Sectors in a logical page.
     sectors: Divisor,
+    /// Blocks in a logical page.
+    pages: Divisor,
 }
 
 /// What a request covers: logical pages, whole ones but for the first and the last.
@@ -50,10 +52,13 @@ pub(crate) struct Extent {
 
 impl Addressing {
     pub fn new(geometry: &Geometry) -> Addressing {
-        Addressing {
-            lbas: Divisor::new(geometry.sector / LBA_BYTES),
-            sectors: Divisor::new(geometry.sectors_per_unit as u64),
-        }
+        Addressing::of(geometry.sector / LBA_BYTES, geometry.sectors_per_unit as u64)
+    }
+
+    /// So many blocks in a sector, and so many sectors in a logical page.
+    fn of(lbas: u64, sectors: u64) -> Addressing {
+        let [lbas, sectors, pages] = [lbas, sectors, lbas * sectors].map(Divisor::new);
+        Addressing { lbas, sectors, pages }
     }
 
     /// Blocks in a sector.
@@ -65,26 +70,26 @@ impl Addressing {
     /// Blocks in a logical page.
     #[inline(always)]
     pub fn lbas_per_page(&self) -> u64 {
-        self.lbas.by * self.sectors.by
+        self.pages.by
     }
 
     /// The logical page that a block lies in.
     #[inline(always)]
     pub fn page_of(&self, lba: u64) -> u32 {
-        self.sectors.of(self.lbas.of(lba)) as u32
+        self.pages.of(lba) as u32
     }
 
     /// What a request covers, rounded outward to sectors. It covers at least one block.
     #[inline]
     pub fn extent(&self, request: &HostRequest) -> Extent {
-        let first = self.lbas.of(request.lba.0);
-        let last = self.lbas.of(request.lba.0 + request.blocks as u64 - 1);
-        let (first_page, last_page) = (self.sectors.of(first), self.sectors.of(last));
+        let (first, last) = (request.lba.0, request.lba.0 + request.blocks as u64 - 1);
+        let (first_page, last_page) = (self.pages.of(first), self.pages.of(last));
+        let within = |lba, page| self.lbas.of(lba - page * self.pages.by) as u32;
         Extent {
             first: first_page as u32,
             last: last_page as u32,
-            from: (first - first_page * self.sectors.by) as u32,
-            to: (last + 1 - last_page * self.sectors.by) as u32,
+            from: within(first, first_page),
+            to: within(last, last_page) + 1,
             per_page: self.sectors.by as u32,
         }
     }
@@ -123,7 +128,7 @@ mod tests {
     use wordline_units::HostOp;
 
     fn addressing(lbas: u64, sectors: u64) -> Addressing {
-        Addressing { lbas: Divisor::new(lbas), sectors: Divisor::new(sectors) }
+        Addressing::of(lbas, sectors)
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) struct Gathering {
 impl Gathering {
     /// A program gathers a page from these places.
     pub fn begin(&mut self, id: OpId, lpn: Lpn, places: Places) {
-        self.places.insert(id.0, places);
+        self.places.insert(id.0, places.into_iter().collect());
         self.of.insert(lpn.0, id);
     }
 
@@ -60,7 +60,7 @@ impl Gathering {
         if self.of.get(&lpn.0) == Some(&id) {
             self.of.remove(&lpn.0);
         }
-        self.places.remove(&id.0).unwrap_or_default()
+        self.places.remove(&id.0).unwrap_or_default().into_iter().collect()
     }
 
     /// A job reads a place: whoever gathers from it may wait for that.
@@ -69,8 +69,9 @@ impl Gathering {
     }
 
     /// Whether a place that a job comes to has been read for another.
+    #[inline(always)]
     pub fn was_read(&mut self, ppn: Ppn) -> bool {
-        self.read_early.remove(&ppn.0)
+        !self.read_early.is_empty() && self.read_early.remove(&ppn.0)
     }
 
     /// A job has ended.

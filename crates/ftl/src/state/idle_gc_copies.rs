@@ -4,7 +4,7 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::file::table::Table;
-use crate::plan::span::Invalidated;
+use crate::plan::span::Dead;
 use std::io;
 use wordline_units::Ppn;
 
@@ -46,7 +46,7 @@ impl IdleGcCopies {
 
     /// The host has made data stale: how many copies of them were for nothing.
     #[inline(always)]
-    pub fn premature(&mut self, dead: &[Invalidated]) -> u64 {
+    pub fn premature(&mut self, dead: &Dead) -> u64 {
         if self.copies.is_empty() {
             return 0;
         }

@@ -149,6 +149,12 @@ impl QueueEntry {
         QueueEntry { traits: self.traits | 1 << CACHED, ..self }
     }
 
+    /// The same of an operation that has got its number.
+    #[inline(always)]
+    pub(crate) const fn numbered(self, op: OpId) -> QueueEntry {
+        QueueEntry { op, ..self }
+    }
+
     /// That of an operation, by its number.
     #[inline(always)]
     pub(crate) fn of(id: OpId, op: &Op, has_windows: bool) -> QueueEntry {
@@ -329,6 +335,18 @@ impl Op {
         }
     }
 
+    /// Its rank in an order of service.
+    #[inline(always)]
+    fn rank(&self, order: ServiceOrder) -> u64 {
+        match (order, self.class) {
+            (ServiceOrder::ReadFirst, class) => class as u64,
+            (_, Class::Held) => Class::Held as u64,
+            (ServiceOrder::FirstCome, _) => 1,
+            (ServiceOrder::Shortest, _) => 1 + self.kind as u64,
+            (ServiceOrder::Shares, class) => 1 + self.share_of(class) as u64,
+        }
+    }
+
     /// The kind of work whose share it takes, by number: reads of the host, writes of the host with what they need,
     /// collection, and all else.
     fn share_of(&self, class: Class) -> usize {
@@ -410,15 +428,15 @@ impl Ops {
     pub fn stamp(&mut self, id: OpId) -> &Op {
         self.sequence += 1;
         let op = &mut self.ops[id.index()];
-        let rank = match (self.order, op.class) {
-            (ServiceOrder::ReadFirst, class) => class as u64,
-            (_, Class::Held) => Class::Held as u64,
-            (ServiceOrder::FirstCome, _) => 1,
-            (ServiceOrder::Shortest, _) => 1 + op.kind as u64,
-            (ServiceOrder::Shares, class) => 1 + op.share_of(class) as u64,
-        };
-        op.key = rank << 56 | self.sequence;
+        op.key = op.rank(self.order) << 56 | self.sequence;
         op
+    }
+
+    /// The turn of a new operation.
+    #[inline]
+    pub fn next_turn(&mut self, op: &Op) -> u64 {
+        self.sequence += 1;
+        op.rank(self.order) << 56 | self.sequence
     }
 
     /// The operations that have not ended.

@@ -83,6 +83,9 @@ pub(crate) struct RegionState {
     pub packs_host: bool,
     pub pages_per_program: u32,
     pub slots_per_block: u32,
+    /// Planes of a die of its medium, and whether that copies pages of its mode within a plane by itself.
+    pub planes_per_die: u32,
+    pub copies_back: bool,
     pub planes: Vec<RegionPlane>,
     /// Its planes, counted from the first, in the order in which they take turns.
     pub turns: Vec<u32>,
@@ -108,7 +111,8 @@ impl Saved for RegionState {
         values: [quota, slot_quota, planes, left, openable, buffered],
         parts: [],
         rebuilt: [
-            region, shape, first_plane, units_per_page, packs_host, pages_per_program, slots_per_block, turns, sparse_by,
+            region, shape, first_plane, units_per_page, packs_host, pages_per_program, slots_per_block, planes_per_die,
+            copies_back, turns, sparse_by,
         ],
     }
 }

@@ -36,6 +36,27 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
+    /// One of a page of which nothing is known, with versions for so many sectors.
+    fn new(lpn: Lpn, sectors: usize) -> Staged {
+        Staged {
+            lpn,
+            mask: SectorMask::EMPTY,
+            relocating: SmallVec::new(),
+            pending: 0,
+            committed: 0,
+            by_sector: SmallVec::from_elem(0, sectors),
+            fill: None,
+        }
+    }
+
+    /// The same where one stood that has gone.
+    #[inline]
+    fn use_again(&mut self, lpn: Lpn) {
+        (self.lpn, self.mask, self.pending, self.committed, self.fill) = (lpn, SectorMask::EMPTY, 0, 0, None);
+        self.relocating.clear();
+        self.by_sector.fill(0);
+    }
+
     /// The sectors of a program that nothing newer has replaced.
     #[inline]
     pub fn current(&self, mask: SectorMask, version: u64) -> SectorMask {
@@ -110,25 +131,14 @@ impl Staging {
     #[inline]
     pub fn enter(&mut self, lpn: Lpn) -> u32 {
         let Staging { index, entries, free, sectors } = self;
-        *index.entry(lpn.0).or_insert_with(|| {
-            let fresh = Staged {
-                lpn,
-                mask: SectorMask::EMPTY,
-                relocating: SmallVec::new(),
-                pending: 0,
-                committed: 0,
-                by_sector: SmallVec::from_elem(0, *sectors),
-                fill: None,
-            };
-            match free.pop() {
-                Some(i) => {
-                    entries[i as usize] = fresh;
-                    i
-                }
-                None => {
-                    entries.push(fresh);
-                    entries.len() as u32 - 1
-                }
+        *index.entry(lpn.0).or_insert_with(|| match free.pop() {
+            Some(i) => {
+                entries[i as usize].use_again(lpn);
+                i
+            }
+            None => {
+                entries.push(Staged::new(lpn, *sectors));
+                entries.len() as u32 - 1
             }
         })
     }
@@ -167,16 +177,7 @@ impl Staging {
                 anew(&mut entry.committed);
                 entry.by_sector.iter_mut().for_each(&mut anew);
             } else {
-                let by_sector = SmallVec::from_elem(0, self.sectors);
-                *entry = Staged {
-                    lpn: Lpn(0),
-                    mask: SectorMask::EMPTY,
-                    relocating: SmallVec::new(),
-                    pending: 0,
-                    committed: 0,
-                    by_sector,
-                    fill: None,
-                };
+                *entry = Staged::new(Lpn(0), self.sectors);
             }
         }
     }

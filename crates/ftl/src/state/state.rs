@@ -153,6 +153,8 @@ fn regions_of(
             packs_host: units > 1 && drive.spec.packing == Packing::Page,
             pages_per_program: region.rule.pages_per_program(),
             slots_per_block: shape.pages() * units,
+            planes_per_die: medium.topology.planes_per_die,
+            copies_back: medium.mode(region.mode).is_some_and(|mode| mode.copy_back.is_some()),
             planes: (0..pool.free.len()).map(plane).collect(),
             turns: stripes[pool.medium].in_order().map(|plane| plane - pool.first_plane).collect(),
             left: [0; 4],
@@ -302,12 +304,18 @@ impl State {
         if info.was_opened() {
             return RegionId(info.region);
         }
-        let plane = self.geometry.plane_of(block);
-        let medium = self.geometry.medium_index(plane);
-        let at = block.0 - self.geometry.first_block(plane);
-        let holds =
-            |p: &PoolState| p.medium == medium && (p.offset..p.offset + p.blocks_per_plane).contains(&at);
-        let pool = self.pools.iter().position(holds);
+        let pool = match self.pools.as_slice() {
+            [_] => Some(0),
+            pools => {
+                let plane = self.geometry.plane_of(block);
+                let medium = self.geometry.medium_index(plane);
+                let at = block.0 - self.geometry.first_block(plane);
+                let holds = |p: &PoolState| {
+                    p.medium == medium && (p.offset..p.offset + p.blocks_per_plane).contains(&at)
+                };
+                pools.iter().position(holds)
+            }
+        };
         let first = self.regions.iter().position(|r| Some(r.region.pool.0 as usize) == pool);
         RegionId(first.unwrap_or(0) as u8)
     }

@@ -65,6 +65,11 @@ impl ArrayTimes {
         &self.modes[medium][mode.index()]
     }
 
+    /// Time to sense a page.
+    pub fn sense(&self, medium: usize, mode: CellMode, page: u32) -> SimDuration {
+        SimDuration(self.of(medium, mode).read[(page % mode.bits()) as usize])
+    }
+
     /// Nanoseconds to read the earlier bits of a wordline before a bit of it is programmed.
     #[inline(always)]
     pub fn reread(&self, region: RegionId, bit: usize) -> u64 {

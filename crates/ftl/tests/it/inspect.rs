@@ -113,7 +113,7 @@ fn what_is_fetched_ahead_changes_nothing() {
     b.fill(0..6);
     let before = b.ftl.counters().integers();
     for step in [Prefetch::Leaf, Prefetch::Place, Prefetch::Block] {
-        b.ftl.prefetch(&HostRequest::new(HostOp::Read, 0, 64), step);
+        b.ftl.prefetch(b.ftl.pages_of(&HostRequest::new(HostOp::Read, 0, 64)), step);
     }
     assert_eq!(b.ftl.counters().integers(), before);
     b.verify();

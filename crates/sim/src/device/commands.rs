@@ -128,15 +128,10 @@ impl<P: Probe> Device<P> {
 
     /// The probe sees that an array does a command for a time.
     pub(crate) fn watch_command(&mut self, lead: User, times: (SimTime, SimTime)) {
-        for user in self.command(lead) {
+        for user in self.arrays.command(lead) {
             let place = self.planes[user.plane as usize].place;
             watch::array(&mut self.probe, &self.ftl, user.op, place, times);
         }
-    }
-
-    /// What goes together in the command of an operation: itself alone where nothing does.
-    fn command(&self, lead: User) -> Vec<User> {
-        self.arrays.together(lead).collect()
     }
 
     /// The probe learns of a use that might have been cut short when it is over.
@@ -165,7 +160,7 @@ impl<P: Probe> Device<P> {
     pub(crate) fn suspend(&mut self, lead: User) {
         let kind = self.planes[lead.plane as usize].registers.register(lead.op).held.kind();
         self.metrics.suspensions[kind as usize] += 1;
-        for user in self.command(lead) {
+        for user in self.arrays.command(lead) {
             self.leave_plane(user);
         }
         self.reschedule_sibling_planes(lead.plane as usize);
@@ -192,7 +187,7 @@ impl<P: Probe> Device<P> {
     /// An array goes on with what was set aside, if no read wants it and its planes are free.
     pub(crate) fn go_on_with_rest(&mut self, array: usize) {
         let Some(lead) = self.arrays.rest(array) else { return };
-        let command = self.command(lead);
+        let command = self.arrays.command(lead);
         if !command.iter().all(|user| self.planes[user.plane as usize].registers.current().held.is_none()) {
             return;
         }

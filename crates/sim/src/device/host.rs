@@ -54,12 +54,17 @@ impl<P: Probe> Device<P> {
         if self.metrics.checkpoint_is_due() {
             self.metrics.checkpoint(self.clock.now(), &self.ftl);
         }
-        let (data, parts) = (self.ftl.release(id), self.ftl.pending(id).parts);
-        let completion = Completion { number, request, at: self.clock.now(), outcome, parts, data };
-        if P::WATCHES {
-            self.probe.completion(&completion);
+        let data = self.ftl.release(id);
+        if !P::WATCHES && self.admission.keeps_times_alone() {
+            self.admission.end_at(self.clock.now());
+        } else {
+            let parts = self.ftl.pending(id).parts;
+            let completion = Completion { number, request, at: self.clock.now(), outcome, parts, data };
+            if P::WATCHES {
+                self.probe.completion(&completion);
+            }
+            self.admission.end(completion);
         }
-        self.admission.end(completion);
         if self.ftl.works_when_idle() && self.outstanding() == 0 {
             let submitted = self.admission.submitted();
             let at = self.idle.wait(submitted, self.clock.now());

@@ -30,18 +30,18 @@ fn break_down(
     now: SimTime,
 ) {
     let id = held.held.op;
-    let idle_delay = delays.idle(id);
+    let work = if held.held.is_program() { Work::Program } else { Work::Read };
+    let told = ftl.breakdown_mut();
+    let idle_delay = if suspends {
+        *told = delays.breakdown_of_all(id, held, busy, now, work);
+        delays.idle(id)
+    } else {
+        delays.break_down(id, held, busy, now, work, told)
+    };
     if idle_delay > SimDuration::ZERO
         && let Some(request) = ftl.request_of(id)
     {
         request.behind_idle = request.behind_idle.max(idle_delay);
-    }
-    let work = if held.held.is_program() { Work::Program } else { Work::Read };
-    let told = ftl.breakdown_mut();
-    if suspends {
-        *told = delays.breakdown_of_all(id, held, busy, now, work);
-    } else {
-        delays.break_down(id, held, busy, now, work, told);
     }
 }
 

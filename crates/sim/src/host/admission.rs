@@ -10,12 +10,18 @@ use wordline_units::SimTime;
 pub(crate) struct Admission {
     ended: VecDeque<Completion>,
     submitted: u64,
+    /// Whether nothing is asked of what ends but when it did, and those times until they are taken: never in a drive
+    /// at rest.
+    #[serde(skip)]
+    keeps_times_alone: bool,
+    #[serde(skip)]
+    times: VecDeque<SimTime>,
 }
 
 impl Admission {
     /// A drive that has had so many requests, of which these have ended and were not yet taken.
     pub fn after(submitted: u64, ended: Vec<Completion>) -> Admission {
-        Admission { ended: ended.into(), submitted }
+        Admission { ended: ended.into(), submitted, ..Admission::default() }
     }
 
     /// Requests submitted so far: the number of the next one.
@@ -30,16 +36,37 @@ impl Admission {
         self.submitted += 1;
     }
 
-    /// One has ended.
+    /// From now on nothing is asked of what ends but when it did, or all is again.
+    pub fn keep_times_alone(&mut self, alone: bool) {
+        self.keeps_times_alone = alone;
+        self.times.clear();
+    }
+
+    /// Whether nothing is asked of what ends but when it did.
     #[inline(always)]
+    pub fn keeps_times_alone(&self) -> bool {
+        self.keeps_times_alone
+    }
+
+    /// One has ended, of which only the time is kept where nothing else is asked.
     pub fn end(&mut self, completion: Completion) {
-        self.ended.push_back(completion);
+        if self.keeps_times_alone {
+            self.end_at(completion.at);
+        } else {
+            self.ended.push_back(completion);
+        }
+    }
+
+    /// One has ended of which only the time is kept.
+    #[inline(always)]
+    pub fn end_at(&mut self, at: SimTime) {
+        self.times.push_back(at);
     }
 
     /// Whether one has ended and was not yet taken.
     #[inline(always)]
     pub fn has_ended(&self) -> bool {
-        !self.ended.is_empty()
+        !self.times.is_empty() || !self.ended.is_empty()
     }
 
     /// Take the first of those that have ended.
@@ -51,9 +78,13 @@ impl Admission {
     /// When the first of those that have ended did so, of which nothing else is asked.
     #[inline(always)]
     pub fn forget_ended(&mut self) -> Option<SimTime> {
-        let at = self.ended.front()?.at;
-        drop(self.ended.pop_front());
-        Some(at)
+        if self.ended.is_empty() { self.times.pop_front() } else { self.forget_completion() }
+    }
+
+    /// The same of one that ended before only times were kept.
+    #[cold]
+    fn forget_completion(&mut self) -> Option<SimTime> {
+        self.ended.pop_front().map(|completion| completion.at)
     }
 
     /// All that have ended and were not yet taken.
@@ -85,5 +116,18 @@ mod tests {
         admission.count();
         assert_eq!(admission.submitted(), 5);
         assert_eq!(admission.into_ended().len(), 1);
+    }
+
+    #[test]
+    fn times_alone_are_kept_behind_what_had_ended_before() {
+        let mut admission = Admission::after(4, vec![completion(1)]);
+        admission.keep_times_alone(true);
+        admission.end_at(SimTime(15));
+        let times: Vec<_> = std::iter::from_fn(|| admission.forget_ended()).collect();
+        assert_eq!((times, admission.has_ended()), (vec![SimTime(10), SimTime(15)], false));
+        admission.end_at(SimTime(20));
+        assert!(admission.has_ended());
+        admission.keep_times_alone(false);
+        assert!(!admission.has_ended() && !admission.keeps_times_alone());
     }
 }

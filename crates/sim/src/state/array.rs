@@ -145,6 +145,11 @@ impl Arrays {
         std::iter::successors(Some(lead), |user| self.goes_with(user.op))
     }
 
+    /// The same as a list of its own, with which the arrays may change.
+    pub fn command(&self, lead: User) -> Vec<User> {
+        self.together(lead).collect()
+    }
+
     /// What comes after an operation in its command, or that it is the last.
     pub fn put_after(&mut self, id: OpId, next: Option<User>) {
         let index = id.0 as usize;

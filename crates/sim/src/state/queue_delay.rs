@@ -121,7 +121,7 @@ impl QueueDelays {
         breakdown
     }
 
-    /// The same, told where it stands for good.
+    /// The same, told where it stands for good. Returns how long the operation stood behind idle work.
     #[inline(always)]
     pub fn break_down(
         &self,
@@ -131,7 +131,7 @@ impl QueueDelays {
         now: SimTime,
         work: Work,
         told: &mut LatencyBreakdown,
-    ) {
+    ) -> SimDuration {
         let delay = &self.delays[id.0 as usize];
         told.queued = delay.queued;
         let parts = &mut told.parts;
@@ -170,5 +170,6 @@ impl QueueDelays {
             let other = queued_until.since(delay.queued).0 - host - gc - migration;
             parts[needed_first] += other;
         }
+        SimDuration(delay.idle)
     }
 }

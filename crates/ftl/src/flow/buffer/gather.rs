@@ -51,7 +51,7 @@ impl Ftl {
         (read.lpn, read.ppn, read.mask) = (op.lpn, ppn, SectorMask::first(sectors));
         (read.owner, read.idle) = (Owner::Gather, idle);
         let one_a_page = self.state.regions[region.index()].units_per_page == 1;
-        let at = self.plane_of(from);
+        let at = self.state.geometry.plane_at(from);
         if let Some(job) = &mut self.state.at_mut(region, at).job
             && job.block == block
             && one_a_page
@@ -89,7 +89,7 @@ impl Ftl {
             (op.lpn, op.from, op.owner)
         };
         let places = self.gathering.end(id, lpn);
-        let plane = self.plane_of(from);
+        let plane = self.state.geometry.plane_at(from);
         let stage = self.state.staging.enter(lpn);
         self.state.staging.get(stage).pending += 1;
         let (mut whole, mut versions) = (SectorMask::EMPTY, vec![]);

@@ -68,7 +68,7 @@ impl Ftl {
     /// Where the buffer is what answers a write, those that wait for a part end.
     fn answer_from_buffer(&mut self, id: OpId) {
         if self.ack == Ack::Merge {
-            self.notify(id);
+            self.notify(id, self.state.ops[id].owner.request());
             self.state.ops[id].owner = Owner::Answered;
         }
     }

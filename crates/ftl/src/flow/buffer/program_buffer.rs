@@ -5,8 +5,9 @@ use crate::ftl::Ftl;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
 use crate::plan::span::Dead;
-use crate::state::op::{OpId, Owner};
+use crate::state::op::{Op, OpId, Owner};
 use crate::state::program_buffer::{PlaneProgramBuffer, WriteStream};
+use crate::state::region::RegionState;
 use crate::state::request::{Effect, Timer};
 use wordline_device::Ack;
 use wordline_units::{Lpn, PlaneId, Ppn, SimTime};
@@ -14,17 +15,17 @@ use wordline_units::{Lpn, PlaneId, Ppn, SimTime};
 impl Ftl {
     /// A program, with its chain, has all its data: send it off, or let it wait for company.
     pub(crate) fn launch(&mut self, lead: OpId) {
-        let region = self.state.ops[lead].route.region();
+        let op = &self.state.ops[lead];
+        let region = op.route.region();
         let r = &self.state.regions[region.index()];
-        let units = r.units_per_page;
-        if !self.state.ops[lead].chain.is_none()
-            && let Some(rest) = self.split(lead, units as u8)
-        {
+        let (units, has_more) = (r.units_per_page, !op.chain.is_none());
+        let is_full = self.is_full_program(op, r);
+        if has_more && let Some(rest) = self.split(lead, units as u8) {
             self.launch(lead);
             self.launch(rest);
             return;
         }
-        if self.is_full_program(lead) {
+        if is_full {
             self.state.ops[lead].slots = units as u8;
             self.emit(lead);
             return;
@@ -52,16 +53,16 @@ impl Ftl {
     /// A page that a scheme moves leaves its place, if that is its end: it goes to a program buffer that is safe. It is
     /// launched next, behind the host program that waited for it.
     pub(crate) fn enter_if_it_waits(&mut self, lead: OpId) {
-        if !self.is_full_program(lead) {
-            self.enter_program_buffer(self.state.ops[lead].route.region(), lead);
+        let op = &self.state.ops[lead];
+        let region = op.route.region();
+        if !self.is_full_program(op, &self.state.regions[region.index()]) {
+            self.enter_program_buffer(region, lead);
         }
     }
 
     /// Whether a program fills what its region programs at once, or is moved to where it shares its page with nothing.
     #[inline]
-    fn is_full_program(&self, lead: OpId) -> bool {
-        let op = &self.state.ops[lead];
-        let r = &self.state.regions[op.route.region().index()];
+    fn is_full_program(&self, op: &Op, r: &RegionState) -> bool {
         let is_moved_alone = || {
             matches!(r.region.moved_in, MovedIn::Alone | MovedIn::Rewritten)
                 && WriteStream::of(op) == WriteStream::Moved
@@ -266,7 +267,7 @@ impl Ftl {
         if self.store.keeps_bytes() && self.out.fault().is_some() {
             return; // its bytes may not have been read, so it must not leave its place
         }
-        let plane = self.plane_of(source);
+        let plane = self.state.geometry.plane_at(source);
         if !self.state.regions[region.index()].region.protected {
             let Owner::Job(from_region) = owner else { return };
             let mut part = lead;

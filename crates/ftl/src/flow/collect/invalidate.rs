@@ -2,7 +2,7 @@
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
-use crate::plan::span::Invalidated;
+use crate::plan::span::{Dead, Invalidated};
 use crate::state::block::Phase;
 use crate::state::op::OpId;
 use wordline_units::{BlockId, Lpn, Ppn};
@@ -11,10 +11,10 @@ impl Ftl {
     /// Sectors have died at places. All are off the map already, so all are off their blocks before any
     /// collection begins that finds them gone.
     #[inline]
-    pub(crate) fn invalidate(&mut self, dead: &[Invalidated]) {
+    pub(crate) fn invalidate(&mut self, dead: &Dead) {
         let mut programs_blocked = false;
-        for invalidated in dead {
-            programs_blocked |= self.take_off_block(*invalidated);
+        for invalidated in dead.iter() {
+            programs_blocked |= self.take_off_block(invalidated);
         }
         if programs_blocked {
             self.collect_for_blocked(dead);
@@ -43,8 +43,8 @@ impl Ftl {
     }
 
     #[cold]
-    fn collect_for_blocked(&mut self, dead: &[Invalidated]) {
-        for invalidated in dead {
+    fn collect_for_blocked(&mut self, dead: &Dead) {
+        for invalidated in dead.iter() {
             let block = self.state.geometry.block_of(invalidated.ppn);
             let info = &self.state.blocks[block.index()];
             let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
@@ -76,7 +76,7 @@ impl Ftl {
     pub(crate) fn leave_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
         self.moves.under_way.remove(&lpn);
         if idle {
-            self.end_idle_work(self.state.geometry.die_of(self.plane_of(from)));
+            self.end_idle_work(self.state.geometry.die_of(self.state.geometry.plane_at(from)));
         }
         if !waits.is_none() {
             self.awaited(waits);

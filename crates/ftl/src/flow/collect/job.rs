@@ -14,7 +14,7 @@ use crate::state::op::{Class, Op, Owner};
 use crate::state::without_effect::WithoutEffect;
 use wordline_counters::{Cause, OpKind};
 use wordline_device::GcClass;
-use wordline_units::{BlockId, PlaneId, SectorMask};
+use wordline_units::{BlockId, PlaneId};
 
 impl Ftl {
     /// Begin to empty a block. Returns whether there was one.
@@ -162,8 +162,8 @@ impl Ftl {
         if job.erasing || job.is_paused() {
             return;
         }
-        let planes = self.state.geometry.medium_of(plane).topology.planes_per_die;
-        let depth = if job.idle && !job.held { 1 } else { 2 * planes };
+        let depth =
+            if job.idle && !job.held { 1 } else { 2 * self.state.regions[region.index()].planes_per_die };
         if job.window < depth && !job.exhausted {
             self.read_on(region, plane, depth, &mut job);
         }
@@ -176,9 +176,8 @@ impl Ftl {
     fn read_on(&mut self, region: RegionId, plane: PlaneId, depth: u32, job: &mut Job) {
         let (class, cause) = (self.job_class(region, plane, job), self.job_cause(region));
         let r = &self.state.regions[region.index()];
-        let (slots, units) = (r.slots_per_block, r.units_per_page);
-        let copies = self.state.geometry.medium_of(plane).mode(r.region.mode).and_then(|mode| mode.copy_back);
-        let copies = copies.is_some() && self.state.map.kind() == MapKind::Page;
+        let (slots, units, copies) = (r.slots_per_block, r.units_per_page, r.copies_back);
+        let copies = copies && self.state.map.kind() == MapKind::Page;
         while job.window < depth {
             let Some(slot) = self.state.map.next_live(job.block, job.cursor, slots) else {
                 job.exhausted = true;
@@ -200,34 +199,21 @@ impl Ftl {
             job.window += 1;
             let mut read = Op::new(OpKind::Read, plane, cause, class);
             read.ppn = first;
-            read.mask = self.live_sectors(job.block, slot, page + units);
+            read.mask = self.state.map.live_sectors(
+                job.block,
+                slot..page + units,
+                self.state.geometry.sectors_per_unit,
+            );
             read.owner = Owner::Job(region);
             read.idle = job.idle;
             self.state.blocks[job.block.index()].readers += 1;
-            if self.may_gather() {
+            // Collection may want pages whole.
+            if matches!(self.state.map_kind(), MapKind::Overlay(..)) {
                 self.gathering.note_read(read.ppn);
             }
-            let read = self.add_op(read);
-            self.emit(read);
+            self.add_and_emit(read);
         }
         self.state.at_mut(region, plane).job = Some(*job);
-    }
-
-    /// The sectors of the live slots from one on to the end of its page, counted from that slot.
-    #[inline]
-    fn live_sectors(&mut self, block: BlockId, slot: u32, end: u32) -> SectorMask {
-        let per_unit = self.state.geometry.sectors_per_unit;
-        let unit = SectorMask::first(per_unit);
-        let mut mask = unit;
-        let mut at = slot + 1;
-        while at < end
-            && let Some(next) = self.state.map.next_live(block, at, end)
-            && next < end
-        {
-            mask = mask.union(SectorMask(unit.0 << ((next - slot) * per_unit)));
-            at = next + 1;
-        }
-        mask
     }
 
     /// A job has nothing left to read and nothing under way: erase its block when nobody reads it.
@@ -267,8 +253,7 @@ impl Ftl {
         job.erasing = true;
         self.state.blocks[job.block.index()].phase = Phase::Erasing;
         self.state.at_mut(region, plane).job = Some(job);
-        let erase = self.add_op(erase);
-        self.emit(erase);
+        self.add_and_emit(erase);
         if job.idle && self.layout.idle_hold == IdleHold::Channel {
             self.let_go_in_idle_time(self.state.geometry.die_of(plane));
         }
@@ -354,10 +339,5 @@ impl Ftl {
             GcClass::Background => Class::Background,
             GcClass::Host => Class::Write,
         }
-    }
-
-    /// Whether collection may want pages whole.
-    fn may_gather(&self) -> bool {
-        matches!(self.state.map_kind(), MapKind::Overlay(..))
     }
 }

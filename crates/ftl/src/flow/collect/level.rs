@@ -51,7 +51,10 @@ impl Ftl {
     /// Whether a program moves data at rest out of a block that they have kept young.
     pub(crate) fn levels(&self, op: &Op) -> bool {
         let Owner::Job(region) = op.owner else { return false };
-        self.state.at(region, self.plane_of(op.from)).job.is_some_and(|j| j.why == GcReason::Levelling)
+        self.state
+            .at(region, self.state.geometry.plane_at(op.from))
+            .job
+            .is_some_and(|j| j.why == GcReason::Levelling)
     }
 
     /// Data at rest that keep a block of a plane too young for the others leave it.

@@ -59,9 +59,8 @@ impl Ftl {
         (read.lpn, read.ppn, read.mask) = (lpn, ppn, missing);
         read.owner = Owner::Rmw(id);
         self.state.blocks[block.index()].readers += 1;
-        let read = self.add_op(read);
+        let read = self.emit_mapped(read);
         self.state.staging.get(stage).fill = Some(Fill { program: id, read });
-        self.emit_mapped(read, lpn);
         true
     }
 

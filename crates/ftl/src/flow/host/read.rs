@@ -12,7 +12,7 @@ use crate::view::View;
 use smallvec::SmallVec;
 use wordline_counters::{Cause, OpKind};
 use wordline_device::UnwrittenReads;
-use wordline_units::{HostRequest, Lpn, Ppn, SectorMask};
+use wordline_units::{HostRequest, Lpn, Ppn, SectorMask, SimTime};
 
 /// Of how many failed reads of the host the reasons are kept.
 const MOST_READ_ERRORS: usize = 64;
@@ -146,12 +146,11 @@ impl Ftl {
         (op.lpn, op.ppn, op.mask) = (lpn, at.ppn, at.mask.union(SectorMask(more)));
         op.owner = Owner::Request(id);
         self.requests.add_part(id);
-        let op = self.add_op(op);
+        let op = self.emit_mapped(op);
         reading.last = op;
         if self.state.map_kind().shares_slots() {
             reading.by_place.push((at.ppn, op));
         }
-        self.emit_mapped(op, lpn);
     }
 
     /// The operation of the same request that already reads the page of a place, and the bit of its mask from
@@ -226,18 +225,32 @@ impl Ftl {
         if self.store.keeps_bytes() {
             self.deliver_read(request, id);
         }
-        let has_failed = self.state.ops[id].retries.failed;
-        let mut seen = Seen::new();
-        if self.enabled_hooks.contains(Hooks::READ) && !has_failed {
-            self.note_seen(id, &mut seen);
+        let is_shown = self.enabled_hooks.contains(Hooks::READ);
+        if (is_shown || self.read_cache.is_on()) && !self.state.ops[id].retries.failed {
+            if self.read_cache.is_on() {
+                self.cache_read(id);
+            }
+            if is_shown {
+                return self.show_read(id, request);
+            }
         }
-        if self.read_cache.is_on() && !has_failed {
-            self.cache_read(id);
-        }
+        self.end_host_read(id, request);
+    }
+
+    /// The operation of a read leaves, and its request learns of it.
+    #[inline]
+    fn end_host_read(&mut self, id: OpId, request: RequestId) {
         self.drop_chain(id);
         self.begin_ending(id);
         self.part_done(request);
-        self.end_ending();
+        self.set_ending(SimTime(0));
+    }
+
+    /// The same of one that the scheme sees.
+    fn show_read(&mut self, id: OpId, request: RequestId) {
+        let mut seen = Seen::new();
+        self.note_seen(id, &mut seen);
+        self.end_host_read(id, request);
         for &(ref seen, brought) in &seen {
             let m = self.scheme.read(seen, &View::of(&self.state));
             if let (Some(m), false) = (m, self.has_failed("read")) {

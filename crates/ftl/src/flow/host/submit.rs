@@ -33,6 +33,7 @@ impl Ftl {
     }
 
     /// End a write that was never admitted: the buffer is full, and nothing in it finds a place.
+    #[cold]
     pub fn refuse(&mut self, write: HostRequest, number: u64) {
         let pages = self.addressing.extent(&write).pages();
         self.state.counters.host.write_page_bytes += pages as u64 * self.state.geometry.unit;
@@ -41,7 +42,16 @@ impl Ftl {
         self.part_done(id);
     }
 
+    /// End a write to a drive that has worn out.
+    #[cold]
+    pub(crate) fn refuse_worn_out(&mut self, write: HostRequest, number: u64) -> RequestId {
+        let id = self.enter(write, number, Outcome::WornOut);
+        self.part_done(id);
+        id
+    }
+
     /// Note a request, as one that ends so as far as is known and has one part, until all are known.
+    #[inline]
     pub(crate) fn enter(&mut self, request: HostRequest, number: u64, outcome: Outcome) -> RequestId {
         let pending = Pending {
             request,
@@ -74,18 +84,22 @@ impl Ftl {
         }
     }
 
-    /// Bring closer what a request that comes soon will need, one step at a time: each step looks at
+    /// The first and the last page that a request covers.
+    #[inline(always)]
+    pub fn pages_of(&self, request: &HostRequest) -> (Lpn, Lpn) {
+        let last = request.lba.0.saturating_add(u64::from(request.blocks.saturating_sub(1)));
+        (Lpn(self.addressing.page_of(request.lba.0)), Lpn(self.addressing.page_of(last)))
+    }
+
+    /// Bring closer what a request for some pages that comes soon will need, one step at a time: each step looks at
     /// what the one before has fetched.
     #[inline]
-    pub fn prefetch(&self, request: &HostRequest, step: Prefetch) {
-        let first = self.addressing.page_of(request.lba.0);
+    pub fn prefetch(&self, (first, last): (Lpn, Lpn), step: Prefetch) {
         match step {
-            Prefetch::Leaf => self.state.map.prefetch_leaf(Lpn(first)),
-            Prefetch::Place => self.state.map.prefetch(Lpn(first)), // pages beside it lie beside it in the map
+            Prefetch::Leaf => self.state.map.prefetch_leaf(first),
+            Prefetch::Place => self.state.map.prefetch(first), // pages beside it lie beside it in the map
             Prefetch::Block => {
-                let end = request.lba.0.saturating_add(u64::from(request.blocks.saturating_sub(1)));
-                let last = self.addressing.page_of(end);
-                for lpn in first..=last.min(first.saturating_add(7)) {
+                for lpn in first.0..=last.0.min(first.0.saturating_add(7)) {
                     if let Some(ppn) = self.state.map.peek(Lpn(lpn)) {
                         let block = self.state.geometry.block_of(ppn);
                         crate::file::table::fetch(&self.state.blocks, block.index());

@@ -76,7 +76,7 @@ impl Ftl {
         // A page that is neither mapped nor on its way was never written, or the trim that made it so
         // is known already.
         let is_stale = is_staged || !dead.is_empty();
-        for invalidated in dead.drain(..) {
+        for invalidated in dead.iter() {
             let plane = self.state.geometry.plane_of(self.state.geometry.block_of(invalidated.ppn));
             self.out.ask(Effect::Wake(plane));
             self.note_map_change(lpn);

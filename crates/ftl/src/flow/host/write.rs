@@ -7,13 +7,13 @@ use crate::media::page::PageData;
 use crate::plan::decision::{Origin, Parcel, Place, Tag};
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::RegionSet;
-use crate::plan::span::{Places, Span, Spans};
+use crate::plan::span::{Places, SECTORS_MAX, Span, Spans};
 use crate::state::addressing::Extent;
 use crate::state::demand_map::Waiting;
-use crate::state::op::{Class, Op, OpId, Owner};
+use crate::state::op::{Class, NONE, Op, OpId, Owner};
 use crate::state::request::RequestId;
 use crate::view::View;
-use smallvec::SmallVec;
+use arrayvec::ArrayVec;
 use std::ops::Range;
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
@@ -25,18 +25,44 @@ pub(crate) struct HostWrite<'a> {
     tag: Tag,
     /// Its bytes from its first sector on, where media keep them.
     data: &'a [u8],
-    /// What of the parcel at hand has no place yet, and where it is staged.
+}
+
+/// What of the parcel at hand has no place yet, and where it is staged. It stands apart from its write, since it is large
+/// and is not moved.
+pub(crate) struct Unplaced {
     spans: Spans,
-    stages: SmallVec<[u32; 4]>,
+    stages: ArrayVec<u32, SECTORS_MAX>,
+}
+
+impl Unplaced {
+    /// Nothing.
+    #[inline(always)]
+    pub const fn new() -> Unplaced {
+        Unplaced { spans: Spans::new_const(), stages: ArrayVec::new_const() }
+    }
+
+    /// Whether there is anything.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// A span that is staged has no place.
+    #[inline]
+    fn push(&mut self, span: Span, stage: u32) {
+        self.spans.push(span);
+        self.stages.push(stage);
+    }
+
+    /// All has a place, or will have none.
+    #[inline]
+    fn clear(&mut self) {
+        self.spans.clear();
+        self.stages.clear();
+    }
 }
 
 impl HostWrite<'_> {
-    /// Whether sectors of the parcel at hand have no place yet.
-    #[inline]
-    pub fn has_unplaced(&self) -> bool {
-        !self.spans.is_empty()
-    }
-
     /// The bytes from the first sector that it covers of a page on, with sectors of so many bytes.
     fn bytes_of(&self, lpn: Lpn, sector: usize) -> &[u8] {
         self.data.get(self.extent.before(lpn, 0) as usize * sector..).unwrap_or(&[])
@@ -63,21 +89,20 @@ impl Ftl {
         }
         let extent = self.addressing.extent(request);
         self.state.counters.host.multi_page_writes += u64::from(extent.last > extent.first);
-        Some(HostWrite { id, extent, tag, data, spans: Spans::new(), stages: SmallVec::new() })
+        Some(HostWrite { id, extent, tag, data })
     }
 
-    /// A parcel begins: the units of the physical page that has one of them, from that on, as far as a write reaches.
+    /// A parcel: the units of the physical page that has one of them, from that on, as far as a write reaches.
     #[inline]
-    pub(crate) fn parcel_from(&self, write: &mut HostWrite, first: u32) -> Range<u32> {
-        write.spans.clear();
-        write.stages.clear();
+    pub(crate) fn parcel_from(&self, write: &HostWrite, first: u32) -> Range<u32> {
         let per_page = self.state.stripe.units_per_page();
-        first..(first / per_page + 1).saturating_mul(per_page).min(write.extent.last + 1)
+        let end = if per_page == 1 { first + 1 } else { (first / per_page + 1).saturating_mul(per_page) };
+        first..end.min(write.extent.last + 1)
     }
 
     /// A unit of a parcel comes to RAM: to a program that waits for it, or to what of the parcel is to be placed.
     #[inline]
-    pub(crate) fn enter_unit(&mut self, write: &mut HostWrite, unit: u32) -> Next {
+    pub(crate) fn enter_unit(&mut self, write: &HostWrite, unit: u32, unplaced: &mut Unplaced) -> Next {
         let mask = write.extent.covered(unit);
         self.state.counters.host.write_page_bytes += self.state.geometry.unit;
         let span = Span { lpn: Lpn(unit), mask, offset: 0 };
@@ -87,73 +112,73 @@ impl Ftl {
         }
         let stage = self.state.staging.enter(Lpn(unit));
         self.merge_into_waiting(write, stage, mask).unwrap_or_else(|| {
-            write.spans.push(span);
-            write.stages.push(stage);
+            unplaced.push(span, stage);
             Next::Nothing
         })
     }
 
     /// Place what a parcel has left: all of it, or of a part of a page as much as the scheme wants in one place.
     #[inline]
-    pub(crate) fn place_parcel(&mut self, write: &mut HostWrite) -> Next {
-        if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && write.spans.len() == 1 {
-            let (next, left) = self.place_some(write, write.spans[0]);
-            if left.is_empty() {
-                write.spans.clear();
-            } else {
-                write.spans[0].mask = left;
-            }
-            return next;
+    pub(crate) fn place_parcel(&mut self, write: &HostWrite, unplaced: &mut Unplaced) -> Next {
+        if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && unplaced.spans.len() == 1 {
+            return self.place_some(write, unplaced);
         }
-        let next = self.place_whole(write);
-        write.spans.clear();
+        let next = self.place_whole(write, unplaced);
+        unplaced.clear();
         next
     }
 
     #[inline]
-    fn place_whole(&mut self, write: &HostWrite) -> Next {
-        let spans = write.spans.as_slice();
-        let home = self.state.stripe.plane(spans[0].lpn);
-        let parcel = Parcel { origin: Origin::Host(write.tag), spans, home };
+    fn place_whole(&mut self, write: &HostWrite, unplaced: &Unplaced) -> Next {
+        let home = self.state.stripe.plane(unplaced.spans[0].lpn);
+        let parcel = Parcel { origin: Origin::Host(write.tag), spans: &unplaced.spans, home };
         let placed = match self.placed_later() {
             Some(place) => Some((place, home)),
             None => self.place_host(&parcel).map(|place| (place, self.pick_plane(&place, home))),
         };
         let Some((place, plane)) = placed else { return Next::Nothing };
-        self.stage_parcel(write, spans, &place, plane)
+        self.stage_parcel(write, unplaced, &place, plane)
     }
 
-    /// Place as many sectors of a span as the scheme wants together. Returns the others beside what follows: none where it
-    /// cannot tell.
-    fn place_some(&mut self, write: &mut HostWrite, rest: Span) -> (Next, SectorMask) {
+    /// Place as many sectors of the one span as the scheme wants together, and leave the others: none where it cannot
+    /// tell.
+    fn place_some(&mut self, write: &HostWrite, unplaced: &mut Unplaced) -> Next {
+        let rest = unplaced.spans[0];
+        unplaced.clear();
         let home = self.state.stripe.plane(rest.lpn);
         let together = self.scheme.split_write(&rest, &View::of(&self.state)).and(rest.mask);
         if self.has_failed("split_write") {
-            return (Next::Nothing, SectorMask::EMPTY);
+            return Next::Nothing;
         }
         let mask = if together.is_empty() { rest.mask } else { together };
         let spans = [Span { mask, ..rest }];
         let parcel = Parcel { origin: Origin::Host(write.tag), spans: &spans, home };
-        let Some(place) = self.place_host(&parcel) else { return (Next::Nothing, SectorMask::EMPTY) };
+        let Some(place) = self.place_host(&parcel) else { return Next::Nothing };
         let plane = self.pick_plane(&place, home);
         // What was placed before may have taken older sectors along that this one writes anew.
         self.requests.next_version();
         // It may have ended the entry that was found, too.
-        write.stages.clear();
-        write.stages.push(self.state.staging.enter(rest.lpn));
-        (self.stage_parcel(write, &spans, &place, plane), rest.mask.minus(mask))
+        unplaced.push(spans[0], self.state.staging.enter(rest.lpn));
+        let next = self.stage_parcel(write, unplaced, &place, plane);
+        unplaced.clear();
+        let left = rest.mask.minus(mask);
+        if !left.is_empty() {
+            unplaced.push(Span { mask: left, ..rest }, NONE);
+        }
+        next
     }
 
     /// Make the programs of a parcel, and begin the reads that a read-modify-write needs and the moves that
     /// come first.
-    fn stage_parcel(&mut self, write: &HostWrite, spans: &[Span], place: &Place, plane: PlaneId) -> Next {
+    fn stage_parcel(&mut self, write: &HostWrite, parcel: &Unplaced, place: &Place, plane: PlaneId) -> Next {
         let mut lead = OpId::NONE;
         let mut last = OpId::NONE;
         let mut awaited = 0;
-        for (slot, span) in spans.iter().enumerate() {
-            let stage = write.stages[slot];
+        let version = self.requests.version();
+        for (slot, (span, stage)) in parcel.spans.iter().zip(&parcel.stages).enumerate() {
+            let stage = *stage;
             let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
-            (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, self.requests.version());
+            (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, version);
             (op.route, op.pick, op.slot) = (place.route, place.plane, slot as u8);
             op.owner = Owner::Answered;
             self.state.buffered += u64::from(self.ack.is_buffer());
@@ -176,7 +201,7 @@ impl Ftl {
                 self.stage_data(write, stage, *span);
             }
             if let Some(b) = &mut self.write_buffer {
-                b.written(stage, self.requests.version());
+                b.written(stage, version);
             }
             awaited += self.gather(op, stage, in_ram, place.gather) as u32;
             if !self.merge_buffer.is_empty() && place.route.buffer_key().is_none() {

@@ -145,9 +145,15 @@ impl Ftl {
             _ => BlockLife::Full,
         };
         let region = self.state.region_of(block);
-        let holds = self.state.regions[region.index()].slots_per_block * self.state.geometry.sectors_per_unit;
-        let tenths = (info.live as u64 * 10 / holds.max(1) as u64).min(10) as u8;
-        BlockStatus { region, mode: self.state.mode_of(block), life, live_tenths: tenths }
+        let r = &self.state.regions[region.index()];
+        let holds = r.slots_per_block * self.state.geometry.sectors_per_unit;
+        // A drive has many blocks where nothing lives, and each map looks at some hundred.
+        let live_tenths = match info.live {
+            0 => 0,
+            live => (live as u64 * 10 / holds.max(1) as u64).min(10) as u8,
+        };
+        let mode = if info.was_opened() { info.mode() } else { r.region.mode };
+        BlockStatus { region, mode, life, live_tenths }
     }
 
     /// Mode and erase count of every block; a block never opened has the mode of the first region of
@@ -271,7 +277,7 @@ impl Ftl {
         let mut located = Places::new();
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         self.state.map.resolve(lpn, all, &mut located);
-        located.into_vec()
+        located.to_vec()
     }
 
     /// The pages of the drive's own tables, behind the last logical page: the trim log, and a map on flash.

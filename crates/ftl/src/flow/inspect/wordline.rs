@@ -3,7 +3,7 @@
 use crate::ftl::Ftl;
 use crate::state::op::Op;
 use wordline_counters::OpKind;
-use wordline_units::{CellMode, SimDuration};
+use wordline_units::CellMode;
 
 impl Ftl {
     /// The number of an operation's page in its block.
@@ -33,10 +33,5 @@ impl Ftl {
             CellMode::Qlc => page % 4,
         };
         (mode, bit as usize)
-    }
-
-    /// Time to sense one page.
-    pub(crate) fn sense_time(&self, medium: usize, mode: CellMode, page: u32) -> SimDuration {
-        SimDuration(self.array.of(medium, mode).read[(page % mode.bits()) as usize])
     }
 }

@@ -149,11 +149,17 @@ impl Ftl {
     }
 
     /// Queue a read of a page's data, as soon as its map page is there.
-    #[inline(always)]
-    pub(crate) fn emit_mapped(&mut self, read: OpId, lpn: Lpn) {
+    #[inline]
+    pub(crate) fn emit_mapped(&mut self, read: Op) -> OpId {
+        if self.state.demand.is_none() {
+            return self.add_and_emit(read);
+        }
+        let lpn = read.lpn;
+        let read = self.add_op(read);
         if !self.awaits_entry(lpn, Waiting::Read(read)) {
             self.emit(read);
         }
+        read
     }
 
     /// A map page has been read: those that waited for it.

@@ -3,16 +3,16 @@
 use crate::ftl::Ftl;
 use crate::plan::decision::Gather;
 use crate::plan::region::RegionId;
-use crate::plan::span::Spans;
+use crate::plan::span::{SECTORS_MAX, Spans};
 use crate::state::job::GcReason;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::program_buffer::WriteStream;
-use smallvec::SmallVec;
+use arrayvec::ArrayVec;
 use wordline_counters::OpKind;
 use wordline_units::Ppn;
 
 /// The programs of a page of a victim, and whether what lies elsewhere of their pages is read first.
-pub(crate) type Relocated = SmallVec<[(OpId, bool); 4]>;
+pub(crate) type Relocated = ArrayVec<(OpId, bool), SECTORS_MAX>;
 
 impl Ftl {
     /// A page of a victim has been read: what of it still lives finds a new home, by these programs. Returns whether the

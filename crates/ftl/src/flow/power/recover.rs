@@ -212,7 +212,7 @@ impl Ftl {
             let (lpn, mask) = self.state.trims.sectors_of(entry);
             self.state.map.unmap(lpn, mask, &mut dead);
         }
-        self.uncount(dead);
+        self.uncount(&dead);
     }
 
     /// The newest copy of everything, and the map.
@@ -265,7 +265,7 @@ impl Ftl {
                 self.state.trims.set_logged(lpn);
             }
         }
-        self.uncount(dead);
+        self.uncount(&dead);
         newest
     }
 
@@ -296,8 +296,8 @@ impl Ftl {
         demand.restore(stale);
     }
 
-    fn uncount(&mut self, dead: Dead) {
-        for invalidated in dead {
+    fn uncount(&mut self, dead: &Dead) {
+        for invalidated in dead.iter() {
             let block = self.state.geometry.block_of(invalidated.ppn);
             self.state.take_live(block, invalidated.sectors);
         }
@@ -370,7 +370,7 @@ impl Ftl {
             };
             let die: DieId = self.state.geometry.die_of(plane);
             let pages = 0..(used + 1).min(r.shape.pages());
-            let time = pages.map(|page| self.sense_time(medium, r.region.mode, page).0).sum::<u64>();
+            let time = pages.map(|page| self.array.sense(medium, r.region.mode, page).0).sum::<u64>();
             dies[die.index()] += time;
         }
         SimDuration(dies.into_iter().max().unwrap_or(0))

@@ -54,7 +54,7 @@ impl Ftl {
                 return None;
             }
             let r = &self.state.regions[region.index()];
-            let units = r.units_per_page;
+            let (units, rule) = (r.units_per_page, r.region.rule);
             let whole = units * r.pages_per_program;
             if slots > whole {
                 let state = format!("the wordline was assembled for region {}", route.region().0);
@@ -79,7 +79,7 @@ impl Ftl {
                 if matches!(asked.moved_in, MovedIn::Through(_)) {
                     self.leave_buffer_all(id);
                 }
-                if self.state.regions[region.index()].region.rule.tells_types() {
+                if rule.tells_types() {
                     self.count_page_type(id, target, page);
                 }
                 let op = &self.state.ops[id];
@@ -123,7 +123,7 @@ impl Ftl {
         let local = self.state.local(region, plane);
         let may_open = levels && self.state.grants_block(region, plane, Claim::of(reserve));
         let r = &mut self.state.regions[region.index()];
-        let (rule, shape) = (r.region.rule, r.shape);
+        let (rule, shape, units, trigger) = (r.region.rule, r.shape, r.units_per_page, r.region.trigger);
         let at = &mut r.planes[local];
         let mut opened = false;
         // Data at rest stay apart from those of the frontier, where blocks are plain and there is another.
@@ -146,7 +146,7 @@ impl Ftl {
         let pages = rule.pages_per_program();
         let r = &mut self.state.regions[region.index()];
         let at = &mut r.planes[local];
-        at.open_slots -= (pages * r.units_per_page) as u64;
+        at.open_slots -= (pages * units) as u64;
         if rule.by_bit() {
             r.left[(page % shape.bits as u32) as usize] -= 1;
         }
@@ -162,7 +162,6 @@ impl Ftl {
                 self.state.look_at_frontier(region, plane, BlockId(block));
             }
         }
-        let trigger = self.state.regions[region.index()].region.trigger;
         if opened || matches!(trigger, Trigger::FreeSlots(_)) {
             self.collect_after_taking(region, plane);
         }

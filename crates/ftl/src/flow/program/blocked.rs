@@ -51,7 +51,7 @@ impl Ftl {
         if let Owner::Job(from) = op.owner
             && blocks_gc
         {
-            for p in self.state.superblock_planes(from, self.plane_of(op.from)) {
+            for p in self.state.superblock_planes(from, self.state.geometry.plane_at(op.from)) {
                 self.state.gc_blocked[p as usize] = true;
             }
         }
@@ -81,7 +81,9 @@ impl Ftl {
             self.leave_buffer(part);
             self.state.ops.remove(part);
             match owner {
-                Owner::Job(region) => self.give_up_page(region, self.plane_of(from), in_window),
+                Owner::Job(region) => {
+                    self.give_up_page(region, self.state.geometry.plane_at(from), in_window)
+                }
                 Owner::Move(waits) => {
                     self.state.counters.moves_dropped += 1;
                     self.state.counters.without_effect.count(WithoutEffect::MoveNoRoom);

@@ -6,7 +6,7 @@ use crate::plan::map_kind::RegionSet;
 use crate::plan::region::RegionId;
 use crate::plan::span::Dead;
 use crate::state::block::Phase;
-use crate::state::op::{OpId, Owner};
+use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::{Effect, Fault, Outcome};
 use wordline_counters::Cause;
 use wordline_device::Recheck;
@@ -140,15 +140,15 @@ impl Ftl {
     #[inline]
     pub(crate) fn commit(&mut self, part: OpId, ppn: Ppn, dead: &mut Dead) -> Option<Committed> {
         let op = &self.state.ops[part];
-        let (span, from, stage, version) = (op.span(), op.from, op.stage, op.version);
-        let has_moved = op.owner == Owner::Nobody;
+        let Op { from, stage, version, owner, idle, in_window, .. } = *op;
+        let (span, is_idle_gc) = (op.span(), idle && op.cause == Cause::Gc);
         if self.store.keeps_metadata() && !self.store_unit(part, span, version, ppn) {
             return None;
         }
         dead.clear();
         let keep = if from.is_none() {
             let staged = self.state.staging.get(stage);
-            let keep = if has_moved {
+            let keep = if owner == Owner::Nobody {
                 staged.commit_relocation(part)
             } else {
                 let keep = staged.current(span.mask, version);
@@ -165,8 +165,7 @@ impl Ftl {
         } else {
             let keep = self.state.map.relocate(span, from, ppn, dead);
             if !keep.is_empty() {
-                let op = &self.state.ops[part];
-                self.state.idle_gc_copies.copied(from, ppn, op.idle && op.cause == Cause::Gc);
+                self.state.idle_gc_copies.copied(from, ppn, is_idle_gc);
             }
             keep
         };
@@ -175,12 +174,11 @@ impl Ftl {
         } else {
             self.state.add_live(self.state.geometry.block_of(ppn), self.state.map.weight(keep));
         }
-        let op = &self.state.ops[part];
-        let next = match op.owner {
+        let next = match owner {
             Owner::Job(region) => {
-                Next::PageOver { region, plane: self.plane_of(from), in_window: op.in_window }
+                Next::PageOver { region, plane: self.state.geometry.plane_at(from), in_window }
             }
-            Owner::Move(waits) => Next::MoveOver { lpn: span.lpn, from, idle: op.idle, waits },
+            Owner::Move(waits) => Next::MoveOver { lpn: span.lpn, from, idle, waits },
             _ => Next::Settled(part),
         };
         if !matches!(next, Next::Settled(_)) {
