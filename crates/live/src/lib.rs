@@ -9,6 +9,8 @@
 #![allow(clippy::disallowed_methods, reason = "a served drive answers on a wall clock")]
 
 mod address;
+#[cfg_attr(not(feature = "tls"), path = "no_certificates.rs")]
+mod certificates;
 mod client;
 mod clock;
 mod connection;
@@ -33,6 +35,7 @@ mod metrics;
 mod pace;
 mod pacer;
 mod parts;
+mod payload;
 mod pieces;
 mod protocol;
 mod record;
@@ -53,6 +56,7 @@ mod volatile;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use address::Address;
+pub use certificates::Certificates;
 pub use clock::TimeScale;
 pub use control::ask;
 pub use control_command::{ControlCommand, Fork};
@@ -61,6 +65,7 @@ pub use error::ServeError;
 pub use faults::CutWhen;
 pub use host::end_with_parent;
 pub use protocol::fuzz_entry::{Heard, hear};
+pub use protocol::handshake::Encryption;
 pub use record::{Recorder, Recording};
 pub use rerun::{SessionRerun, rerun_session};
 pub use server::Server;

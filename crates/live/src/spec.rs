@@ -1,7 +1,9 @@
 //! How a drive is served.
 
 use crate::address::Address;
+use crate::certificates::Certificates;
 use crate::clock::TimeScale;
+use crate::protocol::handshake::Encryption;
 use std::path::PathBuf;
 use std::time::Duration;
 use wordline_run::RunSpec;
@@ -14,6 +16,10 @@ pub struct ServeSpec {
     pub run: RunSpec,
     /// Where clients find it; at least one.
     pub addresses: Vec<Address>,
+    /// Whether connections are encrypted, which takes certificates.
+    pub encryption: Encryption,
+    /// The server's certificate, and whose clients it takes.
+    pub certificates: Option<Certificates>,
     /// Listen on the sockets that a supervisor has passed, too.
     pub activated: bool,
     /// The path of the control socket.

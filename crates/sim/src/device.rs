@@ -38,7 +38,7 @@ use crate::state::queue_delay::QueueDelays;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
 use wordline_ftl::drive::{self, LastResorts, Waiting};
-use wordline_ftl::{BoxedMedia, DriveInfo, Fault, Ftl, Refusal, Saved, Scheme, saved_fields};
+use wordline_ftl::{BoxedMedia, DriveInfo, Fault, Ftl, HostData, Refusal, Saved, Scheme, saved_fields};
 use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
 
 /// What a scheme is given to lay itself out on.
@@ -208,6 +208,19 @@ impl<P: Probe> Device<P> {
         request: HostRequest,
         at: SimTime,
         data: &[u8],
+    ) -> Result<u64, DeviceError> {
+        self.submit_data(request, at, HostData::Bytes(data))
+    }
+
+    /// The same with bytes that stay where they are.
+    ///
+    /// # Errors
+    /// As [`Self::submit`].
+    pub fn submit_data(
+        &mut self,
+        request: HostRequest,
+        at: SimTime,
+        data: HostData<'_>,
     ) -> Result<u64, DeviceError> {
         let number = self.admission.submitted();
         if at < self.clock.now() {

@@ -9,6 +9,7 @@ use crate::flow::next::Next;
 use crate::flow::program::bind::Binding;
 use crate::flow::program::blocked::Blocked;
 use crate::ftl::Ftl;
+use crate::media::host_data::HostData;
 use crate::plan::region::RegionId;
 use crate::plan::span::Dead;
 use crate::state::job::MoveReason;
@@ -23,7 +24,7 @@ impl Ftl {
     /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`.
     /// `data` are the bytes of a write, from its first sector on, where media keep them. A drive that has worn
     /// out takes no writes.
-    pub fn submit(&mut self, request: HostRequest, number: u64, data: &[u8]) -> RequestId {
+    pub fn submit(&mut self, request: HostRequest, number: u64, data: HostData<'_>) -> RequestId {
         if request.op == HostOp::Write && self.worn_out().is_some() {
             let id = self.enter(request, number, Outcome::WornOut);
             self.part_done(id);
@@ -42,7 +43,7 @@ impl Ftl {
         id
     }
 
-    fn write(&mut self, id: RequestId, request: &HostRequest, data: &[u8]) {
+    fn write(&mut self, id: RequestId, request: &HostRequest, data: HostData<'_>) {
         let Some(mut write) = self.submit_write(id, request, data) else { return };
         let mut first = write.extent.first;
         while first <= write.extent.last {

@@ -3,6 +3,7 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
+use crate::media::host_data::HostData;
 use crate::media::page::PageData;
 use crate::plan::decision::{Origin, Parcel, Place, Tag};
 use crate::plan::layout::Hooks;
@@ -23,8 +24,8 @@ pub(crate) struct HostWrite<'a> {
     id: RequestId,
     pub extent: Extent,
     tag: Tag,
-    /// Its bytes from its first sector on, where media keep them.
-    data: &'a [u8],
+    /// Its bytes, where media keep them.
+    data: HostData<'a>,
     /// What of the parcel at hand has no place yet, and where it is staged.
     spans: Spans,
     stages: SmallVec<[u32; 4]>,
@@ -37,9 +38,10 @@ impl HostWrite<'_> {
         !self.spans.is_empty()
     }
 
-    /// The bytes from the first sector that it covers of a page on, with sectors of so many bytes.
-    fn bytes_of(&self, lpn: Lpn, sector: usize) -> &[u8] {
-        self.data.get(self.extent.before(lpn, 0) as usize * sector..).unwrap_or(&[])
+    /// What it brings of a page, with sectors of so many bytes.
+    fn page(&self, lpn: Lpn, sector: usize) -> PageData {
+        let before = self.extent.before(lpn, 0) as usize * sector;
+        self.data.page((lpn.0 - self.extent.first) as usize, before, self.extent.covered(lpn.0), sector)
     }
 }
 
@@ -50,7 +52,7 @@ impl Ftl {
         &mut self,
         id: RequestId,
         request: &HostRequest,
-        data: &'a [u8],
+        data: HostData<'a>,
     ) -> Option<HostWrite<'a>> {
         self.requests.next_version();
         let tag = if self.enabled_hooks.contains(Hooks::ADMIT) {
@@ -222,8 +224,7 @@ impl Ftl {
     #[cold]
     fn stage_data(&mut self, write: &HostWrite, stage: u32, span: Span) {
         let sector = self.state.geometry.sector as usize;
-        let covered = write.extent.covered(span.lpn.0);
-        let page = PageData::of(write.bytes_of(span.lpn, sector), covered, sector);
+        let page = write.page(span.lpn, sector);
         self.store.stage(stage, &page, span.mask);
         if self.ack.answers_from_ram() {
             self.store.protect(span.lpn, span.mask, self.requests.version(), &page);
