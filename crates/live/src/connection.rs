@@ -228,7 +228,8 @@ fn receive(
         if here == left {
             room.push(incoming.room());
         }
-        match shared.read(watch, socket, &mut room, || true)? {
+        // The client is sending it: whoever sleeps until it has is woken once, and looks for nothing meanwhile.
+        match shared.read(watch, socket, &mut room, || false)? {
             0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
             read => {
                 receiving.fill(read.min(here));
