@@ -160,6 +160,12 @@ def test_a_table_has_units_in_its_heads_and_no_character_that_latex_minds():
     assert r"\cmidrule" not in plain
     escaped = _latex.escape('\\{}~^<>|"&%$#_µ±')
     assert not re.search(r"(?<!\\)[&%#_~^]", escaped.replace(r"\textbackslash{}", ""))
+    # As many decimals in every row.
+    figures = [(3.2851, None), (28.2, None), None, (4.0, None)]
+    column = _latex.table(["s"], [(["x"], {WAF: figure}) for figure in figures], [WAF])
+    assert re.findall(r"x & (\S+)", column) == ["3.29", "28.20", "--", "4.00"]
+    far = _latex.table(["s"], [(["x"], {WAF: (mean, None)}) for mean in (0.0125, 28.2)], [WAF])
+    assert re.findall(r"x & (\S+)", far) == ["0.0125", "28.2"]
     # As many cells in every row.
     body = [
         line for line in found.splitlines() if line.endswith(r"\\") and "multicolumn" not in line

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Mapping, Sequence
 
-from wordline._measures import Measure, rounded, scaled, shown
+from wordline._measures import Measure, measure, rounded, scaled, shown
 
 #: A mean, and half of its 95 % interval where there is one.
 Figure = tuple[float, float | None]
@@ -46,22 +47,19 @@ def table(
 
     With a caption or a label it is a ``table`` that floats, else a ``tabular`` alone.
     """
-    columns = [[figures[path] for _, figures in rows] for path in paths]
-    scales = [
-        scaled(path, [figure[0] for figure in column if figure])
-        for path, column in zip(paths, columns, strict=True)
-    ]
+    scales = _scales(rows, paths)
     lines = [
         rf"\begin{{tabular}}{{{'l' * len(heads)}{'r' * len(paths)}}}",
         r"\toprule",
         *_heads(heads, [measure for measure, _ in scales]),
         r"\midrule",
     ]
-    for names, figures in rows:
-        cells = [escape(name) for name in names]
-        for path, (_, by) in zip(paths, scales, strict=True):
-            cells.append(_cell(figures[path], by))
-        lines.append(" & ".join(cells) + r" \\")
+    columns = [
+        _cells([figures[path] for _, figures in rows], by)
+        for path, (_, by) in zip(paths, scales, strict=True)
+    ]
+    for (names, _), *cells in zip(rows, *columns, strict=True):
+        lines.append(" & ".join([*map(escape, names), *cells]) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
     if caption is not None or label is not None:
         above = [r"\begin{table}", r"\centering"]
@@ -69,6 +67,19 @@ def table(
         above += [] if label is None else [rf"\label{{{label}}}"]
         lines = [*above, *lines, r"\end{table}"]
     return "% needs \\usepackage{booktabs}\n" + "\n".join(lines)
+
+
+def _scales(
+    rows: Sequence[tuple[Sequence[str], Mapping[str, Figure | None]]], paths: Sequence[str]
+) -> list[tuple[Measure, float]]:
+    """Return the unit of each column: those of one name side by side have the same."""
+    scales = []
+    for _, of_a_name in itertools.groupby(paths, lambda path: measure(path).name):
+        group = list(of_a_name)
+        found = [figures[path] for _, figures in rows for path in group]
+        values = [figure[0] for figure in found if figure]
+        scales += [scaled(path, values) for path in group]
+    return scales
 
 
 def _heads(heads: Sequence[str], measures: Sequence[Measure]) -> list[str]:
@@ -95,10 +106,27 @@ def _heads(heads: Sequence[str], measures: Sequence[Measure]) -> list[str]:
     return [*first, " & ".join(below) + r" \\"]
 
 
-def _cell(figure: Figure | None, by: float) -> str:
+def _cells(column: Sequence[Figure | None], by: float) -> list[str]:
+    """Return the cells of a column: where no figure has an interval, all have as many decimals."""
+    scaled_by = [figure and (figure[0] / by, figure[1] and figure[1] / by) for figure in column]
+    means = [abs(figure[0]) for figure in scaled_by if figure]
+    decimals = None
+    if any(means) and not any(figure[1] for figure in scaled_by if figure):
+        # Four digits of the largest, as far as any has them.
+        needed = max(len(f"{mean:.4g}".partition(".")[2]) for mean in means)
+        decimals = min(max(3 - math.floor(math.log10(max(means))), 0), needed)
+        # Two digits of the smallest, and none in powers of ten.
+        if max(means) >= 1e7 or any(0 < mean < 10 ** (1 - decimals) for mean in means):
+            decimals = None
+    return [_cell(figure, decimals) for figure in scaled_by]
+
+
+def _cell(figure: Figure | None, decimals: int | None) -> str:
     if figure is None:
         return "--"
-    mean, half = (None if part is None else part / by for part in figure)
-    if mean is None or not half or not 1e-4 <= half < 1e7:
-        return escape(shown((mean or 0.0, half)))
+    mean, half = figure
+    if decimals is not None:
+        return f"{mean:,.{decimals}f}"
+    if not half or not 1e-4 <= half < 1e7:
+        return escape(shown((mean, half)))
     return rf"{rounded(mean, half)} $\pm$ {rounded(half, half)}"
