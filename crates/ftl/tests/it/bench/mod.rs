@@ -430,7 +430,7 @@ impl Driver for Bench {
         self.timers.push((at, timer));
     }
 
-    fn admit(&mut self, request: HostRequest, number: u64, _: &[u8]) {
+    fn admit(&mut self, request: HostRequest, number: u64, _: HostData<'_>) {
         let stamp = number + 1;
         let expected =
             Expected::Newest(if request.op == HostOp::Read { self.truth.newest(&request) } else { vec![] });
