@@ -52,7 +52,7 @@ impl Files<'_> {
 
     /// All items of a kind in a file, at least one.
     fn all<T: PemObject>(&self, file: &str, kind: &str) -> Result<Vec<T>, ServeError> {
-        let allowed = format!("a PEM file with {kind}");
+        let allowed = format!("a PEM file with a {kind}");
         let bytes = std::fs::read(self.0.join(file)).map_err(|e| {
             self.wrong(
                 file,
@@ -78,19 +78,19 @@ impl Certificates {
     pub fn load(folder: &Path, verifies: bool) -> Result<Certificates, ServeError> {
         let files = Files(folder);
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let chain = files.all::<CertificateDer<'static>>(CERTIFICATE, "a certificate")?;
-        let mut keys = files.all::<PrivateKeyDer<'static>>(KEY, "a private key")?;
+        let chain = files.all::<CertificateDer<'static>>(CERTIFICATE, "certificate")?;
+        let mut keys = files.all::<PrivateKeyDer<'static>>(KEY, "private key")?;
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(|e| ServeError::Machine(format!("TLS: {e}")))?;
         let builder = if verifies {
             let mut roots = RootCertStore::empty();
-            for root in files.all::<CertificateDer<'static>>(CA, "a certificate")? {
+            for root in files.all::<CertificateDer<'static>>(CA, "certificate")? {
                 roots.add(root).map_err(|e| files.wrong(CA, &e, "a certificate of X.509 version 3"))?;
             }
             let mut verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
             if folder.join(CRL).exists() {
-                let lists = files.all::<CertificateRevocationListDer<'static>>(CRL, "a revocation list")?;
+                let lists = files.all::<CertificateRevocationListDer<'static>>(CRL, "revocation list")?;
                 verifier = verifier.with_crls(lists).allow_unknown_revocation_status();
             }
             let verifier =
