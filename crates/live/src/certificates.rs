@@ -2,7 +2,7 @@
 
 use crate::error::ServeError;
 use crate::lock;
-use crate::socket::Stream;
+use crate::stream::Stream;
 use rustix::io::Errno;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};

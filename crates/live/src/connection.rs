@@ -1,19 +1,18 @@
 //! One client: its handshake, then its requests. All that its socket has brought is parsed at once and submitted together.
 
-use crate::certificates::Certificates;
 use crate::client::Client;
 use crate::engine::command::weight;
 use crate::error::Broken;
 use crate::lock;
 use crate::pacer::Watch;
 use crate::payload::{Payload, Receiving};
-use crate::protocol::handshake::{self, Agreed, handshake};
+use crate::protocol::handshake::{Agreed, handshake};
 use crate::protocol::numbers::MAX_PAYLOAD;
 use crate::protocol::request::{self, HEAD, Request, Verb};
 use crate::reply_queue::ReplyQueue;
 use crate::shared::Shared;
-use crate::socket::Socket;
-use std::io::{self, IoSliceMut, Read, Write};
+use crate::socket::{Greeted, Socket};
+use std::io::{self, IoSliceMut, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -100,45 +99,9 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64),
     });
 }
 
-/// A client in the handshake, which may ask for TLS.
-pub(crate) struct Greeted<'a> {
-    socket: &'a Socket,
-    certificates: Option<&'a Certificates>,
-}
-
-impl<'a> Greeted<'a> {
-    /// One that may not.
-    pub(crate) fn plain(socket: &'a Socket) -> Greeted<'a> {
-        Greeted { socket, certificates: None }
-    }
-}
-
-impl Read for Greeted<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.socket.read(into)
-    }
-}
-
-impl Write for Greeted<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.socket.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Write::flush(&mut self.socket)
-    }
-}
-
-impl handshake::Client for Greeted<'_> {
-    fn begin_tls(&mut self) -> io::Result<()> {
-        let certificates = self.certificates.ok_or(io::ErrorKind::Unsupported)?;
-        self.socket.begin_tls(certificates)
-    }
-}
-
 fn shake(shared: &Shared, socket: &Arc<Socket>) -> Result<Option<Agreed>, Broken> {
     socket.patience(Some(PATIENCE))?;
-    let mut client = Greeted { socket, certificates: shared.certificates() };
+    let mut client = Greeted::new(socket, shared.certificates());
     let agreed = handshake(&mut client, &shared.export).map_err(|broken| broken.in_handshake(PATIENCE))?;
     // With TLS the last answer may not have left.
     client.flush()?;

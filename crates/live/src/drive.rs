@@ -314,7 +314,7 @@ impl Drive {
         if let Some(log) = &mut self.log {
             log.note(&Event::Submit(at, request));
         }
-        self.working()?.submit_data(request, at, data).map_err(|e| e.to_string())
+        self.working()?.submit_with(request, at, data).map_err(|e| e.to_string())
     }
 
     /// The next request to end by a time; with none, everything due until then has happened.

@@ -1,7 +1,7 @@
 //! What stands for certificates and sessions in a build without TLS.
 
 use crate::error::ServeError;
-use crate::socket::Stream;
+use crate::stream::Stream;
 use rustix::io::Errno;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::path::Path;

@@ -7,14 +7,15 @@
 //! all that its verdict can depend on.
 
 use crate::address::Address;
-use crate::connection::Greeted;
 use crate::error::{Broken, ServeError};
 use crate::lock;
-use crate::protocol::handshake::{Agreed, Encryption, Export, handshake};
+use crate::protocol::handshake::{Agreed, Export, handshake};
 use crate::protocol::numbers::{NbdError, flag};
 use crate::protocol::reply::{Extent, Reply};
 use crate::protocol::request::{self, HEAD, Request, Verb};
-use crate::socket::{Socket, Stream};
+use crate::socket::{Greeted, Socket};
+use crate::spec::Encryption;
+use crate::stream::Stream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::borrow::Cow;
@@ -220,7 +221,7 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
 
 fn serve(shared: &Shared, socket: &Socket) -> Result<(), Broken> {
     socket.patience(Some(Duration::from_secs(10)))?;
-    let Some(agreed) = handshake(&mut Greeted::plain(socket), &shared.export)? else { return Ok(()) };
+    let Some(agreed) = handshake(&mut Greeted::new(socket, None), &shared.export)? else { return Ok(()) };
     let number = shared.connections.fetch_add(1, Ordering::Relaxed);
     let mut bytes: Vec<u8> = vec![];
     let mut pending: Vec<Pending> = vec![];

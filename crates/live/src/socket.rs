@@ -1,13 +1,13 @@
 //! A connection's socket, of either kind, in the clear or with TLS.
 
 use crate::certificates::{Certificates, Session};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::protocol::handshake;
+use crate::stream::Stream;
+use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, recvmsg, sendmsg};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -20,54 +20,6 @@ pub(crate) struct Socket {
     session: OnceLock<Session>,
     /// Nanoseconds that a read may take with TLS; 0 for as long as it takes.
     patience: AtomicU64,
-}
-
-/// What the system has of it.
-#[derive(Debug)]
-pub(crate) enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl Stream {
-    /// Read what has come; nothing where that is to be waited for.
-    pub(crate) fn try_read(&self, into: &mut [IoSliceMut<'_>]) -> io::Result<Option<usize>> {
-        match recvmsg(self, into, &mut RecvAncillaryBuffer::default(), RecvFlags::DONTWAIT) {
-            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            done => Ok(Some(done?.bytes)),
-        }
-    }
-
-    /// Send what it takes at once.
-    pub(crate) fn send(&self, parts: &[IoSlice<'_>]) -> Result<usize, Errno> {
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        sendmsg(self, parts, &mut SendAncillaryBuffer::default(), flags)
-    }
-
-    fn shut(&self, how: Shutdown) {
-        let _ = match self {
-            Stream::Unix(s) => s.shutdown(how),
-            Stream::Tcp(s) => s.shutdown(how),
-        };
-    }
-
-    /// Wait until something can be done, at most for so long. Returns whether it can.
-    fn wait(&self, what: PollFlags, most: Option<Duration>) -> io::Result<bool> {
-        let most = most.and_then(|most| Timespec::try_from(most).ok());
-        match poll(&mut [PollFd::new(self, what)], most.as_ref()) {
-            Err(Errno::INTR) => Ok(true),
-            done => Ok(done? > 0),
-        }
-    }
-}
-
-impl AsFd for Stream {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Stream::Unix(s) => s.as_fd(),
-            Stream::Tcp(s) => s.as_fd(),
-        }
-    }
 }
 
 impl AsFd for Socket {
@@ -188,5 +140,41 @@ impl Write for &Socket {
 
     fn flush(&mut self) -> io::Result<()> {
         self.patiently(PollFlags::OUT, || Ok(Socket::flush(self)?.then_some(())))
+    }
+}
+
+/// A client in the handshake, which may ask for TLS.
+pub(crate) struct Greeted<'a> {
+    socket: &'a Socket,
+    certificates: Option<&'a Certificates>,
+}
+
+impl<'a> Greeted<'a> {
+    /// One that may ask for TLS where there are certificates.
+    pub(crate) fn new(socket: &'a Socket, certificates: Option<&'a Certificates>) -> Greeted<'a> {
+        Greeted { socket, certificates }
+    }
+}
+
+impl Read for Greeted<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.socket.read(into)
+    }
+}
+
+impl Write for Greeted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Write::flush(&mut self.socket)
+    }
+}
+
+impl handshake::Client for Greeted<'_> {
+    fn begin_tls(&mut self) -> io::Result<()> {
+        let certificates = self.certificates.ok_or(io::ErrorKind::Unsupported)?;
+        self.socket.begin_tls(certificates)
     }
 }

@@ -3,11 +3,22 @@
 use crate::address::Address;
 use crate::certificates::Certificates;
 use crate::clock::TimeScale;
-use crate::protocol::handshake::Encryption;
 use std::path::PathBuf;
 use std::time::Duration;
 use wordline_run::RunSpec;
 use wordline_volatile::{Atomic, PowerLoss};
+
+/// Whether connections are encrypted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Encryption {
+    /// None is.
+    #[default]
+    Off,
+    /// Those of clients that ask for it.
+    On,
+    /// All: a client that does not ask for it is refused.
+    Require,
+}
 
 /// How a drive is served.
 #[derive(Clone, Debug)]

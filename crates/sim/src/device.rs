@@ -196,7 +196,7 @@ impl<P: Probe> Device<P> {
     /// When the request reaches past the drive or covers nothing, or the time has passed; the device
     /// is then as before.
     pub fn submit(&mut self, request: HostRequest, at: SimTime) -> Result<u64, DeviceError> {
-        self.submit_with(request, at, &[])
+        self.submit_with(request, at, HostData::Bytes(&[]))
     }
 
     /// The same with the bytes of a write, from its first sector on.
@@ -204,19 +204,6 @@ impl<P: Probe> Device<P> {
     /// # Errors
     /// As [`Self::submit`].
     pub fn submit_with(
-        &mut self,
-        request: HostRequest,
-        at: SimTime,
-        data: &[u8],
-    ) -> Result<u64, DeviceError> {
-        self.submit_data(request, at, HostData::Bytes(data))
-    }
-
-    /// The same with bytes that stay where they are.
-    ///
-    /// # Errors
-    /// As [`Self::submit`].
-    pub fn submit_data(
         &mut self,
         request: HostRequest,
         at: SimTime,

@@ -2,8 +2,9 @@
 //! to know what bytes can do to it.
 
 use crate::error::Broken;
-use crate::protocol::handshake::{self, Agreed, Encryption, Export, handshake};
+use crate::protocol::handshake::{self, Agreed, Export, handshake};
 use crate::protocol::request::{self, HEAD, Verb};
+use crate::spec::Encryption;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 

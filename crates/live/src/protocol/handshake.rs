@@ -6,6 +6,7 @@ use crate::protocol::numbers::{
     NBDMAGIC, NO_ZEROES, OPTION_REPLY, answer, can, info, option,
 };
 use crate::protocol::options;
+use crate::spec::Encryption;
 use std::io::{self, Read, Write};
 
 /// What is served, under one name and as the default.
@@ -23,18 +24,6 @@ pub(crate) struct Export {
     pub read_only: bool,
     /// Whether connections are encrypted.
     pub encryption: Encryption,
-}
-
-/// Whether connections are encrypted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Encryption {
-    /// None is.
-    #[default]
-    Off,
-    /// Those of clients that ask for it.
-    On,
-    /// All: a client that does not ask for it is refused.
-    Require,
 }
 
 /// A client's stream.
