@@ -5,8 +5,8 @@ use crate::media::Versions;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::drive::{self, Driver, Waiting};
 use wordline_ftl::{
-    Binding, Class, Ftl, MapKind, OpId, OpKind, Outcome, QueueEntry, RequestId, Saved, Saver, Scheme,
-    StateFile, Timer, saved_fields,
+    Binding, Class, Ftl, HostData, MapKind, OpId, OpKind, Outcome, QueueEntry, RequestId, Saved, Saver,
+    Scheme, StateFile, Timer, saved_fields,
 };
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SimTime};
 
@@ -258,7 +258,7 @@ impl World {
         self.pending.asked.push(asked);
         self.pending.left = self.pending.left.saturating_sub(1);
         self.pending.idle = false;
-        drive::submit(self, request, u64::from(number), &[]);
+        drive::submit(self, request, u64::from(number), HostData::Bytes(&[]));
         drive::settle(self);
     }
 
@@ -394,7 +394,7 @@ impl Driver for World {
         self.pending.timers.push(timer);
     }
 
-    fn admit(&mut self, request: HostRequest, number: u64, data: &[u8]) {
+    fn admit(&mut self, request: HostRequest, number: u64, data: HostData<'_>) {
         let lpn = self.page_of(&request);
         let expected = self.pending.newest[lpn];
         if let Some(found) = self.pending.asked.iter_mut().find(|a| u64::from(a.number) == number) {

@@ -43,6 +43,7 @@ pub use media::boxed::{BoxedMedia, OtherMedia};
 pub use media::bytes::Bytes;
 pub use media::error::MediaError;
 pub use media::found::{BlockFound, BlockHeader, Oob, SlotFound};
+pub use media::host_data::{HeldData, HostData};
 pub use media::page::PageData;
 pub use media::seam::{Media, Metadata};
 pub use plan::decision::{

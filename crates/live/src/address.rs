@@ -33,6 +33,12 @@ impl Address {
 }
 
 impl Address {
+    /// The URI with which clients find it, of a server that takes none without TLS.
+    pub(crate) fn uri(&self, encrypted: bool) -> String {
+        let uri = self.to_string();
+        if encrypted { uri.replacen("nbd", "nbds", 1) } else { uri }
+    }
+
     /// As options of `wordline` and commands of a control socket spell it.
     pub fn spelled(&self) -> String {
         match self {
@@ -87,6 +93,8 @@ mod tests {
             "nbd+unix:///?socket=/a%20b/c%26%25%23.d"
         );
         assert_eq!(Address::tcp("10809").unwrap().to_string(), "nbd://127.0.0.1:10809");
+        assert_eq!(Address::Unix("/nbd".into()).uri(true), "nbds+unix:///?socket=/nbd");
+        assert_eq!(Address::tcp("7").unwrap().uri(true), "nbds://127.0.0.1:7");
         assert_eq!(Address::tcp("127.0.0.1:7").unwrap().to_string(), "nbd://127.0.0.1:7");
         for bad in ["", "unix:", "/tmp/d", "tcp:10809"] {
             assert!(bad.parse::<Address>().unwrap_err().contains("allowed: unix:PATH"), "{bad}");

@@ -5,12 +5,14 @@ use crate::engine::command::weight;
 use crate::error::Broken;
 use crate::lock;
 use crate::pacer::Watch;
+use crate::payload::{Payload, Receiving};
 use crate::protocol::handshake::{Agreed, handshake};
 use crate::protocol::numbers::MAX_PAYLOAD;
 use crate::protocol::request::{self, HEAD, Request, Verb};
 use crate::reply_queue::ReplyQueue;
 use crate::shared::Shared;
-use crate::socket::Socket;
+use crate::socket::{Greeted, Socket};
+use std::io::{self, IoSliceMut, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -23,6 +25,9 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 const MOST: usize = 64;
 /// Bytes that are read from a socket at once.
 const READ: usize = 128 << 10;
+/// Data from this length on come to where they stay, and not by way of those bytes; and how much is read behind them.
+const LARGE: usize = 32 << 10;
+const LITTLE: usize = 4 << 10;
 
 /// Serve a client until it leaves, or its connection is ended.
 pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
@@ -96,7 +101,10 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64),
 
 fn shake(shared: &Shared, socket: &Arc<Socket>) -> Result<Option<Agreed>, Broken> {
     socket.patience(Some(PATIENCE))?;
-    let agreed = handshake(&mut &**socket, &shared.export).map_err(|broken| broken.in_handshake(PATIENCE))?;
+    let mut client = Greeted::new(socket, shared.certificates());
+    let agreed = handshake(&mut client, &shared.export).map_err(|broken| broken.in_handshake(PATIENCE))?;
+    // With TLS the last answer may not have left.
+    client.flush()?;
     socket.patience(None)?;
     Ok(agreed)
 }
@@ -106,6 +114,8 @@ struct Incoming {
     bytes: Box<[u8]>,
     from: usize,
     to: usize,
+    /// The data of the last write were long.
+    is_large: bool,
 }
 
 fn listen(
@@ -114,15 +124,15 @@ fn listen(
     reply_queue: &Arc<ReplyQueue>,
     socket: &Socket,
 ) -> Result<(), Broken> {
-    let mut incoming = Incoming { bytes: vec![0; READ].into(), from: 0, to: 0 };
-    let mut batch: Vec<(Request, Vec<u8>)> = vec![];
+    let mut incoming = Incoming { bytes: vec![0; READ].into(), from: 0, to: 0, is_large: false };
+    let mut batch: Vec<(Request, Payload)> = vec![];
     loop {
         let Some(request) = incoming.request()? else {
             if !batch.is_empty() && !shared.submit(watch, reply_queue, &mut batch) {
                 return Ok(());
             }
             // A client that has all its answers may ask again at once; whoever looks for that need not be woken up.
-            let read = shared.read(watch, socket, incoming.room(), || reply_queue.is_idle())?;
+            let read = shared.read(watch, socket, &mut [incoming.room()], || reply_queue.is_idle())?;
             if !incoming.fill(read)? {
                 return Ok(());
             }
@@ -132,7 +142,8 @@ fn listen(
             // "The server MUST handle all outstanding requests [...] and close".
             if shared.submit(watch, reply_queue, &mut batch) {
                 reply_queue.leave();
-                while shared.read(watch, socket, &mut incoming.bytes, || false)? > 0 {}
+                while shared.read(watch, socket, &mut [IoSliceMut::new(&mut incoming.bytes)], || false)? > 0 {
+                }
             }
             return Ok(());
         }
@@ -156,16 +167,40 @@ fn listen(
         if request.payload() > READ {
             shared.hand_over(watch);
         }
-        let mut data = vec![0; request.payload()];
-        let mut at_hand = incoming.take(&mut data);
-        while at_hand < data.len() {
-            match shared.read(watch, socket, &mut data[at_hand..], || true)? {
-                0 => return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
-                read => at_hand += read,
+        let payload = match incoming.take(request.payload()) {
+            Some(data) => Payload::of(&request, data, shared.units),
+            None => receive(shared, watch, socket, (&mut incoming, &request))?,
+        };
+        batch.push((request, payload));
+    }
+}
+
+/// Receive the data of a request into where they stay, and behind them what the client has sent next.
+fn receive(
+    shared: &Shared,
+    watch: &mut Watch,
+    socket: &Socket,
+    (incoming, request): (&mut Incoming, &Request),
+) -> Result<Payload, Broken> {
+    let mut receiving = Receiving::new(request, shared.units);
+    incoming.give(&mut receiving);
+    while !receiving.is_whole() {
+        let left = receiving.left();
+        let mut room = receiving.room();
+        let here: usize = room.iter().map(|room| room.len()).sum();
+        if here == left {
+            room.push(incoming.room());
+        }
+        // The client is sending it: whoever sleeps until it has is woken once, and looks for nothing meanwhile.
+        match shared.read(watch, socket, &mut room, || false)? {
+            0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+            read => {
+                receiving.fill(read.min(here));
+                incoming.to += read.saturating_sub(here);
             }
         }
-        batch.push((request, data));
     }
+    Ok(receiving.end())
 }
 
 impl Incoming {
@@ -177,18 +212,19 @@ impl Incoming {
         Ok(Some(request))
     }
 
-    /// Where what comes next has room.
-    fn room(&mut self) -> &mut [u8] {
+    /// Where what comes next has room: little behind data that came to where they stay, since more of these may follow.
+    fn room(&mut self) -> IoSliceMut<'_> {
         self.bytes.copy_within(self.from..self.to, 0);
         self.to -= self.from;
         self.from = 0;
-        &mut self.bytes[self.to..]
+        let end = if self.is_large { (self.to + LITTLE).min(READ) } else { READ };
+        IoSliceMut::new(&mut self.bytes[self.to..end])
     }
 
     /// So much has come. Returns whether it is anything; if not, the client has left.
     fn fill(&mut self, read: usize) -> Result<bool, Broken> {
         if read == 0 && self.to > 0 {
-            return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
         self.to += read;
         Ok(read > 0)
@@ -199,11 +235,16 @@ impl Incoming {
         self.to - self.from
     }
 
-    /// Take as much of some data as is there. Returns how much.
-    fn take(&mut self, data: &mut [u8]) -> usize {
-        let taken = data.len().min(self.left());
-        data[..taken].copy_from_slice(&self.bytes[self.from..self.from + taken]);
-        self.from += taken;
-        taken
+    /// Take so many bytes, if they are there.
+    fn take(&mut self, bytes: usize) -> Option<&[u8]> {
+        self.is_large = if bytes > 0 { bytes >= LARGE } else { self.is_large };
+        let taken = self.bytes[..self.to].get(self.from..self.from + bytes)?;
+        self.from += bytes;
+        Some(taken)
+    }
+
+    /// Give away what is there of some data.
+    fn give(&mut self, to: &mut Receiving) {
+        self.from += to.take(&self.bytes[self.from..self.to]);
     }
 }

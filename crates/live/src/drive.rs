@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
-use wordline_ftl::{BoxedMedia, Checked, Label, Metadata, StateFile, newest_page_of};
+use wordline_ftl::{BoxedMedia, Checked, HostData, Label, Metadata, StateFile, newest_page_of};
 use wordline_run::{Filled, RunSpec, Setup, unnamed};
 use wordline_sim::{Completion, Device, NoProbe, PoweredOff};
 #[cfg(test)]
@@ -305,6 +305,11 @@ impl Drive {
 
     /// Submit a request at its arrival, or now if that has passed. Returns its number.
     pub(crate) fn submit(&mut self, request: HostRequest, data: &[u8]) -> Result<u64, Stopped> {
+        self.submit_data(request, HostData::Bytes(data))
+    }
+
+    /// The same with bytes that stay where they are.
+    pub(crate) fn submit_data(&mut self, request: HostRequest, data: HostData<'_>) -> Result<u64, Stopped> {
         let at = request.arrival.max(self.now());
         if let Some(log) = &mut self.log {
             log.note(&Event::Submit(at, request));

@@ -18,12 +18,29 @@ pub(crate) struct Granted {
     pub locked: bool,
 }
 
+/// Have memory come in large pieces and stay: pages of data come and go by the thousand, on every thread, and each of its own
+/// heaps would ask the system for a few KiB at a time.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn keep_memory() {
+    const AT_ONCE: libc::c_int = 16 << 20;
+    const KEPT: libc::c_int = 128 << 20;
+    for (what, value) in [(libc::M_ARENA_MAX, 1), (libc::M_TOP_PAD, AT_ONCE), (libc::M_TRIM_THRESHOLD, KEPT)]
+    {
+        // SAFETY: the call takes numbers, and may be made at any time on any thread; where it fails all stays as it was.
+        unsafe { libc::mallopt(what, value) };
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn keep_memory() {}
+
 /// `PR_SET_IO_FLUSHER` of the kernel's `prctl.h`.
 #[cfg(target_os = "linux")]
 const SET_IO_FLUSHER: libc::c_int = 57;
 
 /// Ask for both, for this thread and those that it begins from now on.
 pub(crate) fn ask() -> Granted {
+    keep_memory();
     let zero: libc::c_ulong = 0;
     #[cfg(target_os = "linux")]
     // SAFETY: the call takes numbers, and changes nothing but a flag of the calling thread.

@@ -9,6 +9,8 @@
 #![allow(clippy::disallowed_methods, reason = "a served drive answers on a wall clock")]
 
 mod address;
+#[cfg_attr(not(feature = "tls"), path = "no_certificates.rs")]
+mod certificates;
 mod client;
 mod clock;
 mod connection;
@@ -33,6 +35,7 @@ mod metrics;
 mod pace;
 mod pacer;
 mod parts;
+mod payload;
 mod pieces;
 mod protocol;
 mod record;
@@ -46,6 +49,7 @@ mod spec;
 mod stall_detector;
 mod statistics;
 mod stats_report;
+mod stream;
 mod syncing;
 mod through;
 mod volatile;
@@ -53,6 +57,7 @@ mod volatile;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use address::Address;
+pub use certificates::Certificates;
 pub use clock::TimeScale;
 pub use control::ask;
 pub use control_command::{ControlCommand, Fork};
@@ -66,7 +71,7 @@ pub use rerun::{SessionRerun, rerun_session};
 pub use server::Server;
 pub use session::is_session;
 pub use shared::Log;
-pub use spec::ServeSpec;
+pub use spec::{Encryption, ServeSpec};
 pub use statistics::LATE;
 pub use stats_report::StatsReport;
 pub use through::{Recovered, ThroughDrive};

@@ -4,7 +4,7 @@ use crate::lock;
 use crate::pacer::{Watch, be_punctual};
 use crate::shared::Shared;
 use crate::socket::Socket;
-use std::io::{self, Read};
+use std::io::{self, IoSliceMut, Read};
 use std::time::{Duration, Instant};
 
 /// So long before an instant nothing is looked at any more but the clock.
@@ -18,7 +18,7 @@ impl Shared {
         &self,
         watch: &mut Watch,
         mut socket: &Socket,
-        into: &mut [u8],
+        into: &mut [IoSliceMut<'_>],
         expected: impl Fn() -> bool,
     ) -> io::Result<usize> {
         let spin = self.pacing.spin;
@@ -42,7 +42,7 @@ impl Shared {
                 _ if looks => std::thread::yield_now(),
                 Some(left) if left <= spin => std::thread::yield_now(),
                 Some(left) => socket.wait(left - spin)?,
-                None => return socket.read(into),
+                None => return socket.read_vectored(into),
             }
         }
     }

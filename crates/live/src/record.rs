@@ -13,11 +13,13 @@ use crate::protocol::handshake::{Agreed, Export, handshake};
 use crate::protocol::numbers::{NbdError, flag};
 use crate::protocol::reply::{Extent, Reply};
 use crate::protocol::request::{self, HEAD, Request, Verb};
-use crate::socket::Socket;
+use crate::socket::{Greeted, Socket};
+use crate::spec::Encryption;
+use crate::stream::Stream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::borrow::Cow;
-use std::io::{PipeReader, Read, Write};
+use std::io::{IoSliceMut, PipeReader, Read, Write};
 use std::ops::Range;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -109,6 +111,7 @@ impl Recorder {
             size: image.size(),
             preferred: u32::try_from(sector).unwrap_or(4096).max(512),
             read_only: false,
+            encryption: Encryption::Off,
         };
         let log = Log { size: image.size(), sector, base: 0, events: vec![] };
         let (printed, faults) = recording.map_or((None, None), |of| (Some(of.printed), of.faults));
@@ -203,7 +206,7 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
         let _ = stream.set_nonblocking(false);
         let shared = Arc::clone(shared);
         let client = move || {
-            let socket = Socket::Unix(stream);
+            let socket = Socket::new(Stream::Unix(stream));
             // A request that was only partly received was not sent.
             let _ = serve(&shared, &socket);
             socket.shut();
@@ -218,7 +221,7 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
 
 fn serve(shared: &Shared, socket: &Socket) -> Result<(), Broken> {
     socket.patience(Some(Duration::from_secs(10)))?;
-    let Some(agreed) = handshake(&mut &*socket, &shared.export)? else { return Ok(()) };
+    let Some(agreed) = handshake(&mut Greeted::new(socket, None), &shared.export)? else { return Ok(()) };
     let number = shared.connections.fetch_add(1, Ordering::Relaxed);
     let mut bytes: Vec<u8> = vec![];
     let mut pending: Vec<Pending> = vec![];
@@ -230,7 +233,7 @@ fn serve(shared: &Shared, socket: &Socket) -> Result<(), Broken> {
             std::thread::sleep(patience);
         } else if wait(socket, patience) {
             let mut room = vec![0; READ];
-            match socket.try_read(&mut room)? {
+            match socket.try_read(&mut [IoSliceMut::new(&mut room)])? {
                 Some(0) => leaves = true,
                 Some(read) => bytes.extend(&room[..read]),
                 None => {}

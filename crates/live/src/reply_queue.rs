@@ -7,9 +7,7 @@ use crate::protocol::handshake::Agreed;
 use crate::protocol::reply::Reply;
 use crate::socket::Socket;
 use crate::statistics::{Served, Statistics};
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -158,10 +156,9 @@ impl ReplyQueue {
                     used += 1;
                 }
             }
-            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
             // An answer leaves when the system is given it: it may then let the client go first, and this thread wait.
             let now = Instant::now();
-            match sendmsg(&*self.socket, &parts[..used], &mut SendAncillaryBuffer::default(), flags) {
+            match self.socket.send(&parts[..used]) {
                 Ok(sent) => state.has_sent(sent, |served| left.push((served, now))),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
@@ -172,6 +169,14 @@ impl ReplyQueue {
                     state.close();
                     self.socket.shut();
                 }
+            }
+        }
+        // With TLS the socket may owe some of what it has taken.
+        match self.socket.flush() {
+            Ok(gone) => state.stuck |= !gone && !state.closed,
+            Err(_) => {
+                state.close();
+                self.socket.shut();
             }
         }
         if !left.is_empty() {
@@ -195,7 +200,7 @@ impl ReplyQueue {
                 continue;
             }
             drop(state);
-            let _ = poll(&mut [PollFd::new(&*self.socket, PollFlags::OUT)], None);
+            self.socket.wait_for_room();
             state = lock(&self.state);
             self.send_some(&mut state);
         }

@@ -15,9 +15,10 @@ use crate::protocol::handshake::Export;
 use crate::session::SessionLog;
 use crate::shared::{Log, Shared, Started};
 use crate::socket::Socket;
-use crate::spec::ServeSpec;
+use crate::spec::{Encryption, ServeSpec};
 use crate::stall_detector;
 use crate::stats_report::StatsReport;
+use crate::stream::Stream;
 use crate::syncing::Syncing;
 use crate::volatile::Volatile;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -279,7 +280,14 @@ impl Server {
         let syncing = folder.as_ref().map(|folder| Syncing::new(folder.log(), spec.always_sync));
         let engine = Engine::new(drive, folder, spec);
         let preferred = u32::try_from(engine.units.sector).unwrap_or(4096).max(512);
-        let export = Export { name, description, size: engine.size, preferred, read_only: spec.read_only };
+        let export = Export {
+            name,
+            description,
+            size: engine.size,
+            preferred,
+            read_only: spec.read_only,
+            encryption: spec.encryption,
+        };
         let shared = Arc::new(Shared::new(engine, syncing, export, granted, (spec, Server::forked), log));
         let listeners = std::mem::take(&mut places.listeners);
         let mut server = Server { shared, threads: vec![], places };
@@ -299,7 +307,7 @@ impl Server {
     /// Serve a fork for as long as it is kept.
     fn forked(drive: Drive, spec: &ServeSpec, log: Log) -> Result<Started, ServeError> {
         let server = Server::over(drive, None, spec, Places::of(spec)?, log)?;
-        let uri = server.addresses().first().map_or(String::new(), ToString::to_string);
+        let uri = server.uris().first().cloned().unwrap_or_default();
         Ok((uri, Box::new(server)))
     }
 
@@ -312,6 +320,12 @@ impl Server {
     /// Where clients find it; a TCP port that was given as 0 is the one that the system chose.
     pub fn addresses(&self) -> &[Address] {
         &self.places.addresses
+    }
+
+    /// The same as URIs.
+    pub fn uris(&self) -> Vec<String> {
+        let encrypted = self.shared.export.encryption == Encryption::Require;
+        self.places.addresses.iter().map(|address| address.uri(encrypted)).collect()
     }
 
     /// Why the service cannot go on, such as that the folder of its drive is gone.
@@ -376,13 +390,13 @@ fn accept(shared: &Arc<Shared>, listener: &Listener) {
             continue;
         }
         let work: io::Result<Box<dyn FnOnce() + Send>> = match listener {
-            Listener::Unix(l) => {
-                l.accept().map(|(s, _)| client(shared, Socket::Unix(s), "the unix socket".to_string()))
-            }
+            Listener::Unix(l) => l
+                .accept()
+                .map(|(s, _)| client(shared, Socket::new(Stream::Unix(s)), "the unix socket".to_string())),
             Listener::Tcp(l) => l.accept().map(|(s, from)| {
                 // Without it small replies would wait for the acknowledgement of those before.
                 let _ = s.set_nodelay(true);
-                client(shared, Socket::Tcp(s), from.to_string())
+                client(shared, Socket::new(Stream::Tcp(s)), from.to_string())
             }),
             Listener::Control(l) => l.accept().map(|(s, _)| {
                 let shared = Arc::clone(shared);

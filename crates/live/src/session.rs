@@ -317,6 +317,9 @@ mod tests {
         assert_eq!((read.header.clone(), read.result_hash.as_str()), (Header::of(&run), "abc"));
         let found: Vec<Event> = std::iter::from_fn(|| read.next().unwrap()).collect();
         assert_eq!(found, events);
+        // Who reads it as a trace goes by these.
+        let text = std::fs::read_to_string(folder.path().join(EVENTS)).unwrap();
+        assert!(text.starts_with("{\"schema\":\"wordline-session/") && text.ends_with("\nend\n"), "{text}");
         let trace = std::fs::read_to_string(folder.path().join(TRACE)).unwrap();
         assert_eq!(trace, "fio version 3 iolog\n0 drive add\n0 drive open\n0 drive write 4096 8192\n");
     }

@@ -2,6 +2,7 @@
 //! send them.
 
 use crate::address::Address;
+use crate::certificates::Certificates;
 use crate::client::Client;
 use crate::clock::TimeScale;
 use crate::control_command::Fork;
@@ -12,6 +13,8 @@ use crate::error::ServeError;
 use crate::host::Granted;
 use crate::lock;
 use crate::pacer::{Pacing, Watch};
+use crate::payload::Payload;
+use crate::pieces::Units;
 use crate::protocol::handshake::Export;
 use crate::protocol::numbers::NbdError;
 use crate::protocol::request::Request;
@@ -82,6 +85,8 @@ pub(crate) struct Shared {
     /// Answers that wait for the disk of the drive's folder, if it has one.
     pub syncing: Option<Syncing>,
     pub pacing: Pacing,
+    /// How the drive is divided.
+    pub units: Units,
     pub export: Export,
     /// What the system grants it.
     granted: Granted,
@@ -112,6 +117,7 @@ impl Shared {
         log: Log,
     ) -> Shared {
         Shared {
+            units: engine.units,
             engine: Mutex::new(engine),
             syncing,
             pacing: Pacing::new(spec.spin),
@@ -146,6 +152,11 @@ impl Shared {
         self.stopping.load(Ordering::Relaxed)
     }
 
+    /// With what connections are encrypted, if they may be.
+    pub(crate) fn certificates(&self) -> Option<&Certificates> {
+        self.spec.certificates.as_ref()
+    }
+
     /// Power cuts so far.
     pub(crate) fn epoch(&self) -> u64 {
         lock(&self.engine).epoch()
@@ -160,7 +171,7 @@ impl Shared {
         &self,
         watch: &mut Watch,
         reply_queue: &Arc<ReplyQueue>,
-        requests: &mut Vec<(Request, Vec<u8>)>,
+        requests: &mut Vec<(Request, Payload)>,
     ) -> bool {
         let arrived = Instant::now();
         let mut engine = lock(&self.engine);

@@ -1,91 +1,180 @@
-//! A connection's socket, of either kind.
+//! A connection's socket, of either kind, in the clear or with TLS.
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::certificates::{Certificates, Session};
+use crate::protocol::handshake;
+use crate::stream::Stream;
+use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv};
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// A connection's socket. Several threads use it at once.
 #[derive(Debug)]
-pub(crate) enum Socket {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl Socket {
-    /// End it for both sides; whoever waits for it wakes up.
-    pub(crate) fn shut(&self) {
-        let _ = match self {
-            Socket::Unix(s) => s.shutdown(Shutdown::Both),
-            Socket::Tcp(s) => s.shutdown(Shutdown::Both),
-        };
-    }
-
-    /// Hear nothing more from the other side than what it has sent.
-    pub(crate) fn shut_read(&self) {
-        let _ = match self {
-            Socket::Unix(s) => s.shutdown(Shutdown::Read),
-            Socket::Tcp(s) => s.shutdown(Shutdown::Read),
-        };
-    }
-
-    /// Read what has come; nothing where that is to be waited for.
-    pub(crate) fn try_read(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
-        match recv(self, into, RecvFlags::DONTWAIT) {
-            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            done => Ok(Some(done?.1)),
-        }
-    }
-
-    /// Sleep until something comes, at most for so long.
-    pub(crate) fn wait(&self, most: Duration) -> io::Result<()> {
-        let most = Timespec::try_from(most).ok();
-        match poll(&mut [PollFd::new(self, PollFlags::IN)], most.as_ref()) {
-            Err(Errno::INTR) => Ok(()),
-            done => Ok(done.map(drop)?),
-        }
-    }
-
-    /// How long a read and a write may take.
-    pub(crate) fn patience(&self, most: Option<Duration>) -> io::Result<()> {
-        match self {
-            Socket::Unix(s) => s.set_read_timeout(most).and_then(|()| s.set_write_timeout(most)),
-            Socket::Tcp(s) => s.set_read_timeout(most).and_then(|()| s.set_write_timeout(most)),
-        }
-    }
+pub(crate) struct Socket {
+    stream: Stream,
+    /// Since the client has asked for it.
+    session: OnceLock<Session>,
+    /// Nanoseconds that a read may take with TLS; 0 for as long as it takes.
+    patience: AtomicU64,
 }
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Socket::Unix(s) => s.as_fd(),
-            Socket::Tcp(s) => s.as_fd(),
+        self.stream.as_fd()
+    }
+}
+
+impl Socket {
+    pub(crate) fn new(stream: Stream) -> Socket {
+        Socket { stream, session: OnceLock::new(), patience: AtomicU64::new(0) }
+    }
+
+    /// From here on both sides speak TLS.
+    pub(crate) fn begin_tls(&self, certificates: &Certificates) -> io::Result<()> {
+        let session = certificates.begin()?;
+        self.session.set(session).map_err(|_| io::Error::other("TLS has begun"))
+    }
+
+    /// End it for both sides; whoever waits for it wakes up.
+    pub(crate) fn shut(&self) {
+        if let Some(session) = self.session.get() {
+            session.close(&self.stream);
+        }
+        self.stream.shut(Shutdown::Both);
+    }
+
+    /// Hear nothing more from the other side than what it has sent.
+    pub(crate) fn shut_read(&self) {
+        self.stream.shut(Shutdown::Read);
+    }
+
+    /// Read what has come; nothing where that is to be waited for.
+    pub(crate) fn try_read(&self, into: &mut [IoSliceMut<'_>]) -> io::Result<Option<usize>> {
+        match self.session.get() {
+            None => self.stream.try_read(into),
+            Some(session) => session.try_read(&self.stream, into),
+        }
+    }
+
+    /// Send what it takes at once.
+    pub(crate) fn send(&self, parts: &[IoSlice<'_>]) -> Result<usize, Errno> {
+        match self.session.get() {
+            None => self.stream.send(parts),
+            Some(session) => session.send(&self.stream, parts),
+        }
+    }
+
+    /// Send on what it has taken. Returns whether all of that is gone.
+    pub(crate) fn flush(&self) -> io::Result<bool> {
+        self.session.get().map_or(Ok(true), |session| session.flush(&self.stream))
+    }
+
+    /// Sleep until something comes, at most for so long.
+    pub(crate) fn wait(&self, most: Duration) -> io::Result<()> {
+        self.stream.wait(PollFlags::IN, Some(most)).map(drop)
+    }
+
+    /// Sleep until more can be sent.
+    pub(crate) fn wait_for_room(&self) {
+        let _ = self.stream.wait(PollFlags::OUT, None);
+    }
+
+    /// How long a read and a write may take.
+    pub(crate) fn patience(&self, most: Option<Duration>) -> io::Result<()> {
+        self.patience.store(most.map_or(0, |most| most.as_nanos() as u64), Ordering::Relaxed);
+        match &self.stream {
+            Stream::Unix(s) => s.set_read_timeout(most).and_then(|()| s.set_write_timeout(most)),
+            Stream::Tcp(s) => s.set_read_timeout(most).and_then(|()| s.set_write_timeout(most)),
+        }
+    }
+
+    /// Do something that may have to wait, as long as there is patience.
+    fn patiently<T>(
+        &self,
+        what: PollFlags,
+        mut done: impl FnMut() -> io::Result<Option<T>>,
+    ) -> io::Result<T> {
+        let most = Some(Duration::from_nanos(self.patience.load(Ordering::Relaxed)));
+        let until = most.filter(|most| !most.is_zero()).map(|most| Instant::now() + most);
+        loop {
+            if let Some(done) = done()? {
+                return Ok(done);
+            }
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if !self.stream.wait(what, left)? && left.is_some() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
         }
     }
 }
 
 impl Read for &Socket {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Socket::Unix(s) => (&*s).read(into),
-            Socket::Tcp(s) => (&*s).read(into),
+        self.read_vectored(&mut [IoSliceMut::new(into)])
+    }
+
+    fn read_vectored(&mut self, into: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        match (self.session.get(), &self.stream) {
+            (Some(_), _) => self.patiently(PollFlags::IN, || self.try_read(into)),
+            (None, Stream::Unix(s)) => (&*s).read_vectored(into),
+            (None, Stream::Tcp(s)) => (&*s).read_vectored(into),
         }
     }
 }
 
 impl Write for &Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Socket::Unix(s) => (&*s).write(bytes),
-            Socket::Tcp(s) => (&*s).write(bytes),
+        match (self.session.get(), &self.stream) {
+            (Some(_), _) => self.patiently(PollFlags::OUT, || match self.send(&[IoSlice::new(bytes)]) {
+                Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+                sent => Ok(Some(sent?)),
+            }),
+            (None, Stream::Unix(s)) => (&*s).write(bytes),
+            (None, Stream::Tcp(s)) => (&*s).write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        self.patiently(PollFlags::OUT, || Ok(Socket::flush(self)?.then_some(())))
+    }
+}
+
+/// A client in the handshake, which may ask for TLS.
+pub(crate) struct Greeted<'a> {
+    socket: &'a Socket,
+    certificates: Option<&'a Certificates>,
+}
+
+impl<'a> Greeted<'a> {
+    /// One that may ask for TLS where there are certificates.
+    pub(crate) fn new(socket: &'a Socket, certificates: Option<&'a Certificates>) -> Greeted<'a> {
+        Greeted { socket, certificates }
+    }
+}
+
+impl Read for Greeted<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.socket.read(into)
+    }
+}
+
+impl Write for Greeted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Write::flush(&mut self.socket)
+    }
+}
+
+impl handshake::Client for Greeted<'_> {
+    fn begin_tls(&mut self) -> io::Result<()> {
+        let certificates = self.certificates.ok_or(io::ErrorKind::Unsupported)?;
+        self.socket.begin_tls(certificates)
     }
 }

@@ -1,11 +1,24 @@
 //! How a drive is served.
 
 use crate::address::Address;
+use crate::certificates::Certificates;
 use crate::clock::TimeScale;
 use std::path::PathBuf;
 use std::time::Duration;
 use wordline_run::RunSpec;
 use wordline_volatile::{Atomic, PowerLoss};
+
+/// Whether connections are encrypted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Encryption {
+    /// None is.
+    #[default]
+    Off,
+    /// Those of clients that ask for it.
+    On,
+    /// All: a client that does not ask for it is refused.
+    Require,
+}
 
 /// How a drive is served.
 #[derive(Clone, Debug)]
@@ -14,6 +27,10 @@ pub struct ServeSpec {
     pub run: RunSpec,
     /// Where clients find it; at least one.
     pub addresses: Vec<Address>,
+    /// Whether connections are encrypted, which takes certificates.
+    pub encryption: Encryption,
+    /// The server's certificate, and whose clients it takes.
+    pub certificates: Option<Certificates>,
     /// Listen on the sockets that a supervisor has passed, too.
     pub activated: bool,
     /// The path of the control socket.

@@ -38,7 +38,7 @@ use crate::state::queue_delay::QueueDelays;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
 use wordline_ftl::drive::{self, LastResorts, Waiting};
-use wordline_ftl::{BoxedMedia, DriveInfo, Fault, Ftl, Refusal, Saved, Scheme, saved_fields};
+use wordline_ftl::{BoxedMedia, DriveInfo, Fault, Ftl, HostData, Refusal, Saved, Scheme, saved_fields};
 use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
 
 /// What a scheme is given to lay itself out on.
@@ -196,7 +196,7 @@ impl<P: Probe> Device<P> {
     /// When the request reaches past the drive or covers nothing, or the time has passed; the device
     /// is then as before.
     pub fn submit(&mut self, request: HostRequest, at: SimTime) -> Result<u64, DeviceError> {
-        self.submit_with(request, at, &[])
+        self.submit_with(request, at, HostData::Bytes(&[]))
     }
 
     /// The same with the bytes of a write, from its first sector on.
@@ -207,7 +207,7 @@ impl<P: Probe> Device<P> {
         &mut self,
         request: HostRequest,
         at: SimTime,
-        data: &[u8],
+        data: HostData<'_>,
     ) -> Result<u64, DeviceError> {
         let number = self.admission.submitted();
         if at < self.clock.now() {

@@ -26,6 +26,20 @@ pub(crate) struct ServeArgs {
     /// Listen on the sockets that a supervisor passes (LISTEN_FDS, as systemd does)
     #[arg(long)]
     pub(crate) listen_fds: bool,
+    /// Encrypt connections by TLS. on: those of clients that ask for it; require: refuse others
+    /// [default: on with --tls-certificates, else off]
+    #[arg(long, value_enum, value_name = "WHEN", requires_ifs = [("on", "tls_certificates"), ("require", "tls_certificates")])]
+    pub(crate) tls: Option<Tls>,
+    /// Folder with server-cert.pem, server-key.pem and, for --tls-verify-peer, ca-cert.pem and perhaps
+    /// ca-crl.pem
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tls_certificates: Option<PathBuf>,
+    /// Refuse TLS clients without a certificate that ca-cert.pem has signed
+    #[arg(long, requires = "tls_certificates")]
+    pub(crate) tls_verify_peer: bool,
+    /// Not supported: the TLS library has no pre-shared keys
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) tls_psk: Option<PathBuf>,
     /// Run COMMAND in a shell while the drive is served, then stop and end with its exit code. $uri and $unixsocket say where
     /// the drive is; without --nbd and --tcp a private socket is created
     #[arg(long, value_name = "COMMAND")]
@@ -105,6 +119,17 @@ pub(crate) struct ServeArgs {
     /// Write the final statistics as JSON to FILE, or with - to standard output instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
+}
+
+/// Which connections are encrypted.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tls {
+    /// None.
+    Off,
+    /// Those of clients that ask for TLS.
+    On,
+    /// All.
+    Require,
 }
 
 /// Which replies wait until the folder is on disk.

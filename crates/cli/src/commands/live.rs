@@ -1,6 +1,6 @@
 //! `serve`, `ctl`, and `rerun` of a session.
 
-use crate::args::live::{CtlArgs, ServeArgs, Sync};
+use crate::args::live::{CtlArgs, ServeArgs, Sync, Tls};
 use crate::console::Console;
 use crate::error::Failure;
 use crate::interrupt;
@@ -10,7 +10,7 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
 pub(crate) use wordline_live::is_session;
-use wordline_live::{Address, ServeError, ServeSpec, Server, rerun_session};
+use wordline_live::{Address, Certificates, Encryption, ServeError, ServeSpec, Server, rerun_session};
 use wordline_run::RunSpec;
 
 /// How often is looked whether a signal has come.
@@ -39,8 +39,16 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         initial: args.initial.clone(),
         ..run_spec(console)
     };
+    let certificates = certificates(args)?;
     let mut spec = ServeSpec {
         run,
+        encryption: match args.tls {
+            None if certificates.is_some() => Encryption::On,
+            None | Some(Tls::Off) => Encryption::Off,
+            Some(Tls::On) => Encryption::On,
+            Some(Tls::Require) => Encryption::Require,
+        },
+        certificates,
         addresses: args.nbd.iter().chain(&args.tcp).cloned().collect(),
         control: args.control.clone(),
         time_scale: args.time_scale,
@@ -74,12 +82,11 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
     }
     interrupt::be_patient();
     let server = Server::start(&spec, Arc::new(told))?;
-    let at: Vec<String> = server.addresses().iter().map(Address::to_string).collect();
     let (name, size) = server.export();
     console.note(&format!(
         "{name}, {size} bytes, under {}: listening on {}; Ctrl-C stops the server",
         args.scheme,
-        at.join(", ")
+        server.uris().join(", ")
     ));
     let pidfile = args.pidfile.as_deref().map(PidFile::new).transpose()?;
     let mut client = args.run.as_deref().map(|command| start(command, &server)).transpose()?;
@@ -121,6 +128,19 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
     Ok(())
 }
 
+/// The certificates with which connections are encrypted, if they may be.
+fn certificates(args: &ServeArgs) -> Result<Option<Certificates>, Failure> {
+    if let Some(file) = &args.tls_psk {
+        let what = "pre-shared keys are not supported, since rustls has none for TLS 1.2 and 1.3";
+        return Err(Failure::Input(format!(
+            "--tls-psk {}: {what}\n  allowed: --tls-certificates DIR",
+            file.display()
+        )));
+    }
+    let folder = args.tls_certificates.as_ref().filter(|_| args.tls != Some(Tls::Off));
+    Ok(folder.map(|folder| Certificates::load(folder, args.tls_verify_peer)).transpose()?)
+}
+
 /// A file with the number of this process, for as long as it serves.
 struct PidFile(PathBuf);
 
@@ -142,8 +162,8 @@ impl Drop for PidFile {
 fn start(command: &str, server: &Server) -> Result<Child, Failure> {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]);
-    if let Some(address) = server.addresses().first() {
-        shell.env("uri", address.to_string());
+    if let (Some(address), Some(uri)) = (server.addresses().first(), server.uris().first()) {
+        shell.env("uri", uri);
         if let Address::Unix(path) = address {
             shell.env("unixsocket", path);
         }

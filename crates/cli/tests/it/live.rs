@@ -2,9 +2,12 @@
 
 #![cfg(all(target_os = "linux", feature = "live"))]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 const DRIVE: [&str; 10] = [
     "--device",
@@ -103,4 +106,128 @@ fn a_report_that_cannot_be_written_leaves_the_table() {
     let done = run(folder.path(), &["--run", "true", "--json", "/dev/full"]);
     assert!(text(&done.stdout).contains("s simulated, result "), "{done:?}");
     assert!(!done.status.success(), "{done:?}");
+}
+
+/// Write 50 times 8 KiB, as a client of the oldest kind.
+fn write_some(mut stream: UnixStream) {
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let mut greeting = [0; 18];
+    stream.read_exact(&mut greeting).unwrap();
+    // The export without a name (NBD_OPT_EXPORT_NAME), and no padding behind the answer.
+    stream.write_all(&[&[0, 0, 0, 3], &b"IHAVEOPT\0\0\0\x01\0\0\0\0"[..]].concat()).unwrap();
+    let mut export = [0; 10];
+    stream.read_exact(&mut export).unwrap();
+    assert_eq!(u64::from_be_bytes(export[..8].try_into().unwrap()), 64 << 20);
+    for number in 0..50u64 {
+        let head = [&0x2560_9513_0000_0001u64.to_be_bytes()[..], &number.to_be_bytes()].concat();
+        let place = [&(number << 16).to_be_bytes()[..], &8192u32.to_be_bytes()].concat();
+        stream.write_all(&[head, place, vec![7; 8192]].concat()).unwrap();
+        let mut reply = [0; 16];
+        stream.read_exact(&mut reply).unwrap();
+        assert_eq!(reply[4..8], [0; 4], "the write failed");
+    }
+}
+
+fn wordline(folder: &Path, words: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wordline"));
+    command.args(words.split(' ')).args(&DRIVE[..2]).args(&DRIVE[4..8]).current_dir(folder).output().unwrap()
+}
+
+#[test]
+fn a_session_is_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let (mut child, _told) = begin(at, &["--nbd", "unix:d.sock", "--session", "session"]);
+    write_some(UnixStream::connect(at.join("d.sock")).unwrap());
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    child.wait().unwrap();
+    for named in ["session", "session/session.txt"] {
+        let inspect = ["trace", "inspect", named];
+        let done =
+            Command::new(env!("CARGO_BIN_EXE_wordline")).args(inspect).current_dir(at).output().unwrap();
+        assert!(text(&done.stdout).contains("50: 0 reads, 50 writes"), "{done:?}");
+        let done =
+            wordline(at, &format!("compare --scheme conventional --workload {named} --out session.out"));
+        assert!(done.status.success(), "{done:?}");
+    }
+    let why = ["why", "session.out", "--scheme", "conventional", "--slowest", "3"];
+    let done = Command::new(env!("CARGO_BIN_EXE_wordline")).args(why).current_dir(at).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    // One whose server was killed, or whose file was cut.
+    let events = at.join("session/session.txt");
+    let whole = std::fs::read(&events).unwrap();
+    std::fs::write(&events, &whole[..whole.len() - 9]).unwrap();
+    let done = wordline(at, "compare --scheme conventional --workload session");
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+    let said = text(&done.stderr);
+    for words in
+        ["session.txt is not \"end\"", "allowed: a session whose server has ended", "trace.iolog has the"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn a_server_ends_with_its_parent() {
+    let folder = tempfile::tempdir().unwrap();
+    let drive = DRIVE.map(|word| format!("'{word}'")).join(" ");
+    let server = format!("\"$0\" serve {drive} --nbd unix:d.sock --exit-with-parent --json end.json");
+    let mut parent = Command::new("sh");
+    parent.args(["-c", &format!("{server} >out 2>told & wait"), env!("CARGO_BIN_EXE_wordline")]);
+    let mut parent = parent.current_dir(folder.path()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    let wait_for = |what: &str, holds: &dyn Fn() -> bool| {
+        while !holds() {
+            assert!(Instant::now() < until, "{what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    wait_for("it listens", &|| folder.path().join("d.sock").exists());
+    // Once it asks for that, it listens.
+    wait_for("it says so", &|| {
+        std::fs::read_to_string(folder.path().join("told")).is_ok_and(|told| told.contains("listening on"))
+    });
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    wait_for("it ends as after a signal", &|| {
+        std::fs::read_to_string(folder.path().join("end.json")).is_ok_and(|json| json.contains("result_hash"))
+    });
+    wait_for("it leaves no socket", &|| !folder.path().join("d.sock").exists());
+}
+
+#[test]
+fn a_server_takes_the_sockets_that_it_is_passed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("passed.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    let drive = DRIVE.map(|word| format!("'{word}'")).join(" ");
+    // As a supervisor: the first socket is number 3, and the variables are for this process alone.
+    let passing =
+        format!("LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" serve {drive} --listen-fds 3<&0 </dev/null");
+    let mut server = Command::new("sh");
+    server.args(["-c", &passing, env!("CARGO_BIN_EXE_wordline")]);
+    server.stdin(Stdio::from(OwnedFd::from(listener))).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = server.current_dir(folder.path()).spawn().unwrap();
+    write_some(UnixStream::connect(&path).unwrap());
+    assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
+    let (mut said, mut table) = (String::new(), String::new());
+    server.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    server.stdout.take().unwrap().read_to_string(&mut table).unwrap();
+    server.wait().unwrap();
+    let wrote = table.lines().any(|line| line.split_whitespace().take(2).eq(["write", "50"]));
+    assert!(said.contains("passed.sock") && wrote, "{said}{table}");
+}
+
+#[test]
+fn encryption_without_certificates_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (more, said) in [
+        (&["--tls", "require"][..], "--tls-certificates"),
+        (&["--tls-psk", "keys"], "rustls has none for TLS 1.2 and 1.3\n  allowed: --tls-certificates DIR"),
+        (&["--tls-certificates", "."], "server-cert.pem: cannot be read"),
+    ] {
+        let done = run(folder.path(), &[&["--run", "true"], more].concat());
+        assert_eq!(done.status.code(), Some(2), "{done:?}");
+        assert!(text(&done.stderr).contains(said), "{done:?}");
+    }
 }

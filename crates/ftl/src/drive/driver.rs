@@ -4,6 +4,7 @@ use crate::drive::waiting::{HeldUp, Waiting};
 use crate::flow::program::bind::Binding;
 use crate::flow::program::blocked::Blocked;
 use crate::ftl::Ftl;
+use crate::media::host_data::HostData;
 use crate::state::op::{OpId, QueueEntry};
 use crate::state::request::{Effect, RequestId, Timer};
 use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
@@ -55,7 +56,7 @@ pub trait Driver {
 
     /// A request goes in.
     #[inline(always)]
-    fn admit(&mut self, request: HostRequest, number: u64, data: &[u8]) {
+    fn admit(&mut self, request: HostRequest, number: u64, data: HostData<'_>) {
         self.layer_mut().submit(request, number, data);
     }
 
@@ -78,7 +79,7 @@ pub trait Driver {
 
 /// A request comes: it goes in, or is held up behind others. [`settle`] has to follow.
 #[inline(always)]
-pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: &[u8]) {
+pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: HostData<'_>) {
     if driver.waiting().is_open() && driver.layer().admits(&request) {
         driver.admit(request, number, data);
     } else {
@@ -87,9 +88,9 @@ pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data
 }
 
 #[cold]
-fn hold_up<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: &[u8]) {
+fn hold_up<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: HostData<'_>) {
     driver.layer_mut().make_space(&request);
-    driver.waiting_mut().hold_up(HeldUp { request, number, data: data.to_vec() });
+    driver.waiting_mut().hold_up(HeldUp { request, number, data: data.to_held() });
 }
 
 /// Carry out what the layer asks for after a call, complete the requests that have ended, and let in those for which there is
@@ -153,7 +154,7 @@ fn let_in<D: Driver>(driver: &mut D) {
         && driver.layer().admits(request)
         && let Some(HeldUp { request, number, data }) = driver.waiting_mut().take_request()
     {
-        driver.admit(request, number, &data);
+        driver.admit(request, number, data.data());
     }
     if let Some(request) = driver.waiting().first_request().copied() {
         driver.layer_mut().make_space(&request);

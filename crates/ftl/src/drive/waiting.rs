@@ -1,5 +1,6 @@
 //! What waits outside the layer, for space within.
 
+use crate::media::host_data::HeldData;
 use crate::state::op::OpId;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -13,7 +14,7 @@ pub struct HeldUp {
     /// Its number among all requests of the run.
     pub number: u64,
     /// The bytes of a write, where media keep them.
-    pub data: Vec<u8>,
+    pub data: HeldData,
 }
 
 /// Programs that found no slot in their plane, and requests that a full write buffer holds up. Requests go in in the order in
@@ -107,7 +108,7 @@ mod tests {
         assert!(waiting.is_open());
         for number in 0..3 {
             let request = HostRequest::new(HostOp::Write, number, 1);
-            waiting.hold_up(HeldUp { request, number, data: vec![] });
+            waiting.hold_up(HeldUp { request, number, data: HeldData::Bytes(vec![]) });
         }
         assert_eq!(waiting.requests().map(|held_up| held_up.number).collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!(waiting.first_request().map(|request| request.lba.0), Some(0));

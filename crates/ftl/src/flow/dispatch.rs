@@ -10,6 +10,7 @@ use crate::flow::next::Next;
 use crate::flow::program::bind::Binding;
 use crate::flow::program::blocked::Blocked;
 use crate::ftl::Ftl;
+use crate::media::host_data::HostData;
 use crate::plan::region::RegionId;
 use crate::plan::span::Dead;
 use crate::state::job::MoveReason;
@@ -24,7 +25,7 @@ impl Ftl {
     /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`.
     /// `data` are the bytes of a write, from its first sector on, where media keep them. A drive that has worn
     /// out takes no writes.
-    pub fn submit(&mut self, request: HostRequest, number: u64, data: &[u8]) -> RequestId {
+    pub fn submit(&mut self, request: HostRequest, number: u64, data: HostData<'_>) -> RequestId {
         if request.op == HostOp::Write && self.worn_out().is_some() {
             return self.refuse_worn_out(request, number);
         }
@@ -41,7 +42,7 @@ impl Ftl {
         id
     }
 
-    fn write(&mut self, id: RequestId, request: &HostRequest, data: &[u8]) {
+    fn write(&mut self, id: RequestId, request: &HostRequest, data: HostData<'_>) {
         let Some(write) = self.submit_write(id, request, data) else { return };
         let mut first = write.extent.first;
         let mut unplaced = Unplaced::new();

@@ -21,34 +21,65 @@ fn sectors_to(mask: SectorMask) -> usize {
 }
 
 impl PageData {
+    /// A page of so many bytes, all of them zero.
+    pub fn blank(bytes: usize) -> PageData {
+        // From zeros that are there, since a slice that is shared cannot be had without copying something.
+        PageData::from(match ZEROS.get(..bytes) {
+            Some(zeros) => Arc::<[u8]>::from(zeros),
+            None => vec![0; bytes].into(),
+        })
+    }
+
+    /// Its bytes, to be changed, where nobody shares them.
+    pub fn get_mut(&mut self) -> Option<&mut [u8]> {
+        self.0.as_mut().and_then(Arc::get_mut)
+    }
+
     /// A page with the host's bytes for the sectors of a mask, one sector after another; `sector` is the bytes of one.
     pub fn of(data: &[u8], mask: SectorMask, sector: usize) -> PageData {
         let end = sectors_to(mask) * sector;
+        let data = &data[..data.len().min(mask.count() as usize * sector)];
         // Whole from its first sector on: copied once, into where it stays.
-        if data.len() == end && mask == SectorMask::first(sectors_to(mask) as u32) {
+        if data.len() == end {
             return PageData::from(Arc::<[u8]>::from(data));
         }
-        let mut page = vec![0; end];
-        for (chunk, s) in data.chunks(sector).zip(mask.iter()) {
-            page[s as usize * sector..][..chunk.len()].copy_from_slice(chunk);
+        let mut page = PageData::blank(end);
+        if let Some(bytes) = page.get_mut() {
+            for (chunk, s) in data.chunks(sector).zip(mask.iter()) {
+                bytes[s as usize * sector..][..chunk.len()].copy_from_slice(chunk);
+            }
         }
-        PageData::from(page)
+        page
     }
 
-    /// Copy the sectors of a mask from another page; a whole one is shared.
+    /// Copy the sectors of a mask from another page. One that ends with the last of them is shared by a page without any bytes:
+    /// what it has beside the mask comes along, and whoever knows the mask does not look at it.
     pub fn copy(&mut self, from: &PageData, mask: SectorMask, sector: usize) {
         let end = sectors_to(mask) * sector;
-        if self.is_empty() && from.len() == end && mask == SectorMask::first(sectors_to(mask) as u32) {
+        if self.is_empty() && from.len() == end {
             self.clone_from(from);
             return;
         }
-        if self.len() < end {
-            let mut longer = vec![0; end];
-            longer[..self.len()].copy_from_slice(self);
-            *self = PageData::from(longer);
+        let length = self.len().max(end);
+        if self.len() < length || self.get_mut().is_none() {
+            // One allocation, and no byte twice but those of the fewer sectors.
+            if from.len() == length {
+                let old = std::mem::replace(self, PageData::from(Arc::<[u8]>::from(&from[..])));
+                let kept = SectorMask::first((length / sector) as u32).minus(mask);
+                return self.write(&old, kept, sector);
+            }
+            let mut longer = PageData::blank(length);
+            if let Some(bytes) = longer.get_mut() {
+                bytes[..self.len()].copy_from_slice(self);
+            }
+            *self = longer;
         }
-        let Some(bytes) = &mut self.0 else { return };
-        let bytes = Arc::make_mut(bytes);
+        self.write(from, mask, sector);
+    }
+
+    /// Write sectors of another page over those of this one, which nobody shares.
+    fn write(&mut self, from: &PageData, mask: SectorMask, sector: usize) {
+        let Some(bytes) = self.get_mut() else { return };
         for s in mask.iter() {
             bytes[s as usize * sector..][..sector].copy_from_slice(from.sector(s, sector));
         }
@@ -106,6 +137,16 @@ mod tests {
         assert_eq!(page.as_ptr(), whole.as_ptr());
         page.copy(&PageData::from(vec![9; SECTOR]), SectorMask::first(1), SECTOR);
         assert_eq!((page[0], page[SECTOR], whole[0]), (9, 7, 7), "what others hold stays as it is");
+        // What is longer than either half is put together once, whichever has more of it.
+        let mut start = PageData::of(&[5; SECTOR], SectorMask::first(1), SECTOR);
+        let shared = start.clone();
+        start.copy(&whole, SectorMask::span(1, 4), SECTOR);
+        assert_eq!([0, 1, 3].map(|s| start[s * SECTOR]), [5, 7, 7]);
+        let mut end = PageData::of(&[5; SECTOR], SectorMask::span(3, 4), SECTOR);
+        let kept = end.clone();
+        end.copy(&shared, SectorMask::first(1), SECTOR);
+        assert_eq!([0, 1, 3].map(|s| end[s * SECTOR]), [5, 0, 5]);
+        assert_eq!((kept[0], shared.len()), (0, SECTOR), "what others hold stays as it is");
         let mut part = PageData::default();
         part.copy(&whole, SectorMask::span(1, 2), SECTOR);
         assert_eq!((part.len(), part[0], part[SECTOR]), (2 * SECTOR, 0, 7));
@@ -115,6 +156,8 @@ mod tests {
     fn sectors_that_a_page_lacks_are_zeros() {
         let page = PageData::of(&[7; SECTOR], SectorMask::span(1, 2), SECTOR);
         assert_eq!([0, 1, 2].map(|s| page.sector(s, SECTOR)[0]), [0, 7, 0]);
+        assert!(PageData::blank(70_000).iter().all(|byte| *byte == 0));
+        assert_eq!(PageData::blank(70_000).len(), 70_000);
         assert_eq!(PageData::default().sector(3, SECTOR), [0; SECTOR]);
         let mut blank = PageData::default();
         blank.copy(&PageData::default(), SectorMask::EMPTY, SECTOR);

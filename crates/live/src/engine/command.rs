@@ -1,6 +1,7 @@
 //! What clients have asked and not been answered, and the answers.
 
 use crate::data::not_written::NotWritten;
+use crate::payload::Payload;
 use crate::pieces::{Piece, Rest};
 use crate::protocol::numbers::NbdError;
 use crate::protocol::reply::Reply;
@@ -20,7 +21,7 @@ pub(crate) struct Command {
     pub request: Request,
     pub verb: Verb,
     /// What is to be written.
-    pub data: Vec<u8>,
+    pub data: Payload,
     pub arrived: Instant,
     /// The same in the drive's time.
     pub arrival: SimTime,
@@ -118,7 +119,7 @@ pub(crate) struct Fills {
 pub(crate) struct Held {
     pub reply_queue: Arc<ReplyQueue>,
     pub request: Request,
-    pub data: Vec<u8>,
+    pub data: Payload,
     pub arrived: Instant,
 }
 

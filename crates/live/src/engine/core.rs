@@ -12,6 +12,7 @@ use crate::engine::recovery::Power;
 use crate::faults::{Due, Faults};
 use crate::holes::Holes;
 use crate::parts::PartTrims;
+use crate::payload::Payload;
 use crate::pieces::{Rest, Units};
 use crate::protocol::numbers::{NbdError, flag};
 use crate::protocol::reply::Reply;
@@ -115,7 +116,7 @@ impl Engine {
         &mut self,
         reply_queue: &Arc<ReplyQueue>,
         request: Request,
-        data: Vec<u8>,
+        data: Payload,
         arrived: Instant,
     ) -> bool {
         if reply_queue.epoch != self.epoch() {
@@ -163,7 +164,7 @@ impl Engine {
         &mut self,
         reply_queue: &Arc<ReplyQueue>,
         request: Request,
-        data: Vec<u8>,
+        data: Payload,
         arrived: Instant,
     ) {
         let agreed = reply_queue.agreed;

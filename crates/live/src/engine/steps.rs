@@ -3,12 +3,14 @@
 
 use crate::engine::command::{Delivery, Fill, Role, op};
 use crate::engine::core::Engine;
+use crate::payload::Payload;
 use crate::pieces::{Piece, asked};
 use crate::protocol::numbers::{HOLE_AND_ZERO, flag};
 use crate::protocol::reply::{Extent, Reply};
 use crate::protocol::request::Verb;
 use std::ops::Range;
 use std::sync::Arc;
+use wordline_ftl::HostData;
 use wordline_units::{Attributes, HostOp, HostRequest, Lpn};
 use wordline_volatile::Request;
 
@@ -35,11 +37,13 @@ impl Engine {
     fn begin(&mut self, id: u64, piece: Piece) {
         let units = self.units;
         match piece {
-            Piece::Flush => self.ask(id, Role::Body, HostRequest::new(HostOp::Flush, 0, 0), &[]),
+            Piece::Flush => {
+                self.ask(id, Role::Body, HostRequest::new(HostOp::Flush, 0, 0), HostData::Bytes(&[]))
+            }
             Piece::Read(range) => {
                 let left = self.drive.volatile().left(range.clone(), self.units.sector);
                 self.commands.entry(id).and_modify(|command| command.left = left);
-                self.ask(id, Role::Body, asked(HostOp::Read, &range), &[]);
+                self.ask(id, Role::Body, asked(HostOp::Read, &range), HostData::Bytes(&[]));
             }
             Piece::Write(ref range) | Piece::Zero(ref range) | Piece::Trim(ref range)
                 if self.is_filling(range) =>
@@ -54,15 +58,15 @@ impl Engine {
                     range.start.next_multiple_of(units.sector)..range.end / units.sector * units.sector;
                 self.remember(id, whole, None);
                 let range = self.part_trims.trim(range, self.size);
-                self.ask(id, Role::Body, asked(HostOp::Trim, &range), &[]);
+                self.ask(id, Role::Body, asked(HostOp::Trim, &range), HostData::Bytes(&[]));
             }
             Piece::Write(range) => {
                 let Some(command) = self.commands.get_mut(&id) else { return };
-                let data = std::mem::take(&mut command.data);
+                let data = std::mem::replace(&mut command.data, Payload::NONE);
                 self.write(id, range, data);
             }
             Piece::Zero(range) => {
-                let zeroes = vec![0; (range.end - range.start) as usize];
+                let zeroes = Payload::Bytes(vec![0; (range.end - range.start) as usize]);
                 self.write(id, range, zeroes);
             }
         }
@@ -74,14 +78,14 @@ impl Engine {
     }
 
     /// Write bytes, once the sectors that they are only a part of are complete.
-    fn write(&mut self, id: u64, inner: Range<u64>, data: Vec<u8>) {
+    fn write(&mut self, id: u64, inner: Range<u64>, data: Payload) {
         let outer = self.units.outward(&inner);
         let awaited: Vec<u64> = self.units.torn(&inner).collect();
         if awaited.is_empty() {
-            return self.put(id, &outer, &data);
+            return self.put(id, &outer, data.data());
         }
         let mut bytes = vec![0; (outer.end - outer.start) as usize];
-        let at = (inner.start - outer.start) as usize;
+        let (at, data) = ((inner.start - outer.start) as usize, data.into_bytes());
         bytes[at..at + data.len()].copy_from_slice(&data);
         self.fills.sectors.extend(&awaited);
         if let Some(command) = self.commands.get_mut(&id) {
@@ -89,7 +93,7 @@ impl Engine {
         }
         for sector in awaited {
             let whole = sector..sector + self.units.sector;
-            self.ask(id, Role::Fill(sector), asked(HostOp::Read, &whole), &[]);
+            self.ask(id, Role::Fill(sector), asked(HostOp::Read, &whole), HostData::Bytes(&[]));
         }
     }
 
@@ -106,7 +110,7 @@ impl Engine {
         if failed {
             self.finish(id);
         } else {
-            self.put(id, &fill.outer, &fill.bytes);
+            self.put(id, &fill.outer, HostData::Bytes(&fill.bytes));
         }
         self.fills.sectors.retain(|s| *s < fill.outer.start || *s >= fill.outer.end);
         for id in std::mem::take(&mut self.fills.waiting) {
@@ -137,8 +141,10 @@ impl Engine {
     }
 
     /// Write whole sectors. A volatile cache with room answers now, without FUA; a read finds the data from here on.
-    fn put(&mut self, id: u64, outer: &Range<u64>, data: &[u8]) {
-        self.remember(id, outer.clone(), Some(data));
+    fn put(&mut self, id: u64, outer: &Range<u64>, data: HostData<'_>) {
+        if !self.drive.volatile().is_idle() {
+            self.remember(id, outer.clone(), Some(&data.to_vec()));
+        }
         self.part_trims.write(outer);
         self.holes.write(outer);
         let Some(command) = self.commands.get_mut(&id) else { return };
@@ -168,9 +174,9 @@ impl Engine {
     }
 
     /// Ask something of the drive, as of the arrival of the command.
-    fn ask(&mut self, id: u64, role: Role, request: HostRequest, data: &[u8]) {
+    fn ask(&mut self, id: u64, role: Role, request: HostRequest, data: HostData<'_>) {
         let Some(command) = self.commands.get(&id) else { return };
-        match self.drive.submit(request.at(command.arrival), data) {
+        match self.drive.submit_data(request.at(command.arrival), data) {
             Ok(number) => {
                 self.asked.insert(number, (id, role));
             }

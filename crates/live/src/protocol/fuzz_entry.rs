@@ -2,8 +2,9 @@
 //! to know what bytes can do to it.
 
 use crate::error::Broken;
-use crate::protocol::handshake::{Agreed, Export, handshake};
+use crate::protocol::handshake::{self, Agreed, Export, handshake};
 use crate::protocol::request::{self, HEAD, Verb};
+use crate::spec::Encryption;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
@@ -42,6 +43,12 @@ impl Write for Client<'_> {
     }
 }
 
+impl handshake::Client for Client<'_> {
+    fn begin_tls(&mut self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
 /// What a server of a drive of so many bytes hears of a client that sends `sent`, from the handshake on.
 pub fn hear(sent: &[u8], size: u64) -> Heard {
     let export = Export {
@@ -50,6 +57,7 @@ pub fn hear(sent: &[u8], size: u64) -> Heard {
         size,
         preferred: 4096,
         read_only: false,
+        encryption: Encryption::Off,
     };
     let mut client = Client { sent, answered: 0 };
     let mut heard = Heard::default();

@@ -6,7 +6,8 @@ use crate::protocol::numbers::{
     NBDMAGIC, NO_ZEROES, OPTION_REPLY, answer, can, info, option,
 };
 use crate::protocol::options;
-use std::io::{Read, Write};
+use crate::spec::Encryption;
+use std::io::{self, Read, Write};
 
 /// What is served, under one name and as the default.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +22,14 @@ pub(crate) struct Export {
     pub preferred: u32,
     /// Nobody may write to it.
     pub read_only: bool,
+    /// Whether connections are encrypted.
+    pub encryption: Encryption,
+}
+
+/// A client's stream.
+pub(crate) trait Client: Read + Write {
+    /// From here on both sides speak TLS.
+    fn begin_tls(&mut self) -> io::Result<()>;
 }
 
 /// What the two sides have agreed on.
@@ -33,12 +42,13 @@ pub(crate) struct Agreed {
 }
 
 const OPTIONS: &str = "Option haggling";
+const TLS: &str = "TLS support";
 
 /// Greet a client and go through its options. Returns what was agreed on, or nothing where the client wants no more.
 ///
 /// # Errors
 /// When the client breaks the rules, or the socket breaks.
-pub(crate) fn handshake<S: Read + Write>(stream: &mut S, export: &Export) -> Result<Option<Agreed>, Broken> {
+pub(crate) fn handshake<S: Client>(stream: &mut S, export: &Export) -> Result<Option<Agreed>, Broken> {
     let mut hello = [0; 18];
     hello[..8].copy_from_slice(&NBDMAGIC.to_be_bytes());
     hello[8..16].copy_from_slice(&IHAVEOPT.to_be_bytes());
@@ -52,9 +62,29 @@ pub(crate) fn handshake<S: Read + Write>(stream: &mut S, export: &Export) -> Res
     }
     let no_zeroes = flags & u32::from(NO_ZEROES) != 0;
     let mut agreed = Agreed::default();
+    let mut encrypted = false;
     for _ in 0..MAX_OPTIONS {
         let Some((kind, data)) = next_option(stream)? else { return Ok(None) };
         let mut say = Answers { option: kind, bytes: vec![] };
+        match kind {
+            option::STARTTLS => {
+                if export.begin_tls((stream, &mut say), data.is_empty(), encrypted)? {
+                    // Whatever was agreed on before may have come from somebody else.
+                    (encrypted, agreed) = (true, Agreed::default());
+                }
+                continue;
+            }
+            option::ABORT => {}
+            option::EXPORT_NAME if export.encryption == Encryption::Require && !encrypted => {
+                return Err(Broken::protocol("NBD_OPT_EXPORT_NAME without TLS, which is required", TLS));
+            }
+            _ if export.encryption == Encryption::Require && !encrypted => {
+                say.add(answer::ERR_TLS_REQD, b"begin TLS first (NBD_OPT_STARTTLS)");
+                stream.write_all(&say.bytes)?;
+                continue;
+            }
+            _ => {}
+        }
         match kind {
             option::EXPORT_NAME => {
                 if !export.is_called(std::str::from_utf8(&data).ok()) {
@@ -170,6 +200,27 @@ impl Answers {
 impl Export {
     fn is_called(&self, name: Option<&str>) -> bool {
         name.is_some_and(|name| name.is_empty() || name == self.name)
+    }
+
+    /// Begin TLS where the client may ask for that. Returns whether it has begun.
+    fn begin_tls<S: Client>(
+        &self,
+        (stream, say): (&mut S, &mut Answers),
+        is_empty: bool,
+        encrypted: bool,
+    ) -> Result<bool, Broken> {
+        let begins = self.encryption != Encryption::Off && is_empty && !encrypted;
+        match self.encryption {
+            Encryption::Off => say.add(answer::ERR_POLICY, b"this server has no TLS"),
+            _ if encrypted => say.invalid("TLS has begun already"),
+            _ if !is_empty => say.invalid("this option takes no data"),
+            _ => say.add(answer::ACK, &[]),
+        }
+        stream.write_all(&say.bytes)?;
+        if begins {
+            stream.begin_tls()?;
+        }
+        Ok(begins)
     }
 
     /// Transmission flags.

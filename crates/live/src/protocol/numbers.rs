@@ -23,6 +23,7 @@ pub(crate) mod option {
     pub(crate) const EXPORT_NAME: u32 = 1;
     pub(crate) const ABORT: u32 = 2;
     pub(crate) const LIST: u32 = 3;
+    pub(crate) const STARTTLS: u32 = 5;
     pub(crate) const INFO: u32 = 6;
     pub(crate) const GO: u32 = 7;
     pub(crate) const STRUCTURED_REPLY: u32 = 8;
@@ -37,7 +38,9 @@ pub(crate) mod answer {
     pub(crate) const INFO: u32 = 3;
     pub(crate) const META_CONTEXT: u32 = 4;
     pub(crate) const ERR_UNSUP: u32 = 1 << 31 | 1;
+    pub(crate) const ERR_POLICY: u32 = 1 << 31 | 2;
     pub(crate) const ERR_INVALID: u32 = 1 << 31 | 3;
+    pub(crate) const ERR_TLS_REQD: u32 = 1 << 31 | 5;
     pub(crate) const ERR_UNKNOWN: u32 = 1 << 31 | 6;
 }
 

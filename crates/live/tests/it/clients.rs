@@ -5,7 +5,7 @@ use crate::support::{Served, spec};
 use std::process::{Command, Output};
 use wordline_live::ServeSpec;
 
-fn there(program: &str) -> bool {
+pub fn there(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
     if !found {
         println!("{program} is not installed: not tried");
@@ -13,7 +13,7 @@ fn there(program: &str) -> bool {
     found
 }
 
-fn run(program: &str, args: &[&str], folder: &std::path::Path) -> Output {
+pub fn run(program: &str, args: &[&str], folder: &std::path::Path) -> Output {
     let done = Command::new(program).args(args).current_dir(folder).output().unwrap();
     assert!(done.status.success(), "{program} {args:?}: {done:?}");
     done

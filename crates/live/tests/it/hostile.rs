@@ -83,7 +83,7 @@ fn options_that_are_wrong_are_answered_and_the_next_may_be_right() {
     assert_eq!(last(ask(&mut stream, 7, &[0, 0, 0, 9, 0, 0])), 1 << 31 | 3, "lengths that lie");
     assert_eq!(last(ask(&mut stream, 7, b"\0\0\0\x04else\0\0")), 1 << 31 | 6, "another export");
     assert_eq!(last(ask(&mut stream, 10, &[0; 8])), 1 << 31 | 3, "contexts before structured replies");
-    assert_eq!(last(ask(&mut stream, 5, &[])), 1 << 31 | 1, "no TLS");
+    assert_eq!(last(ask(&mut stream, 5, &[])), 1 << 31 | 2, "no TLS here");
     assert_eq!(last(ask(&mut stream, 3, &[1])), 1 << 31 | 3, "a list has no data");
     assert_eq!(ask(&mut stream, 3, &[])[0], (2, b"\0\0\0\x08fair-tlc".to_vec()));
     assert_eq!(last(ask(&mut stream, 6, &[0; 6])), 1);

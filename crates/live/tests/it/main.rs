@@ -19,4 +19,5 @@ mod reads;
 mod recovery;
 mod session;
 mod support;
+mod tls;
 mod volatile;

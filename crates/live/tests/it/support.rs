@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
-use wordline_live::{Address, ServeSpec, Server, StatsReport};
+use wordline_live::{Address, Encryption, ServeSpec, Server, StatsReport};
 use wordline_run::RunSpec;
 use wordline_volatile::PowerLoss;
 
@@ -34,6 +34,8 @@ pub fn spec(scheme: &str, scale: &str) -> ServeSpec {
     ServeSpec {
         run,
         addresses: vec![],
+        encryption: Encryption::Off,
+        certificates: None,
         control: None,
         time_scale: scale.parse().unwrap(),
         spin: Duration::ZERO,

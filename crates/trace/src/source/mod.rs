@@ -7,5 +7,6 @@ pub(crate) mod frame;
 pub(crate) mod hashing;
 #[cfg(feature = "compression")]
 pub(crate) mod lz4;
+pub(crate) mod session;
 pub(crate) mod source;
 pub(crate) mod spool;

@@ -8,6 +8,7 @@ use crate::error::{ErrorKind, INTERRUPTED, Problem, WorkloadError};
 use crate::source::compression::Compression;
 use crate::source::decoder::decompressed;
 use crate::source::hashing::{Hash, io_problem, sha256_of_file, sha256_of_text};
+use crate::source::session;
 use crate::source::spool::Spool;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -123,6 +124,9 @@ impl Source {
         let path = Path::new(text);
         let failed = |e: io::Error| io_problem(text, "cannot be opened", &e);
         let kind = std::fs::metadata(path).map_err(failed)?.file_type();
+        if let Some(requests) = session::requests_of(text, path)? {
+            return Source::of_place(&requests.display().to_string(), Place::File(requests));
+        }
         if kind.is_dir() {
             return Source::of_folder(text, path);
         }

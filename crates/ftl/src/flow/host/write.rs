@@ -3,6 +3,7 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
+use crate::media::host_data::HostData;
 use crate::media::page::PageData;
 use crate::plan::decision::{Origin, Parcel, Place, Tag};
 use crate::plan::layout::Hooks;
@@ -23,8 +24,8 @@ pub(crate) struct HostWrite<'a> {
     id: RequestId,
     pub extent: Extent,
     tag: Tag,
-    /// Its bytes from its first sector on, where media keep them.
-    data: &'a [u8],
+    /// Its bytes, where media keep them.
+    data: HostData<'a>,
 }
 
 /// What of the parcel at hand has no place yet, and where it is staged. It stands apart from its write, since it is large
@@ -63,9 +64,10 @@ impl Unplaced {
 }
 
 impl HostWrite<'_> {
-    /// The bytes from the first sector that it covers of a page on, with sectors of so many bytes.
-    fn bytes_of(&self, lpn: Lpn, sector: usize) -> &[u8] {
-        self.data.get(self.extent.before(lpn, 0) as usize * sector..).unwrap_or(&[])
+    /// What it brings of a page, with sectors of so many bytes.
+    fn page(&self, lpn: Lpn, sector: usize) -> PageData {
+        let before = self.extent.before(lpn, 0) as usize * sector;
+        self.data.page((lpn.0 - self.extent.first) as usize, before, self.extent.covered(lpn.0), sector)
     }
 }
 
@@ -76,7 +78,7 @@ impl Ftl {
         &mut self,
         id: RequestId,
         request: &HostRequest,
-        data: &'a [u8],
+        data: HostData<'a>,
     ) -> Option<HostWrite<'a>> {
         self.requests.next_version();
         let tag = if self.enabled_hooks.contains(Hooks::ADMIT) {
@@ -247,8 +249,7 @@ impl Ftl {
     #[cold]
     fn stage_data(&mut self, write: &HostWrite, stage: u32, span: Span) {
         let sector = self.state.geometry.sector as usize;
-        let covered = write.extent.covered(span.lpn.0);
-        let page = PageData::of(write.bytes_of(span.lpn, sector), covered, sector);
+        let page = write.page(span.lpn, sector);
         self.store.stage(stage, &page, span.mask);
         if self.ack.answers_from_ram() {
             self.store.protect(span.lpn, span.mask, self.requests.version(), &page);

@@ -14,8 +14,8 @@ use std::sync::MutexGuard;
 use truth::Truth;
 use wordline_ftl::drive::{self, Driver, Waiting};
 use wordline_ftl::{
-    Binding, Bytes, Cause, Class, Ftl, OpId, OpKind, Outcome, Part, PowerLossImage, QueueEntry, RequestId,
-    Timer,
+    Binding, Bytes, Cause, Class, Ftl, HostData, OpId, OpKind, Outcome, Part, PowerLossImage, QueueEntry,
+    RequestId, Timer,
 };
 use wordline_units::{Attributes, HostOp, HostRequest, SimDuration, SimTime};
 
@@ -151,7 +151,7 @@ impl Bench {
         self.ftl.validate(&request, number).unwrap();
         self.numbers += 1;
         self.idle = false;
-        drive::submit(self, request, number, &[]);
+        drive::submit(self, request, number, HostData::Bytes(&[]));
         drive::settle(self);
         number
     }
@@ -392,7 +392,7 @@ impl Bench {
         for lba in (0..self.truth.sectors()).step_by(4) {
             let request = HostRequest::new(HostOp::Read, lba, 4).at(self.now);
             self.asked.insert(self.numbers, Asked { request, at: 0, expected: Expected::OneOfThoseLeft });
-            self.ftl.submit(request, self.numbers, &[]);
+            self.ftl.submit(request, self.numbers, HostData::Bytes(&[]));
             self.numbers += 1;
         }
         drive::settle(self);
@@ -430,13 +430,13 @@ impl Driver for Bench {
         self.timers.push((at, timer));
     }
 
-    fn admit(&mut self, request: HostRequest, number: u64, _: &[u8]) {
+    fn admit(&mut self, request: HostRequest, number: u64, _: HostData<'_>) {
         let stamp = number + 1;
         let expected =
             Expected::Newest(if request.op == HostOp::Read { self.truth.newest(&request) } else { vec![] });
         let at = self.truth.asked(&request, stamp);
         self.asked.insert(number, Asked { request, at, expected });
-        self.ftl.submit(request, number, &truth::bytes(&request, stamp));
+        self.ftl.submit(request, number, HostData::Bytes(&truth::bytes(&request, stamp)));
     }
 
     fn refuse(&mut self, request: HostRequest, number: u64) {

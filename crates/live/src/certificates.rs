@@ -1,0 +1,208 @@
+//! TLS of a connection, by rustls: the certificates of a server, and the session of each client. Nothing here waits: what the socket does not take stays in the session until it does.
+
+use crate::error::ServeError;
+use crate::lock;
+use crate::stream::Stream;
+use rustix::io::Errno;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection};
+use std::fmt;
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// The files of a folder of certificates, as other servers and clients of the protocol name them.
+const CA: &str = "ca-cert.pem";
+const CRL: &str = "ca-crl.pem";
+const CERTIFICATE: &str = "server-cert.pem";
+const KEY: &str = "server-key.pem";
+
+/// Bytes that are encrypted and not sent, at most.
+const WAITING: usize = 256 << 10;
+
+/// The server's certificate and key, and of whom it takes connections.
+#[derive(Clone)]
+pub struct Certificates(Arc<ServerConfig>);
+
+impl fmt::Debug for Certificates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Certificates")
+    }
+}
+
+/// One connection's session.
+pub(crate) struct Session(Mutex<ServerConnection>);
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Session")
+    }
+}
+
+/// A folder of certificates, while it is read.
+struct Files<'a>(&'a Path);
+
+impl Files<'_> {
+    fn wrong(&self, file: &str, what: &dyn fmt::Display, allowed: &str) -> ServeError {
+        let path = self.0.join(file);
+        ServeError::Input(format!("--tls-certificates: {}: {what}\n  allowed: {allowed}", path.display()))
+    }
+
+    /// All items of a kind in a file, at least one.
+    fn all<T: PemObject>(&self, file: &str, kind: &str) -> Result<Vec<T>, ServeError> {
+        let allowed = format!("a PEM file with a {kind}");
+        let bytes = std::fs::read(self.0.join(file)).map_err(|e| {
+            self.wrong(
+                file,
+                &format!("cannot be read: {e}"),
+                &format!("a folder with {CA}, {CERTIFICATE} and {KEY}"),
+            )
+        })?;
+        let found: Result<Vec<T>, _> = T::pem_slice_iter(&bytes).collect();
+        let found = found.map_err(|e| self.wrong(file, &e, &allowed))?;
+        if found.is_empty() {
+            Err(self.wrong(file, &format!("contains no {kind}"), &allowed))
+        } else {
+            Ok(found)
+        }
+    }
+}
+
+impl Certificates {
+    /// Those of a folder; with `verifies`, only clients are served whose certificate its authority has signed.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or is not what its name says.
+    pub fn load(folder: &Path, verifies: bool) -> Result<Certificates, ServeError> {
+        let files = Files(folder);
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let chain = files.all::<CertificateDer<'static>>(CERTIFICATE, "certificate")?;
+        let mut keys = files.all::<PrivateKeyDer<'static>>(KEY, "private key")?;
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|e| ServeError::Machine(format!("TLS: {e}")))?;
+        let builder = if verifies {
+            let mut roots = RootCertStore::empty();
+            for root in files.all::<CertificateDer<'static>>(CA, "certificate")? {
+                roots.add(root).map_err(|e| files.wrong(CA, &e, "a certificate of X.509 version 3"))?;
+            }
+            let mut verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+            if folder.join(CRL).exists() {
+                let lists = files.all::<CertificateRevocationListDer<'static>>(CRL, "revocation list")?;
+                verifier = verifier.with_crls(lists).allow_unknown_revocation_status();
+            }
+            let verifier =
+                verifier.build().map_err(|e| files.wrong(CA, &e, "certificates of an authority"))?;
+            builder.with_client_cert_verifier(verifier)
+        } else {
+            builder.with_no_client_auth()
+        };
+        let config = builder.with_single_cert(chain, keys.swap_remove(0)).map_err(|e| {
+            files.wrong(CERTIFICATE, &e, &format!("a certificate of X.509 version 3 for the key in {KEY}"))
+        })?;
+        Ok(Certificates(Arc::new(config)))
+    }
+
+    /// A session with a client that has not said anything yet.
+    pub(crate) fn begin(&self) -> io::Result<Session> {
+        let mut connection = ServerConnection::new(Arc::clone(&self.0)).map_err(io::Error::other)?;
+        connection.set_buffer_limit(Some(WAITING));
+        Ok(Session(Mutex::new(connection)))
+    }
+}
+
+/// A socket that is asked without waiting.
+struct Ready<'a>(&'a Stream);
+
+impl Read for Ready<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.try_read(&mut [IoSliceMut::new(into)])?.ok_or_else(|| io::ErrorKind::WouldBlock.into())
+    }
+}
+
+impl Write for Ready<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        Ok(self.0.send(parts)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Send what is encrypted. Returns whether all of it is gone.
+fn flush(session: &mut ServerConnection, socket: &Stream) -> io::Result<bool> {
+    while session.wants_write() {
+        match session.write_tls(&mut Ready(socket)) {
+            Ok(_) => {}
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(true)
+}
+
+impl Session {
+    /// Read what has come; nothing where that is to be waited for, and 0 bytes where the client has left.
+    pub(crate) fn try_read(&self, socket: &Stream, into: &mut [IoSliceMut<'_>]) -> io::Result<Option<usize>> {
+        let mut session = lock(&self.0);
+        let Some(room) = into.iter_mut().find(|room| !room.is_empty()) else { return Ok(Some(0)) };
+        loop {
+            match session.reader().read(room) {
+                Ok(read) => return Ok(Some(read)),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                // The connection was closed without a word of the protocol, as many clients do.
+                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(Some(0)),
+                Err(e) => return Err(e),
+            }
+            match session.read_tls(&mut Ready(socket)) {
+                Ok(_) => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(e) => return Err(e),
+            }
+            let processed = session.process_new_packets();
+            // The client is told of what is wrong, if it listens.
+            let flushed = flush(&mut session, socket);
+            processed.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, format!("TLS: {e}")))?;
+            flushed?;
+        }
+    }
+
+    /// Encrypt and send parts, as far as there is room for them. Returns how many bytes of them are on their way.
+    pub(crate) fn send(&self, socket: &Stream, parts: &[IoSlice<'_>]) -> Result<usize, Errno> {
+        let mut session = lock(&self.0);
+        let failed = |e: &io::Error| Errno::from_io_error(e).unwrap_or(Errno::IO);
+        if !flush(&mut session, socket).map_err(|e| failed(&e))? {
+            return Err(Errno::AGAIN);
+        }
+        let mut taken = 0;
+        for part in parts {
+            let n = session.writer().write(part).map_err(|e| failed(&e))?;
+            taken += n;
+            if n < part.len() {
+                break;
+            }
+        }
+        flush(&mut session, socket).map_err(|e| failed(&e))?;
+        Ok(taken)
+    }
+
+    /// Send what is encrypted. Returns whether all of it is gone.
+    pub(crate) fn flush(&self, socket: &Stream) -> io::Result<bool> {
+        flush(&mut lock(&self.0), socket)
+    }
+
+    /// Tell the client that nothing more comes.
+    pub(crate) fn close(&self, socket: &Stream) {
+        let mut session = lock(&self.0);
+        session.send_close_notify();
+        let _ = flush(&mut session, socket);
+    }
+}

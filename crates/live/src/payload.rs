@@ -1,0 +1,195 @@
+//! The data of a write, received page by page into the memory in which the drive keeps them, so that nothing of whole sectors is
+//! copied behind the socket.
+
+use crate::pieces::Units;
+use crate::protocol::request::Request;
+use std::io::IoSliceMut;
+use wordline_ftl::{HostData, PageData};
+use wordline_units::SectorMask;
+
+/// Bytes of pages for which there is memory before they come: what a client announces and does not send costs none.
+const AHEAD: usize = 256 << 10;
+
+/// The data of a write.
+pub(crate) enum Payload {
+    /// Of parts of sectors, one byte after another; or none.
+    Bytes(Vec<u8>),
+    /// Of whole sectors, by logical page, and the bytes of the first page before them.
+    Pages { pages: Vec<PageData>, skip: usize },
+}
+
+/// The data of a write that are being received.
+pub(crate) struct Receiving {
+    payload: Payload,
+    /// Bytes that come, and that have come.
+    length: usize,
+    received: usize,
+    /// Bytes of a logical page.
+    page: usize,
+}
+
+impl Payload {
+    /// No data.
+    pub(crate) const NONE: Payload = Payload::Bytes(vec![]);
+
+    /// As the drive takes them.
+    pub(crate) fn data(&self) -> HostData<'_> {
+        match self {
+            Payload::Bytes(bytes) => HostData::Bytes(bytes),
+            Payload::Pages { pages, skip } => HostData::Pages { pages, skip: *skip },
+        }
+    }
+
+    /// One byte after another.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Payload::Bytes(bytes) => bytes,
+            pages @ Payload::Pages { .. } => pages.data().to_vec(),
+        }
+    }
+
+    /// Those of a request that lie side by side.
+    pub(crate) fn of(request: &Request, data: &[u8], units: Units) -> Payload {
+        let Some(skip) = skip(request, units) else { return Payload::Bytes(data.to_vec()) };
+        let sector = units.sector as usize;
+        let first = data.split_at(data.len().min(units.page as usize - skip));
+        let page = |skip: usize, bytes: &[u8]| {
+            let from = skip / sector;
+            let mask = SectorMask::span(from as u32, (from + bytes.len() / sector) as u32);
+            PageData::of(bytes, mask, sector)
+        };
+        let pages = std::iter::once(page(skip, first.0));
+        let others = first.1.chunks(units.page as usize).map(|bytes| page(0, bytes));
+        Payload::Pages { pages: pages.chain(others).collect(), skip }
+    }
+}
+
+/// The bytes between the beginning of a page and that of a write of whole sectors; nothing of a write of parts of them.
+fn skip(request: &Request, units: Units) -> Option<usize> {
+    let is_whole = |at: u64| at.is_multiple_of(units.sector);
+    let whole = is_whole(request.offset) && is_whole(request.payload() as u64) && request.payload() > 0;
+    whole.then_some((request.offset % units.page) as usize)
+}
+
+impl Receiving {
+    /// Those of a request, of which nothing has come.
+    pub(crate) fn new(request: &Request, units: Units) -> Receiving {
+        let length = request.payload();
+        let payload = match skip(request, units) {
+            Some(skip) => Payload::Pages { pages: vec![], skip },
+            None => Payload::Bytes(vec![0; length]),
+        };
+        Receiving { payload, length, received: 0, page: units.page as usize }
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.received == self.length
+    }
+
+    /// All that has come.
+    pub(crate) fn end(self) -> Payload {
+        self.payload
+    }
+
+    /// Where what comes next has room.
+    pub(crate) fn room(&mut self) -> Vec<IoSliceMut<'_>> {
+        let (received, length, size) = (self.received, self.length, self.page);
+        match &mut self.payload {
+            Payload::Bytes(bytes) => vec![IoSliceMut::new(&mut bytes[received..])],
+            Payload::Pages { pages, skip } => {
+                let (at, end) = (*skip + received, *skip + length);
+                // Memory for the pages that are wholly or partly among the next bytes.
+                while pages.len() * size < end.min(at + AHEAD) {
+                    pages.push(PageData::blank(size.min(end - pages.len() * size)));
+                }
+                let from = at / size;
+                let begun = pages.iter_mut().skip(from).filter_map(PageData::get_mut).enumerate();
+                begun
+                    .map(|(n, page)| IoSliceMut::new(&mut page[if n == 0 { at % size } else { 0 }..]))
+                    .collect()
+            }
+        }
+    }
+
+    /// So many bytes have come to where there was room.
+    pub(crate) fn fill(&mut self, bytes: usize) {
+        self.received += bytes;
+    }
+
+    /// Bytes that have not come.
+    pub(crate) fn left(&self) -> usize {
+        self.length - self.received
+    }
+
+    /// Take bytes that lie elsewhere; returns how many.
+    pub(crate) fn take(&mut self, mut bytes: &[u8]) -> usize {
+        let most = bytes.len().min(self.left());
+        bytes = &bytes[..most];
+        while !bytes.is_empty() {
+            let mut taken = 0;
+            for mut room in self.room() {
+                let n = room.len().min(bytes.len());
+                room[..n].copy_from_slice(&bytes[..n]);
+                bytes = &bytes[n..];
+                taken += n;
+            }
+            self.fill(taken);
+        }
+        most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::request::Verb;
+
+    const UNITS: Units = Units { sector: 512, page: 2048 };
+
+    fn write(offset: u64, length: u32) -> Request {
+        Request { verb: Some(Verb::Write), flags: 0, cookie: 0, offset, length }
+    }
+
+    fn bytes(length: u32) -> Vec<u8> {
+        (0..length).map(|at| (at / 100) as u8 + 1).collect()
+    }
+
+    #[test]
+    fn data_come_whole_in_whatever_pieces_they_are_received() {
+        for (offset, length) in [(0, 2048), (512, 512), (1536, 4096), (2048, 300_032), (7, 5000), (0, 100)] {
+            let (request, data) = (write(offset, length), bytes(length));
+            for piece in [1, 500, 3000, 1 << 20] {
+                let mut receiving = Receiving::new(&request, UNITS);
+                for some in data.chunks(piece) {
+                    assert!(!receiving.is_whole());
+                    assert_eq!(receiving.take(some), some.len());
+                }
+                assert_eq!((receiving.is_whole(), receiving.take(&[1])), (true, 0));
+                let payload = receiving.end();
+                assert_eq!(payload.data().to_vec(), data, "{length} bytes at {offset}");
+                assert_eq!(Payload::of(&request, &data, UNITS).data().to_vec(), data);
+                assert_eq!(payload.into_bytes(), data);
+            }
+        }
+    }
+
+    #[test]
+    fn whole_sectors_lie_by_page_and_parts_of_them_do_not() {
+        let Payload::Pages { pages, skip } = Payload::of(&write(1536, 4096), &bytes(4096), UNITS) else {
+            panic!("sectors are whole");
+        };
+        assert_eq!(
+            (skip, pages.iter().map(|page| page.len()).collect::<Vec<_>>()),
+            (1536, vec![2048, 2048, 1536])
+        );
+        assert!(matches!(Payload::of(&write(1, 512), &bytes(512), UNITS), Payload::Bytes(_)));
+        assert!(matches!(Payload::of(&write(0, 513), &bytes(513), UNITS), Payload::Bytes(_)));
+    }
+
+    #[test]
+    fn what_has_not_come_takes_little_memory() {
+        let mut receiving = Receiving::new(&write(u64::MAX - 511 - 2047, 64 << 20), UNITS);
+        let room: usize = receiving.room().iter().map(|room| room.len()).sum();
+        assert!(room >= 2048 && room <= AHEAD + 2048, "{room}");
+    }
+}

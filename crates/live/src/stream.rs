@@ -1,0 +1,59 @@
+//! A connection as the system has it.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, recvmsg, sendmsg};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// A connected socket of either kind.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    /// Read what has come; nothing where that is to be waited for.
+    pub(crate) fn try_read(&self, into: &mut [IoSliceMut<'_>]) -> io::Result<Option<usize>> {
+        match recvmsg(self, into, &mut RecvAncillaryBuffer::default(), RecvFlags::DONTWAIT) {
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            done => Ok(Some(done?.bytes)),
+        }
+    }
+
+    /// Send what it takes at once.
+    pub(crate) fn send(&self, parts: &[IoSlice<'_>]) -> Result<usize, Errno> {
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        sendmsg(self, parts, &mut SendAncillaryBuffer::default(), flags)
+    }
+
+    /// End it for both sides, or for one.
+    pub(crate) fn shut(&self, how: Shutdown) {
+        let _ = match self {
+            Stream::Unix(s) => s.shutdown(how),
+            Stream::Tcp(s) => s.shutdown(how),
+        };
+    }
+
+    /// Wait until something can be done, at most for so long. Returns whether it can.
+    pub(crate) fn wait(&self, what: PollFlags, most: Option<Duration>) -> io::Result<bool> {
+        let most = most.and_then(|most| Timespec::try_from(most).ok());
+        match poll(&mut [PollFd::new(self, what)], most.as_ref()) {
+            Err(Errno::INTR) => Ok(true),
+            done => Ok(done? > 0),
+        }
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Unix(s) => s.as_fd(),
+            Stream::Tcp(s) => s.as_fd(),
+        }
+    }
+}
