@@ -230,6 +230,10 @@ class SteadyFit:
         text.put("mapping.packing", "page", f"{UN}; units of several writes share a page")
         link = f"{self.link_source}, what is left of it for data"
         text.put("host.rate", f"{self.link:g}MB/s", link)
+        if "write_us" in v:
+            latency = v["write_us"].value - 4096 / self.link - COMMAND
+            why = f"Low, writes take {v['write_us']} us at p50; less link"
+            text.put("host.write_latency", sheet.time(max(0.0, latency)), why)
         text.put("allocation.order", "CWDP", f"{UN}; all units in turn")
         text.put("gc.trigger", "free_blocks < 0.5%", f"{UN}; the knee has the flash less this")
         text.put("gc.victim", "fifo", f"{UN}; as greedy under uniform writes")
@@ -315,7 +319,7 @@ def uses(row: steady_rows.SteadyRow, drive: Drive) -> set[str]:
     if row is steady_rows.fitted_row(drive):
         used |= {"knee", "steady", "waf"}
     if row is steady_rows.lowest(drive):
-        used.add("r_p50")
+        used |= {"r_p50", "w_p50"}
     if row.kind == steady_rows.LATENCY:
         used.add("r_p99")
     return used
@@ -343,6 +347,5 @@ UNKNOWN = (
     "GC start: only the flash that is left when it starts",
 )
 NOT_MODELLED = (
-    "Not modelled: what a command takes besides link and flash (a write ends in about 1 us here),",
-    "pacing of writes by firmware, temperature, power states.",
+    "Not modelled: pacing of writes by firmware, temperature, power states.",
 )
