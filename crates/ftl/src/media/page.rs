@@ -52,11 +52,11 @@ impl PageData {
         page
     }
 
-    /// Copy the sectors of a mask from another page. One that ends with the last of them is shared by a page without any bytes:
-    /// what it has beside the mask comes along, and whoever knows the mask does not look at it.
+    /// Copy the sectors of a mask from another page; a whole one is shared. What lies beside the mask stays out: sectors that a
+    /// trim has taken meanwhile are read as zeroes.
     pub fn copy(&mut self, from: &PageData, mask: SectorMask, sector: usize) {
         let end = sectors_to(mask) * sector;
-        if self.is_empty() && from.len() == end {
+        if self.is_empty() && from.len() == end && mask == SectorMask::first(sectors_to(mask) as u32) {
             self.clone_from(from);
             return;
         }
