@@ -346,6 +346,4 @@ UNKNOWN = (
     "page size, write buffer, mapping unit",
     "GC start: only the flash that is left when it starts",
 )
-NOT_MODELLED = (
-    "Not modelled: pacing of writes by firmware, temperature, power states.",
-)
+NOT_MODELLED = ("Not modelled: pacing of writes by firmware, temperature, power states.",)
