@@ -190,6 +190,6 @@ mod tests {
     fn what_has_not_come_takes_little_memory() {
         let mut receiving = Receiving::new(&write(u64::MAX - 2559, 64 << 20), UNITS);
         let room: usize = receiving.room().iter().map(|room| room.len()).sum();
-        assert!(room >= 2048 && room <= AHEAD + 2048, "{room}");
+        assert!((2048..=AHEAD + 2048).contains(&room), "{room}");
     }
 }
