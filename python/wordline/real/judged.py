@@ -86,15 +86,15 @@ class Steady:
     name: str
     drive: Drive
     model: SteadyModel
-    #: Whether the drive shares its flash with the one that was fitted.
-    lent: bool
     #: Figures of the model by the load that they are of.
     kept: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def writes(self) -> list[list[str]]:
         """Return the rows of the table of writes: each uniform row, with the fill at the first."""
         fill = self.drive.values.get("fill_mbps")
-        shown = fill and cell(self.model.fill_mbps(), fill.value, not self.lent)
+        shown = fill and cell(
+            self.model.fill_mbps(), fill.value, not self.drive.has_flash_of_another
+        )
         found = []
         for row in self.drive.rows:
             if row.kind == UNIFORM:
@@ -149,8 +149,7 @@ def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterato
         if file is None or (only is not None and name not in only):
             continue
         model = SteadyModel(file, _wordline.DEFAULT_SEED, overhead_in(file) or 1.0)
-        lent = drive.flash not in (None, drive)
-        yield Steady(devices[name], name, drive, model, lent)
+        yield Steady(devices[name], name, drive, model)
 
 
 def text(kind: str, files: Files, only: Sequence[str] | None) -> str:

@@ -56,6 +56,11 @@ class Drive:
     rows: list[Any] = field(default_factory=list)
     flash: Drive | None = None
 
+    @property
+    def has_flash_of_another(self) -> bool:
+        """Whether it has the flash of another drive, and that one was fitted."""
+        return self.flash not in (None, self)
+
 
 _NUMBER = r"(\d+(?:\.\d+)?|\.\d+)"
 
@@ -139,6 +144,11 @@ def _plain(text: str) -> float | None:
     return _first(text, rf"^\s*{_NUMBER}")
 
 
+def stated(row: Mapping[str, str | None], *columns: str) -> str | None:
+    """Return what the first of some columns that has anything says in a row."""
+    return next((text for c in columns if (text := (row.get(c) or "").strip())), None)
+
+
 def tables(at: Path) -> Iterator[Table]:
     """Read a table, or those of a folder."""
     files = [at] if at.is_file() else sorted(at.glob("*.csv"))
@@ -162,8 +172,7 @@ def cliffs(table: Table, found: dict[str, Drive]) -> None:
         name = f"{models[at]} {capacity.value:g}" if many else models[at]
         cell, nand = _cell(row.get("nand") or "", table, at)
         drive = Drive(name, round(capacity.value * 1e9), cell, nand)
-        drive.interface = (row.get("interface") or "").strip() or None
-        drive.address = (row.get("address") or row.get("source") or "").strip() or None
+        drive.interface, drive.address = stated(row, "interface"), stated(row, "address", "source")
         readings = {
             "cache_gb": ("slc_cache_GB", size_in),
             "cache_mbps": ("speed_in_cache_MBps", rate_in),

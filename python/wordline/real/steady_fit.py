@@ -199,8 +199,8 @@ class SteadyFit:
         about = f"{drive.name}, {drive.capacity / 1e9:.4g} GB of {cell.upper()}: steady state"
         named = (self.name, f"{about} of random writes")
         text = sheet.base(made, cell, drive.capacity, named, self._head(drive))
-        del text.values[f"{flash}slc.read"], text.values[f"{flash}slc.program"]
-        del text.values[f"{flash}slc.erase"], text.values[f"{flash}slc.endurance"]
+        for key in ("read", "program", "erase", "endurance"):
+            del text.values[f"{flash}slc.{key}"]
         v = self.values
         bus = {"rate": f"{BUS}MT/s", "width": 1}
         text.put(flash + "bus", bus, f"{UN}; channels carry more than the link")
@@ -313,7 +313,7 @@ def low_rates(drive: Drive) -> list[steady_rows.SteadyRow]:
 
 def uses(row: steady_rows.SteadyRow, drive: Drive) -> set[str]:
     """Return the figures of a row that the fit of a drive uses."""
-    if drive.flash not in (None, drive):
+    if drive.has_flash_of_another:
         return set()
     used: set[str] = set()
     if row is steady_rows.fitted_row(drive):

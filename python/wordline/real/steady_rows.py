@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import mean, median
 
-from wordline.real.measurements import Drive, Table, Value, cell_in
+from wordline.real.measurements import Drive, Table, Value, cell_in, stated
 
 #: Columns without which a table has no such rows.
 COLUMNS = ("drive", "model", "kind", "used_GB", "used_frac_of_capacity", "MBps_steady")
@@ -87,7 +87,7 @@ def read(table: Table, found: dict[str, Drive]) -> None:
         if drive is None:
             drive = found[name] = _drive(table, at, row)
         drive.rows.append(row)
-        if other := (cells.get("flash_of") or "").strip():
+        if other := stated(cells, "flash_of"):
             borrowed[name] = other
             if other not in {(r["drive"] or "").strip() for r in table.rows}:
                 table.refuse(at, "flash_of", other, "a name of the column drive, or nothing")
@@ -154,8 +154,7 @@ def _drive(table: Table, at: int, row: SteadyRow) -> Drive:
     capacity = exact.value if exact else used.value / row.share * 1e9
     nand = (cells.get("nand") or "").strip()
     drive = Drive(model, round(capacity), cell_in(nand) or "tlc", nand or "not stated; TLC assumed")
-    drive.interface = (cells.get("interface") or "").strip() or None
-    drive.address = (cells.get("address") or cells.get("source") or "").strip() or None
+    drive.interface, drive.address = stated(cells, "interface"), stated(cells, "address", "source")
     return drive
 
 

@@ -74,7 +74,7 @@ impl Stage {
         self.model[first as usize..last as usize].fill(self.stamp);
         let data = self.stamp.to_le_bytes().repeat(SECTOR / 8 * (last - first) as usize);
         let r = HostRequest::new(HostOp::Write, first, (last - first) as u32).at(SimTime(at));
-        self.device.submit_with(r, SimTime(at), wordline_ftl::HostData::Bytes(&data)).unwrap();
+        self.device.submit_with(r, SimTime(at), &data).unwrap();
     }
 
     fn play(&mut self, scene: Scene) {

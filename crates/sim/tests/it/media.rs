@@ -112,11 +112,7 @@ fn pages(d: &Drive) -> u64 {
 /// Write a page, all of it a number, and wait for it.
 fn write(d: &mut Drive, page: u64, stamp: u64) -> Result<Outcome, DeviceError> {
     let data = stamp.to_le_bytes().repeat(4 * 512 / 8);
-    d.submit_with(
-        HostRequest::new(HostOp::Write, page * 4, 4).at(d.now()),
-        d.now(),
-        wordline_ftl::HostData::Bytes(&data),
-    )?;
+    d.submit_with(HostRequest::new(HostOp::Write, page * 4, 4).at(d.now()), d.now(), &data)?;
     Ok(d.next_completion(SimTime::NEVER)?.unwrap().outcome)
 }
 

@@ -40,16 +40,10 @@ fn a_page_that_enters_a_protected_program_buffer_leaves_newer_sectors_in_ram_alo
         let mut d = over(&tiny, named("slc-cache"), 3, NoProbe, Bytes::default());
         let bytes = |stamp: u8, sectors: usize| vec![stamp; sectors * 512];
         for page in 0..4 {
-            d.submit_with(write(page, SimTime(0)), SimTime(0), wordline_ftl::HostData::Bytes(&bytes(1, 4)))
-                .unwrap();
+            d.submit_with(write(page, SimTime(0)), SimTime(0), &bytes(1, 4)).unwrap();
         }
         let at = SimTime(delay * 1_000);
-        d.submit_with(
-            HostRequest::new(HostOp::Write, 1, 1).at(at),
-            at,
-            wordline_ftl::HostData::Bytes(&bytes(2, 1)),
-        )
-        .unwrap();
+        d.submit_with(HostRequest::new(HostOp::Write, 1, 1).at(at), at, &bytes(2, 1)).unwrap();
         d.drain().unwrap();
         while d.poll().is_some() {}
         let now = d.now();
@@ -274,7 +268,7 @@ fn a_full_buffered_drive_keeps_what_it_acknowledged_and_refuses_the_rest() {
     let mut refused = 0;
     for page in 0..pages {
         let at = d.now();
-        d.submit_with(write(page, at), at, wordline_ftl::HostData::Bytes(&[page as u8 + 1; 2048])).unwrap();
+        d.submit_with(write(page, at), at, &[page as u8 + 1; 2048]).unwrap();
         match outcomes(&mut d)[..] {
             [(_, Outcome::Done)] => stamps[page as usize] = page as u8 + 1,
             [(_, Outcome::OutOfSpace)] => refused += 1,

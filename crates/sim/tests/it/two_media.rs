@@ -42,7 +42,7 @@ fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
         let request =
             HostRequest::new(HostOp::Write, first * per_sector, ((last - first) * per_sector) as u32);
         let now = device.now();
-        device.submit_with(request.at(now), now, wordline_ftl::HostData::Bytes(&data)).unwrap();
+        device.submit_with(request.at(now), now, &data).unwrap();
         while device.outstanding() >= 8 {
             assert_eq!(device.next_completion(SimTime::NEVER).unwrap().unwrap().outcome, Outcome::Done);
         }

@@ -43,12 +43,7 @@ fn write(d: &mut Device<NoProbe>, spec: &DeviceSpec, page: u64, stamp: u64) -> O
     let per = spec.unit.0 / 512;
     let data = stamp.to_le_bytes().repeat(spec.unit.0 as usize / 8);
     let at = d.now();
-    d.submit_with(
-        HostRequest::new(HostOp::Write, page * per, per as u32).at(at),
-        at,
-        wordline_ftl::HostData::Bytes(&data),
-    )
-    .unwrap();
+    d.submit_with(HostRequest::new(HostOp::Write, page * per, per as u32).at(at), at, &data).unwrap();
     d.next_completion(SimTime::NEVER).unwrap().unwrap().outcome
 }
 

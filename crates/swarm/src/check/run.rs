@@ -44,10 +44,7 @@ impl<'a> Run<'a> {
     fn step(&mut self, r: HostRequest) -> Result<(), String> {
         let number = self.host.asked;
         let data = self.host.ask(&r);
-        let given = self
-            .device
-            .submit_with(r, r.arrival, wordline_ftl::HostData::Bytes(&data))
-            .map_err(|e| e.to_string())?;
+        let given = self.device.submit_with(r, r.arrival, &data).map_err(|e| e.to_string())?;
         if given != number {
             return Err(format!("request {number} was given the number {given}"));
         }

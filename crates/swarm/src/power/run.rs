@@ -102,8 +102,7 @@ impl Run {
         }
         // What has ended by then has ended before the request.
         self.collect(SimTime(at))?;
-        let number = match self.device.submit_with(request, SimTime(at), wordline_ftl::HostData::Bytes(&data))
-        {
+        let number = match self.device.submit_with(request, SimTime(at), &data) {
             Ok(number) => number,
             Err(e) => return self.error(e.to_string()),
         };

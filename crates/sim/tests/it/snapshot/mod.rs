@@ -177,9 +177,7 @@ fn cut_both(seed: u64, media: fn() -> BoxedMedia) -> [usize; 3] {
         let (mut ended, ready) = (vec![], device.now());
         for (request, came, data) in &more {
             let at = ready.max(*came);
-            device
-                .submit_with(request.at(at), at, wordline_ftl::HostData::Bytes(data))
-                .unwrap_or_else(|e| panic!("{e}"));
+            device.submit_with(request.at(at), at, data).unwrap_or_else(|e| panic!("{e}"));
         }
         end(&mut device, &mut ended);
         (lost, at, ended, recovered, plan.save(&device).1)

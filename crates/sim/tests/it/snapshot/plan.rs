@@ -115,9 +115,7 @@ pub fn take(device: &mut Device<NoProbe>, until: SimTime, ended: &mut Ended) {
 
 pub fn serve(device: &mut Device<NoProbe>, asked: &[Asked], ended: &mut Ended) {
     for (request, at, data) in asked {
-        device
-            .submit_with(*request, *at, wordline_ftl::HostData::Bytes(data))
-            .unwrap_or_else(|e| panic!("{e}"));
+        device.submit_with(*request, *at, data).unwrap_or_else(|e| panic!("{e}"));
         take(device, *at, ended);
     }
 }
