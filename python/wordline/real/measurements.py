@@ -20,6 +20,10 @@ from wordline.real.curve import Plateau, plateaus
 CLIFF = ("model", "capacity_GB", "slc_cache_GB", "speed_in_cache_MBps", "speed_after_cache_MBps")
 
 
+#: Below this share of the capacity a first plateau is a cache only if the rate falls so much.
+SMALL, SHARP = 0.01, 1.5
+
+
 @dataclass(frozen=True)
 class Value:
     """A figure with its interval, and the place that it was read from."""
@@ -288,6 +292,11 @@ def cliff(drive: Drive, found: list[Plateau], source: str) -> None:
     def value(at: float, half: float) -> Value:
         return Value(at, at - half, at + half, source)
 
+    if len(found) > 1:
+        # What a write buffer takes at the rate of the link is no cache.
+        small = found[0].end_gb * 1e9 < SMALL * drive.capacity
+        if small and found[0].mb_per_s < SHARP * found[1].mb_per_s:
+            found = found[1:]
     rates = [value(p.mb_per_s, 0.01 * p.mb_per_s) for p in found]
     if len(found) < 2 or found[1].mb_per_s > found[0].mb_per_s:
         drive.values["fill_mbps"] = rates[0]
