@@ -301,5 +301,5 @@ UNKNOWN = (
     "channels, dies, planes, page size and program time: only their combined rate shows",
     "spare blocks, write overhead and WAF: no random writes in steady state",
     NO_READS,
-    "time and rate of recovery: no rest",
+    "time and rate of recovery: rests are not fitted",
 )

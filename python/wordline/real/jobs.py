@@ -24,6 +24,49 @@ BURST, AFTER, HALF = 0.20, 0.05, 0.50
 
 
 @dataclass(frozen=True)
+class Writes:
+    """Writes of one size, of which a log is kept: how fio is told, and how a simulated drive."""
+
+    #: ``write`` in order, or ``randwrite``.
+    order: str
+    block: int
+    depth: int
+    #: Shares of the drive: what is written, and then, behind a rest, what is written after it.
+    share: float = 1.0
+    rest_s: int = 0
+    after: float = 0.0
+    loops: int = 1
+
+    @property
+    def drive_writes(self) -> float:
+        """How often the capacity is written."""
+        return (self.share + self.after) * self.loops
+
+    def lines(self, capacity: int) -> Sequence[str]:
+        """Return the lines of a job file for a drive of a capacity in bytes."""
+        size = f"{self.block >> 20}m" if self.block >> 20 else f"{self.block >> 10}k"
+        lines = [f"rw={self.order}", f"bs={size}", f"iodepth={self.depth}"]
+        if self.order == "randwrite":
+            lines.append("norandommap")
+        lines.append(f"size={100 * (self.share + self.after):g}%")
+        if self.loops > 1:
+            lines.append(f"loops={self.loops}")
+        if self.rest_s:
+            blocks = max(1, int(self.share * capacity) // self.block)
+            lines += [f"thinktime={self.rest_s}s", f"thinktime_blocks={blocks}"]
+        return lines
+
+    def workloads(self) -> list[tuple[str, int]]:
+        """Return the workloads that do the same, each with the seconds of rest behind it."""
+        kind = "sequential" if self.order == "write" else "uniform"
+        words = f"{kind}:read=0%,bs={self.block}B,qd={self.depth},bytes="
+        found = [(f"{words}{self.share * self.loops:g}x", self.rest_s)]
+        if self.after:
+            found.append((f"{words}{self.after:g}x,offset={100 * self.share:g}%", 0))
+        return found
+
+
+@dataclass(frozen=True)
 class Job:
     """A job file: what it is for, what it does, and how much it writes."""
 
@@ -36,9 +79,9 @@ class Job:
     #: Drive writes, and about how long it takes at the rates of a drive.
     drive_writes: float
     time: str
-    #: Whether the drive is erased before it, and whether a log is written.
+    #: Whether the drive is erased before it, and the writes of which a log is kept.
     erased: bool = False
-    logged: bool = False
+    writes: Writes | None = None
     #: Bytes that it writes besides, whatever the capacity.
     fixed: int = 0
 
@@ -80,7 +123,7 @@ class Job:
         """Return the words of the command that runs it, in the folder of the job files."""
         words = ["fio", f"{self.name}.fio", f"--filename={drive}"]
         words += [f"--output={self.name}.json", "--output-format=json"]
-        if self.logged:
+        if self.writes is not None:
             words += [f"--write_bw_log={self.name}", f"--log_avg_msec={LOG_MS}"]
         return words
 
@@ -89,21 +132,8 @@ def _of(*lines: str) -> Callable[[int], Sequence[str]]:
     return lambda _: lines
 
 
-def _sequential(size: float, rest_after: float, rest_s: int) -> Callable[[int], Sequence[str]]:
-    """Write a share of the drive in order, with a rest behind a part of it."""
-
-    def lines(capacity: int) -> Sequence[str]:
-        blocks = max(1, int(rest_after * capacity) // BLOCK)
-        return (
-            "rw=write",
-            "bs=128k",
-            f"iodepth={DEPTH}",
-            f"size={100 * size:g}%",
-            f"thinktime={rest_s}s",
-            f"thinktime_blocks={blocks}",
-        )
-
-    return lines
+def _logged(name: str, purpose: str, writes: Writes, time: str, *, erased: bool = False) -> Job:
+    return Job(name, purpose, writes.lines, writes.drive_writes, time, erased, writes)
 
 
 def _single(kind: str, *more: str) -> Callable[[int], Sequence[str]]:
@@ -113,14 +143,12 @@ def _single(kind: str, *more: str) -> Callable[[int], Sequence[str]]:
 def _fill() -> list[Job]:
     fill = "size of the SLC cache, rate in it and past it; rate of the flash"
     return [
-        Job(
+        _logged(
             "01-fill",
             fill,
-            _of("rw=write", "bs=128k", f"iodepth={DEPTH}", "size=100%"),
-            1.0,
+            Writes("write", BLOCK, DEPTH),
             "capacity over the rate past the cache: 10 min to 3 h for 1 TB",
             erased=True,
-            logged=True,
         ),
         Job(
             "02-read",
@@ -162,13 +190,11 @@ def _reads() -> list[Job]:
 
 def _cache() -> list[Job]:
     jobs = [
-        Job(
+        _logged(
             f"06-rest-{rest}",
             f"SLC cache after {rest} s of rest, drive full",
-            _sequential(BURST + AFTER, BURST, rest),
-            BURST + AFTER,
+            Writes("write", BLOCK, DEPTH, BURST, rest, AFTER),
             f"{rest} s, and a quarter of 01-fill",
-            logged=True,
         )
         for rest in RESTS
     ]
@@ -206,23 +232,18 @@ def _cache() -> list[Job]:
 
 
 def _steady() -> list[Job]:
-    random = ("rw=randwrite", "bs=4k", "iodepth=128", "norandommap", "size=100%")
     jobs = [
-        Job(
+        _logged(
             "09-uniform",
             "uniform 4 KiB writes: usable flash, from where the rate falls",
-            _of(*random, "loops=3"),
-            3.0,
+            Writes("randwrite", 4096, 128, loops=3),
             "3 capacities over the rate of random writes: an hour to days",
-            logged=True,
         ),
-        Job(
+        _logged(
             "10-steady",
             "uniform 4 KiB writes in steady state: rate and WAF",
-            _of(*random),
-            1.0,
+            Writes("randwrite", 4096, 128),
             "a third of 09-uniform",
-            logged=True,
         ),
     ]
     for rate in RATES:
@@ -246,31 +267,25 @@ def _steady() -> list[Job]:
             )
         )
     for zone in ZONES:
-        blocks = ("rw=randwrite", f"bs={zone}m", "iodepth=1", "norandommap", "size=100%")
         jobs.append(
-            Job(
+            _logged(
                 f"12-zone-{zone}",
                 f"random writes of {zone} MiB: unit of GC, above which WAF is 1",
-                _of(*blocks),
-                1.0,
+                Writes("randwrite", zone << 20, 1),
                 "a third of 09-uniform, and less",
-                logged=True,
             )
         )
     return jobs
 
 
 def _half() -> list[Job]:
-    size = HALF + BURST
     return [
-        Job(
+        _logged(
             "13-half",
             "SLC cache after 60 s of rest, drive half full",
-            _sequential(size, HALF, 60),
-            size,
+            Writes("write", BLOCK, DEPTH, HALF, 60, BURST),
             "two thirds of 01-fill",
             erased=True,
-            logged=True,
         )
     ]
 

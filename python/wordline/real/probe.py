@@ -13,12 +13,14 @@ import wordline as wl
 from wordline import UserError, _wordline
 from wordline.commands import SWEEP, perform
 from wordline.real import on_drive, probed, sheet, show
-from wordline.real.jobs import JOBS, Job
+from wordline.real.jobs import JOBS, LOG_MS, Job, Writes
 from wordline.real.on_drive import Target
 from wordline.real.result import Tell
 
 #: What probe.json has until a reader says what the drive is.
 _TO_FILL_IN = {"model": None, "nand": None, "interface": None, "rated_tbw": None}
+#: Lines of a log of a simulated drive, after which they become twice as long.
+LINES = 1000
 #: Interfaces by the speed of a lane that the kernel reports.
 _LANES = {"8.0": "PCIe3", "16.0": "PCIe4", "32.0": "PCIe5"}
 
@@ -250,30 +252,41 @@ def simulate(
     for job in jobs:
         if job.erased:
             drive = erased()
-        report = drive.play(folder / f"{job.name}.fio", seed=seed, keep=True)
-        found = report.to_dict()
+        began, media = drive.now_ns, _programmed(drive)
+        if job.writes is None:
+            found = drive.play(folder / f"{job.name}.fio", seed=seed, keep=True).to_dict()
+            began, media = 0, 0
+            output = _as_fio(job, found)
+        else:
+            output, log = _logged(drive, job.writes, capacity, seed)
+            (folder / f"{job.name}_bw.1.log").write_text(log, encoding="utf-8")
         (folder / f"{job.name}.json").write_text(
-            json.dumps(_as_fio(job, found), indent=2) + "\n", encoding="utf-8"
+            json.dumps(output, indent=2) + "\n", encoding="utf-8"
         )
-        if job.logged:
-            (folder / f"{job.name}_bw.1.log").write_text(_log(found), encoding="utf-8")
-        waf = (found["waf"] or {}).get("total") or 0.0
-        media = round(waf * found["host"]["write_page_bytes"])
-        counters = {"before": {"media_bytes": 0}, "after": {"media_bytes": media}}
-        known["jobs"][job.name] = {**counters, "throttled": False}
-        tell(f"{job.name}: {found['simulated_s']:.4g} s of simulated time")
+        took = (drive.now_ns - began) / 1e9
         drive.drain()
+        # What has ended is taken, without which nothing else can begin.
+        drive.run()
+        counters = {"before": {"media_bytes": media}, "after": {"media_bytes": _programmed(drive)}}
+        known["jobs"][job.name] = {**counters, "throttled": False}
+        tell(f"{job.name}: {took:.4g} s of simulated time")
     text = json.dumps({"capacity_bytes": capacity, **known}, indent=2) + "\n"
     (folder / probed.ABOUT).write_text(text, encoding="utf-8")
 
 
+def _programmed(drive: wl.Drive) -> int:
+    """Return the bytes that a drive has written to flash so far."""
+    regions = drive.look().regions
+    return sum(sum(region["programmed_bytes"].values()) for region in regions)
+
+
 def _as_fio(job: Job, found: dict[str, Any]) -> dict[str, Any]:
     """Return what a job did under the keys and units of fio's JSON."""
-    entry: dict[str, Any] = {"jobname": job.section}
+    ways = {}
     for way in ("read", "write"):
         latency = found["latency_us"].get(way) or {}
         requests = found["host"][f"{way}_requests"]
-        entry[way] = {
+        ways[way] = {
             "io_bytes": found["host"][f"{way}_bytes"],
             "bw": found["throughput"][f"{way}_mb_per_s"] * 1e6 / 1024,
             "iops": requests / found["simulated_s"],
@@ -287,15 +300,54 @@ def _as_fio(job: Job, found: dict[str, Any]) -> dict[str, Any]:
                 },
             },
         }
-    return {"fio version": f"wordline-{wl.__version__}", "jobs": [entry]}
+    return _output([{"jobname": job.section, **ways}])
 
 
-def _log(found: dict[str, Any]) -> str:
-    """Return the bandwidth log of a run as fio writes it; its last bin may be a part of one."""
-    line = found["timeline"]
-    step = line["bin_s"] * 1e3
-    rows = [
-        f"{(i + 1) * step:.6f}, {rate * 1e6 / 1024:.3f}, 1, 0, 0\n"
-        for i, rate in enumerate(line["write_mb_per_s"])
-    ]
-    return "".join(rows[:-1])
+def _logged(
+    drive: wl.Drive, writes: Writes, capacity: int, seed: int
+) -> tuple[dict[str, Any], str]:
+    """Write to a drive; return what fio would print, and its bandwidth log.
+
+    A line of the log is of a second on a drive of 1 TB at first, and of as much less as a drive is
+    smaller; of more where nothing was written for so long, but in a rest, which has its own line.
+    """
+    step = max(1000, 1_000_000 * LOG_MS * capacity // 10**12)
+    began = line_began = drive.now_ns
+    written = requests = looks = 0
+    log = []
+
+    def line(to: int, done: int) -> None:
+        nonlocal line_began
+        rate = done / (to - line_began) * 1e9 / 1024
+        log.append(f"{(to - began) / 1e6:.6f}, {rate:.3f}, 1, {writes.block}, 0\n")
+        line_began = to
+
+    for workload, rest_s in writes.workloads():
+        feed = drive.feed(workload, seed=seed)
+        while not feed.is_over or drive.look().outstanding:
+            part = feed.measure(until_ns=drive.now_ns + step)
+            looks += 1
+            # As slow drives write for long, their lines become longer.
+            step *= 2 if looks % LINES == 0 else 1
+            written += part.write_bytes
+            requests += part.requests
+            if part.write_bytes:
+                line(drive.now_ns, part.write_bytes)
+        if rest_s:
+            line_began = drive.now_ns
+            drive.run(until_ns=drive.now_ns + rest_s * 10**9)
+            line(drive.now_ns, 0)
+    seconds = (line_began - began) / 1e9
+    wrote = {
+        "io_bytes": written,
+        "bw": written / 1024 / seconds,
+        "iops": requests / seconds,
+        "total_ios": requests,
+        "clat_ns": {"mean": 0.0},
+    }
+    read = {"io_bytes": 0, "bw": 0.0, "iops": 0.0, "total_ios": 0, "clat_ns": {"mean": 0.0}}
+    return _output([{"jobname": "writes", "read": read, "write": wrote}]), "".join(log)
+
+
+def _output(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"fio version": f"wordline-{wl.__version__}", "jobs": entries}

@@ -31,6 +31,8 @@ FAST = 0.7
 LINKED, FULL = 0.8, 0.8
 #: Below this WAF a counter is of something else than bytes written to flash.
 LEAST_WAF = 0.5
+#: Points over which the rate of random writes is looked at.
+POINTS = 400
 #: Lines of a log below which a job was too short for a curve.
 LINES = 4
 #: Heads of the table of what was measured.
@@ -224,8 +226,9 @@ class Probed:
         log = self.log("09-uniform")
         if log is None:
             return None
-        gb, seconds = log
         used = self.capacity / 1e9
+        gb = np.linspace(0.0, log[0][-1], POINTS)
+        seconds = np.interp(gb, *log)
         found = curve_figures(gb[1:] / used, np.diff(gb) * 1e3 / np.diff(seconds))
         last = gb > gb[-1] - LAST * used
         took = seconds[-1] - seconds[last][0]
