@@ -193,6 +193,19 @@ def test_probe_of_a_simulated_drive_writes_what_fit_reads(tmp_path: Path) -> Non
     assert "256 outstanding" in probed.page(tmp_path).read_text()
 
 
+def test_a_probe_names_the_nearest_measured_drive(tmp_path: Path) -> None:
+    probe.write(tmp_path, 10**12, {"nand": "QLC", "interface": "PCIe3"})
+    (tmp_path / "01-fill.json").write_text('{"jobs": [{"write": {"io_bytes": 1}}]}')
+    # 140 GB at 1,600 MB/s and the rest at 150 MB/s, as a Crucial P1; and a hundred times as fast.
+    for factor, named in ((1, "Crucial P1"), (100, None)):
+        rates = [1600 * factor] * 88 + [150 * factor] * 5700
+        steps = ((i + 1) * 1000 / factor for i in range(len(rates)))
+        lines = [f"{t}, {r * 1e6 / 1024:.0f}, 1, 0, 0\n" for t, r in zip(steps, rates, strict=True)]
+        (tmp_path / "01-fill_bw.1.log").write_text("".join(lines))
+        near = probed.nearest(probed.Probed(tmp_path))
+        assert (near and near[0]) == named
+
+
 def test_a_hidden_drive_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery, "SHARE", 0.006)
     monkeypatch.setattr(steady_fit, "SIZES", ())
