@@ -187,10 +187,10 @@ def test_probe_of_a_simulated_drive_writes_what_fit_reads(tmp_path: Path) -> Non
     assert {r.job for r in readings} == {j.name for j in jobs.JOBS}
     assert values["units"] == pytest.approx(8, rel=0.1)
     by_what = {(r.job, r.what): r.value for r in readings}
-    waf = [by_what[f"12-zone-{z}", f"WAF, {z} MiB at once"] for z in jobs.ZONES]
+    waf = [by_what[f"12-zone-{z}", f"WAF of writes of {z} MiB"] for z in jobs.ZONES]
     assert waf == sorted(waf, reverse=True)
     assert "not known" not in probed.terminal(tmp_path)
-    assert "256 outstanding" in probed.page(tmp_path).read_text()
+    assert "reads at QD256" in probed.page(tmp_path).read_text()
 
 
 def test_a_probe_names_the_nearest_measured_drive(tmp_path: Path) -> None:

@@ -51,8 +51,8 @@ class Reading:
     off: float | None = None
 
     def __str__(self) -> str:
-        """As ``0.053 ± 0.02``."""
-        text = f"{self.value:,.4g}"
+        """As ``0.053 ± 0.02``: four digits, of great numbers all before the point."""
+        text = f"{self.value:,.4g}" if abs(self.value) < 1e4 else f"{self.value:,.0f}"
         return text if self.off is None else f"{text} ± {self.off:,.2g}"
 
 
@@ -133,13 +133,13 @@ class Probed:
         for rest in jobs.RESTS:
             name = f"06-rest-{rest}"
             if (back := self._behind(name, jobs.BURST)) is not None:
-                yield Reading(name, f"fast again after {rest} s of rest", "GB", *back)
-        yield from self._single("07-read-burst", "read", "read at once after a burst")
-        yield from self._single("08-ack", "write", "write, acknowledged")
-        yield from self._single("08-sync", "write", "write, then a flush")
+                yield Reading(name, f"SLC cache after {rest} s of rest", "GB", *back)
+        yield from self._single("07-read-burst", "read", "4 KiB read after a burst")
+        yield from self._single("08-ack", "write", "4 KiB write at QD1")
+        yield from self._single("08-sync", "write", "4 KiB write at QD1, flushed")
         yield from self._of_random()
         if (back := self._behind("13-half", jobs.HALF)) is not None:
-            yield Reading("13-half", "fast at half full, after a minute", "GB", *back)
+            yield Reading("13-half", "SLC cache at half full", "GB", *back)
 
     def _single(self, name: str, way: str, what: str) -> Iterator[Reading]:
         for at, label in (("mean", "mean"), ("99", "p99")):
@@ -158,17 +158,19 @@ class Probed:
     def _of_reads(self) -> Iterator[Reading]:
         if self.has("02-read"):
             yield Reading(
-                "02-read", "sequential", "MB/s", self.entry("02-read")["read"]["bw"] * 1.024e-3
+                "02-read", "sequential read", "MB/s", self.entry("02-read")["read"]["bw"] * 1.024e-3
             )
-        yield from self._single("03-latency", "read", "read of 4 KiB, one at a time")
+        yield from self._single("03-latency", "read", "4 KiB read at QD1")
         for depth in jobs.DEPTHS:
             name = f"04-depth-{depth}"
             if self.has(name):
                 yield Reading(
-                    name, f"{depth} outstanding", "reads/s", self.entry(name)["read"]["iops"]
+                    name, f"4 KiB reads at QD{depth}", "IOPS", self.entry(name)["read"]["iops"]
                 )
         for span in jobs.SPANS:
-            yield from self._single(f"05-span-{span}", "read", f"read over {span} % of the drive")
+            yield from self._single(
+                f"05-span-{span}", "read", f"4 KiB read over {span} % of the drive"
+            )
 
     def _of_random(self) -> Iterator[Reading]:
         uniform = self.uniform()
@@ -192,10 +194,10 @@ class Probed:
         for zone in jobs.ZONES:
             name = f"12-zone-{zone}"
             if (waf := self.waf(name)) is not None:
-                yield Reading(name, f"WAF, {zone} MiB at once", "", waf)
+                yield Reading(name, f"WAF of writes of {zone} MiB", "", waf)
             if self.has(name):
                 rate = self.entry(name)["write"]["bw"] * 1.024e-3
-                yield Reading(name, f"{zone} MiB at once", "MB/s", rate)
+                yield Reading(name, f"writes of {zone} MiB", "MB/s", rate)
 
     def _behind(self, name: str, at: float) -> tuple[float, float] | None:
         """Return the gigabytes behind a rest that were written as fast as in the cache.
