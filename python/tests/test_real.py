@@ -123,6 +123,11 @@ def test_a_line_that_is_none_of_a_log_is_refused(tmp_path: Path) -> None:
     gb, seconds = measurements.fio_log(log)
     assert gb == pytest.approx([0, 1.024, 2.048])
     assert seconds == pytest.approx([0, 1, 3])
+    # As fio 3.33 logs a rest of 6 s: no line, and the first behind it is of its second alone.
+    log.write_text("".join(f"{t}, 1000000, 1, 0, 0\n" for t in (1000, 2000, 8000, 9000)))
+    gb, seconds = measurements.fio_log(log)
+    assert gb == pytest.approx([0, 1.024, 2.048, 2.048, 3.072, 4.096])
+    assert seconds == pytest.approx([0, 1, 2, 7, 8, 9])
 
 
 @pytest.mark.parametrize("cache", [6, 12, 150, 400])

@@ -309,21 +309,22 @@ def _logged(
     """Write to a drive; return what fio would print, and its bandwidth log.
 
     A line of the log is of a second on a drive of 1 TB at first, and of as much less as a drive is
-    smaller; of more where nothing was written for so long, but in a rest, which has its own line.
+    smaller. Lines without writes have the rate of the next that has some; a rest has its own line.
     """
     step = max(1000, 1_000_000 * LOG_MS * capacity // 10**12)
     began = line_began = drive.now_ns
     written = requests = looks = 0
-    log = []
+    log: list[str] = []
 
-    def line(to: int, done: int) -> None:
+    def lines(ends: list[int], done: int) -> None:
         nonlocal line_began
-        rate = done / (to - line_began) * 1e9 / 1024
-        log.append(f"{(to - began) / 1e6:.6f}, {rate:.3f}, 1, {writes.block}, 0\n")
-        line_began = to
+        rate = done / (ends[-1] - line_began) * 1e9 / 1024
+        log.extend(f"{(to - began) / 1e6:.6f}, {rate:.3f}, 1, {writes.block}, 0\n" for to in ends)
+        line_began = ends[-1]
 
     for workload, rest_s in writes.workloads():
         feed = drive.feed(workload, seed=seed)
+        ends: list[int] = []
         while not feed.is_over or drive.look().outstanding:
             part = feed.measure(until_ns=drive.now_ns + step)
             looks += 1
@@ -331,12 +332,14 @@ def _logged(
             step *= 2 if looks % LINES == 0 else 1
             written += part.write_bytes
             requests += part.requests
+            ends.append(drive.now_ns)
             if part.write_bytes:
-                line(drive.now_ns, part.write_bytes)
+                lines(ends, part.write_bytes)
+                ends.clear()
         if rest_s:
             line_began = drive.now_ns
             drive.run(until_ns=drive.now_ns + rest_s * 10**9)
-            line(drive.now_ns, 0)
+            lines([drive.now_ns], 0)
     seconds = (line_began - began) / 1e9
     wrote = {
         "io_bytes": written,
