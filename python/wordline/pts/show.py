@@ -112,9 +112,9 @@ def _iops(results: Sequence[Result]) -> list[Shown]:
 
 def _latency(results: Sequence[Result]) -> list[Shown]:
     figures = [
-        ("mean latency, us, QD 1", "mean_us"),
-        ("p99.9 latency, us, QD 1", "p999_us"),
-        ("longest latency, us, QD 1", "max_us"),
+        ("mean latency, µs, QD 1", "mean_us"),
+        ("p99.9 latency, µs, QD 1", "p999_us"),
+        ("longest latency, µs, QD 1", "max_us"),
     ]
     return _matrix(results, procedure.LATENCY_SIZES, procedure.LATENCY_MIXES, 1, figures)
 
@@ -135,8 +135,8 @@ def _wsat(results: Sequence[Result]) -> list[Shown]:
         ("IOPS, last five cells", lambda cells: _mean(cells[-5:], "iops")),
         ("drive writes to half the first IOPS", _cliff),
         ("WAF, last five cells", lambda cells: _mean(cells[-5:], "waf")),
-        ("mean latency, us, last five cells", lambda cells: _mean(cells[-5:], "mean_us")),
-        ("p99.9 latency, us, last five cells", lambda cells: _mean(cells[-5:], "p999_us")),
+        ("mean latency, µs, last five cells", lambda cells: _mean(cells[-5:], "mean_us")),
+        ("p99.9 latency, µs, last five cells", lambda cells: _mean(cells[-5:], "p999_us")),
     ]
     rows = [[name, *(_number(of(r.cells)) for r in results)] for name, of in figures]
     return [("random 4 KiB writes, QD 32", ["figure", *(r.scheme for r in results)], rows)]
@@ -193,16 +193,14 @@ def write(results: Sequence[Result], folder: Path, command: str) -> Path:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    text = f"# {heading(results[0])}\n\n"
-    for line in (line for result in results for line in states(result)):
-        text += f"- {line}\n"
+    text = f"# {heading(results[0])}\n\n{about(results[0])} Every measurement is in `pts.csv`.\n"
+    for caption, heads, cells in tables(results):
+        text += f"\n## {caption}\n\n{page.table(heads, cells, right=len(heads) - 1)}"
     for name, title, figure in _plots(results):
         plotting.save(figure, folder / f"{name}.svg")
         text += f"\n## {title}\n\n![{title}]({name}.svg)\n"
-    for caption, heads, cells in tables(results):
-        text += f"\n## {caption}\n\n{page.table(heads, cells, right=len(heads) - 1)}"
-    text += "\nEvery measurement is in `pts.csv`.\n"
-    html = page.to_html(text, folder, lead=about(results[0]), command=command)
+    lead = "; ".join(line for result in results for line in states(result))
+    html = page.to_html(text, folder, lead=f"{lead}.", command=command)
     (folder / "index.html").write_text(html, encoding="utf-8")
     return folder / "index.html"
 
@@ -211,13 +209,13 @@ def _plots(results: Sequence[Result]) -> list[tuple[str, str, Any]]:
     """Return name, title and figure of each plot of a test."""
     test = results[0].test
     if test in ("iops", "latency", "throughput"):
-        what = {"iops": "IOPS", "latency": "mean latency, us", "throughput": "MB/s"}[test]
+        what = {"iops": "IOPS", "latency": "mean latency, µs", "throughput": "MB/s"}[test]
         of = {"iops": "iops", "latency": "mean_us", "throughput": "mb_per_s"}[test]
         title = f"Rounds to steady state, {what} of writes"
         return [("rounds", title, _over_rounds(results, of, what))]
     over = "drive_writes" if test == "wsat" else "start_s"
     label = "drive writes" if test == "wsat" else "simulated time, s"
-    figures = [("iops", "IOPS"), ("mean_us", "mean latency, us"), ("waf", "WAF")]
+    figures = [("iops", "IOPS"), ("mean_us", "mean latency, µs"), ("waf", "WAF")]
     if test == "xsr":
         figures[0] = ("mb_per_s", "MB/s")
     return [("over", f"Over {label}", _over(results, over, label, figures))]
