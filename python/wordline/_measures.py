@@ -96,7 +96,7 @@ def brief(figure: tuple[float, float | None] | None) -> str:
 
 #: Intervals are written out within these bounds; one that is a smaller share of its mean would give
 #: it more digits than people read.
-_PLAIN, _FINE = (1e-4, 1e7), 1e-4
+_PLAIN, _FINE = (1e-4, 1e7), 1e-3
 
 
 def rounded(number: float, half: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -12,6 +13,8 @@ from typing import Any
 from wordline.pts import procedure
 from wordline.pts.measured import RANGE, SLOPE, WINDOW, Cell, Load, Result, size_name
 
+#: As many sentences on steady state open a page.
+_SAID = 2
 #: A table: its caption, its heads, its rows.
 Shown = tuple[str, list[str], list[list[str]]]
 
@@ -193,14 +196,20 @@ def write(results: Sequence[Result], folder: Path, command: str) -> Path:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    text = f"# {heading(results[0])}\n\n{about(results[0])} Every measurement is in `pts.csv`.\n"
+    said = [line for result in results for line in states(result)]
+    judged = [steady for result in results for steady in result.steady.values()]
+    lead = f"{'; '.join(said)}."
+    text = f"# {heading(results[0])}\n\n"
+    if len(said) > _SAID:
+        lead = f"{sum(steady.holds for steady in judged)} of {len(judged)} parts in steady state."
+        text += "".join(f"- {line}\n" for line in said) + "\n"
+    text += f"{about(results[0])} Every measurement is in `pts.csv`.\n"
     for caption, heads, cells in tables(results):
         text += f"\n## {caption}\n\n{page.table(heads, cells, right=len(heads) - 1)}"
     for name, title, figure in _plots(results):
         plotting.save(figure, folder / f"{name}.svg")
         text += f"\n## {title}\n\n![{title}]({name}.svg)\n"
-    lead = "; ".join(line for result in results for line in states(result))
-    html = page.to_html(text, folder, lead=f"{lead}.", command=command)
+    html = page.to_html(text, folder, lead=lead, command=command)
     (folder / "index.html").write_text(html, encoding="utf-8")
     return folder / "index.html"
 
@@ -223,7 +232,7 @@ def _plots(results: Sequence[Result]) -> list[tuple[str, str, Any]]:
 
 def _over_rounds(results: Sequence[Result], of: str, what: str) -> Any:
     from matplotlib import pyplot
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 
     from wordline import plotting
 
@@ -239,13 +248,16 @@ def _over_rounds(results: Sequence[Result], of: str, what: str) -> Any:
                 own = [c for c in result.cells if (c.stage, c.load) == (stage, load)]
                 at.plot(
                     [c.round for c in own],
-                    [getattr(c, of) for c in own],
+                    # Nothing has no place on a logarithmic scale.
+                    [getattr(c, of) or math.nan for c in own],
                     color=plotting.SCHEMES[i % len(plotting.SCHEMES)],
                     marker=plotting.MARKERS[i % len(plotting.MARKERS)],
                     markersize=3.5,
                     label=size_name(size),
                 )
             at.set_yscale("log")
+            at.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+            at.yaxis.set_minor_formatter(NullFormatter())
             at.set_title(result.scheme)
             at.set_xlabel("round")
             at.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -212,6 +212,9 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
         at.legend(loc="lower left", bbox_to_anchor=(0, 1.0), borderpad=0.2, labelspacing=0.3)
         plotting.footnote(figure, note)
         places = {(left / x_by, up / y_by): at for (left, up), at in _numbers(best, x, y).items()}
-        names = {(left / x_by, up / y_by): at for (left, up), at in _names(best, x, y, table.axes).items()}
+        names = {
+            (left / x_by, up / y_by): at
+            for (left, up), at in _names(best, x, y, table.axes).items()
+        }
         _annotate(at, names if len(names) <= _NAMED else {}, places)
         plotting.save(figure, path)

@@ -15,7 +15,7 @@ from wordline.sweeps import frontier as pareto
 from wordline.sweeps import kept
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.paired import Differences, differences
-from wordline.sweeps.table import Row, Table, table
+from wordline.sweeps.table import Table, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -323,7 +323,10 @@ class Sweep(Sequence[Combination]):
             best = pareto.frontier(told.rows, *scatter)
             front = show.Front("frontier.svg" if frontier else "tradeoff.svg", best)
             known = steady.of_reports(r.to_dict() for r in self._reports.values()).is_enough
-            winner, note = decision.winner(told) if known else None, stand_ins(self._reports.values())
+            winner, note = (
+                decision.winner(told) if known else None,
+                stand_ins(self._reports.values()),
+            )
             written.append(to / front.picture)
             pareto.draw(told, scatter, written[-1], note, winner)
         changes = self.changes()
