@@ -86,9 +86,9 @@ def brief(figure: tuple[float, float | None] | None) -> str:
     """
     if figure is None:
         return shown(None)
-    if not figure[1]:
-        return _significant(figure[0])
     mean, half = figure
+    if not half:
+        return _significant(mean)
     if not _PLAIN[0] <= half < _PLAIN[1] or half < abs(mean) * _FINE:
         return shown(figure)
     return f"{rounded(mean, half)} ± {_half(half)}"

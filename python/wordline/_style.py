@@ -42,7 +42,7 @@ def axes(ax: Axes | None, width: str) -> Axes:
     made.set_axisbelow(True)
     made.tick_params(labelsize=_TEXT)
     for axis in (made.xaxis, made.yaxis):
-        axis.label.set_size(_TEXT)
+        axis.label.set_fontsize(_TEXT)
     return made
 
 

@@ -109,11 +109,11 @@ def to_html(
     first, _, rest = markdown.lstrip().partition("\n")
     text = body(rest, folder)
     head, found = _sections(text)
-    again = [Part("Reproduce", copied(command), "The command that makes this page again.")]
+    again = [Part("Reproduce", copied(command), "The command of this page.")] if command else []
     if len(found) > _UNFOLDED:
-        text = head + parts([*found, *(again if command else [])], "Summary")
-    elif found and command:
-        text += f"<h2>{again[0].title}</h2>\n{again[0].html}"
+        text = head + parts([*found, *again], "Summary")
+    elif found:
+        text += "".join(f"<h2>{part.title}</h2>\n{part.html}" for part in again)
     return _wordline.page(
         title=first.lstrip("# "),
         lead=lead,

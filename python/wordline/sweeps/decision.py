@@ -53,7 +53,7 @@ def block(table: Table, scatter: str, rests: Steady) -> str:
 
     ``rests`` is what is known of the steadiness of all runs.
     """
-    table = heat.told(table)
+    table = heat.effective(table)
     first = table.rows[0]
     paths = [path for path in table.paths if len(_values(table, path)) > 1][:_MEASURES]
     if not paths:

@@ -86,7 +86,7 @@ def verdict(table: Table, rests: Steady) -> str:
 
     It is not known where too few of the runs are steady.
     """
-    table = told(table)
+    table = effective(table)
     for path in table.paths:
         found = _means(table, path)
         top = _best(found, path)
@@ -106,7 +106,7 @@ def verdict(table: Table, rests: Steady) -> str:
     return ""
 
 
-def told(table: Table) -> Table:
+def effective(table: Table) -> Table:
     """Return a table without the axes that change nothing."""
     return _without(table, idle(table))[0]
 

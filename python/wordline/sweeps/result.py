@@ -312,7 +312,7 @@ class Sweep(Sequence[Combination]):
         to.mkdir(parents=True, exist_ok=True)
         written = write(self._table, to)
         # An axis that changes nothing would have each point several times.
-        told = heat.told(self._table)
+        told = heat.effective(self._table)
         axes: tuple[pareto.Axis, pareto.Axis] | None = None
         if frontier:
             axes = pareto.axes(frontier)

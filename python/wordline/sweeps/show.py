@@ -129,7 +129,7 @@ def _parts(
         pages.Part("Measures", heat.tables(table, runs_of(grid, folder)), f"Each by {varied}."),
     ]
     if front:
-        axes = heat.told(table).axes
+        axes = heat.effective(table).axes
         listed = "".join(
             f"{number}. {heat.called(row, axes)}\n" for number, row in enumerate(front.rows, 1)
         )
@@ -150,8 +150,8 @@ def _parts(
         lines = "".join(f"- {', '.join(names)}: {reason}\n" for reason, names in refused.items())
         found.append(part("Refused", lines, f"{sum(map(len, refused.values()))} combinations."))
     if failed := _failed(table):
-        said = ((", ".join(names), " ".join(why.split())) for why, names in failed.items())
-        lines = "".join(f"- {names}: {why}\n" for names, why in said)
+        each = ((", ".join(names), " ".join(why.split())) for why, names in failed.items())
+        lines = "".join(f"- {names}: {why}\n" for names, why in each)
         found.append(part("Failed", lines, f"{sum(map(len, failed.values()))} combinations."))
     text = pages.copied(heat.command(grid))
     found.append(pages.Part("Reproduce", text, "The command of all runs."))
