@@ -209,7 +209,8 @@ impl Page {
 
     fn insert_contents(&mut self) {
         let Some((at, head)) = self.contents_at.take() else { return };
-        let link = |(id, name): &(String, String)| format!("<li><a href=\"#{id}\">{}</a></li>\n", escape(name));
+        let link =
+            |(id, name): &(String, String)| format!("<li><a href=\"#{id}\">{}</a></li>\n", escape(name));
         let links: String = self.contents.iter().map(link).collect();
         let nav = format!(
             "<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n<li><a href=\"#top\">{head}</a></li>\n{links}</ul>\n</nav>\n"
