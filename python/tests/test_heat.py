@@ -135,6 +135,9 @@ def test_many_sections_of_a_written_page_are_folded_and_few_are_not(tmp_path):
     text = page.to_html(written, tmp_path, command="wordline x")
     assert text.count('<details class="part"') == 5
     assert text.index("Before.") < text.index('class="contents"') < text.index("wordline x")
+    headless = page.body("| | a |\n|---|---|\n| b | 1 |\n")
+    assert "<th></th>" not in headless
+    assert "<td></td>" in headless
     few = page.to_html("# Title\n\n## One\n\nText.\n", tmp_path, command="wordline x")
     assert '<details class="part"' not in few
     assert few.index("Text.") < few.index("wordline x")

@@ -182,6 +182,8 @@ def _table(match: re.Match[str], number: int) -> str:
 
         def cell(found: re.Match[str]) -> str:
             tag, attributes, content = found.groups()
+            # A head without a word heads nothing.
+            tag = tag if _plain(content) else "td"
             classes = ["number"] if next(at) or "right" in attributes else []
             if len(_plain(content)) > _WORDS:
                 classes.append("words")

@@ -53,6 +53,8 @@ _STYLE = {
     "axes.linewidth": 0.7,
     "axes.axisbelow": True,
     "axes.grid": True,
+    # Powers of ten are written out up to here: exponents are too small to read on a page.
+    "axes.formatter.min_exponent": 7,
     "axes.titlesize": 9.5,
     "axes.titlelocation": "left",
     "axes.titlecolor": "#333333",
