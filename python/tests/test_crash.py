@@ -132,6 +132,31 @@ def test_recipes_are_run_and_compared_with_what_is_expected(binary):
     assert done.stdout.endswith("DIFFERS\n")
 
 
+STORES = ROOT / "python" / "tests" / "crash_stores.py"
+PLANTED = {
+    "segments": ("directory-late", "trim-early", "torn-record"),
+    "double-write": ("order", "no-barrier", "early-reuse", "early-acknowledgement"),
+    "copy-on-write": ("root-first", "fua-only", "in-place", "no-fua"),
+    "group-commit": ("joins-late", "in-flight", "not-awaited"),
+    "ring": ("sequence-reuse", "head-late", "half-checksum"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_faults_of_other_stores_are_found_and_no_others(states, name):
+    def found(fault: str, most: str) -> dict:
+        python = f"{sys.executable} -S -E {STORES}"
+        check = f"{python} verify {name} {{image}} {{acked}} {fault}"
+        return states(f"{python} run {name} {{uri}} {fault}", check, "--states", most)
+
+    whole = found("", str(max(12, int(STATES) // 4)))
+    assert whole["code"] == 0, whole
+    for fault in PLANTED[name]:
+        one = found(fault, "400")
+        assert one["code"] == 1, (fault, one)
+        assert one["failing"]["fails_again"], (fault, one)
+
+
 can_mount = os.geteuid() == 0 and all(shutil.which(name) for name in ("nbdfuse", "mkfs.ext4"))
 
 
