@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "crash"))
 
-from drive import FLUSH, WRITE, Drive
+from drive import FLUSH, TRIM, WRITE, Drive
 
 Read = Callable[[int, int], bytes]
 SECTOR, COMMITS = 512, 12
@@ -46,7 +46,7 @@ def number_of(data: bytes, which: int) -> int | None:
 
 
 class Segments:
-    """Records in segments; a directory names the segments. A new one is in it before a record of it counts."""
+    """Records in segments. A new one is in the directory before a record of it counts."""
 
     PER, SIZE, FIRST = 4, 16384, 65536
     faults = ("directory-late", "trim-early", "torn-record")
@@ -54,55 +54,48 @@ class Segments:
     def commit(self, drive: Drive, fault: str) -> Iterator[int]:
         """Append records."""
         live: list[int] = []
+
+        def directory() -> None:
+            drive.write(0, sealed(bytes([len(live), *live]), SECTOR))
+
         for number in range(1, COMMITS + 1):
-            at = (number - 1) // self.PER
-            is_new = at not in live
-            if is_new:
+            at, slot = divmod(number - 1, self.PER)
+            if slot == 0:
                 live.append(at)
-            entry = sealed(struct.pack("<B8B", len(live), *live, *[0] * (8 - len(live))), SECTOR)
-            if is_new and fault != "directory-late":
-                drive.write(0, entry)
+                if fault != "directory-late":
+                    directory()
             body = struct.pack("<QQ", number, 7) * 60
             record = body.ljust(1024, b"\0") if fault == "torn-record" else sealed(body, 1024)
-            drive.write(self.FIRST + at * self.SIZE + (number - 1) % self.PER * 1024, record)
+            drive.write(self.FIRST + at * self.SIZE + slot * 1024, record)
             drive.flush()
             yield number
-            if is_new and fault == "directory-late":
-                drive.write(0, entry)
+            if slot == 0 and fault == "directory-late":
+                directory()
             if number == self.PER * 2 + 1:
-                # The first segment has nothing that is not in a later one.
+                # What the first segment has is in later ones, too.
                 live.remove(0)
-                drive.write(
-                    0, sealed(struct.pack("<B8B", len(live), *live, *[0] * (8 - len(live))), SECTOR)
-                )
+                directory()
                 if fault != "trim-early":
                     drive.flush()
-                drive.send(4, self.FIRST, self.SIZE)
+                drive.send(TRIM, self.FIRST, self.SIZE)
                 drive.wait()
 
     def newest(self, read: Read, fault: str) -> tuple[int, str]:
         """Return the newest commit, and what is wrong."""
-        entry = opened(read(0, SECTOR))
+        entry = opened(read(0, SECTOR)) or b"\0"
         newest = 0
-        for at in (entry or b"\0")[1 : 1 + (entry or b"\0")[0]]:
+        for at in entry[1 : 1 + entry[0]]:
             for slot in range(self.PER):
                 data = read(self.FIRST + at * self.SIZE + slot * 1024, 1024)
-                expected = at * self.PER + slot + 1
-                if fault == "torn-record":
-                    number, last = struct.unpack("<Q", data[:8])[0], data[952:960]
-                    if number and last != struct.pack("<Q", 7):
-                        return newest, f"record {number} is torn"
-                else:
-                    body = opened(data)
-                    number = struct.unpack("<Q", body[:8])[0] if body else 0
-                if number:
-                    newest = max(newest, number)
-                elif slot == 0 and at * self.PER < newest:
-                    return newest, f"segment {at} is in the directory and has nothing"
-                if number not in (0, expected):
-                    return newest, f"record {expected} is {number}"
-            if at == 0 and newest < 1 and len(entry or b"") > 0 and (entry or b"\0")[0] > 1:
-                return newest, "the first segment is empty"
+                body = data if fault == "torn-record" else opened(data)
+                number = struct.unpack("<Q", body[:8])[0] if body else 0
+                if number and struct.unpack("<Q", data[952:960])[0] != 7:
+                    return newest, f"record {number} is torn"
+                if number not in (0, at * self.PER + slot + 1):
+                    return newest, f"record {number} is in slot {slot} of segment {at}"
+                if slot == 0 and number == 0 and at != entry[entry[0]]:
+                    return newest, f"segment {at} is not the last one, and has nothing"
+                newest = max(newest, number)
         return newest, ""
 
 
@@ -151,7 +144,7 @@ class DoubleWrite:
 
 
 class CopyOnWrite:
-    """A tree of a root and four leaves. What changes goes to new blocks; the meta sector names the root."""
+    """A tree of a root and four leaves. Changes go to new blocks; a meta sector names the root."""
 
     BLOCKS, METAS = 65536, (0, 512)
     faults = ("root-first", "fua-only", "in-place", "no-fua")
@@ -261,7 +254,7 @@ class GroupCommit:
 
 
 class Ring:
-    """A log in a ring of eight slots; a record is the newest if the one behind it does not continue."""
+    """A log in a ring of eight slots, which ends where a record does not continue the last."""
 
     SLOTS, FIRST = 8, 4096
     faults = ("sequence-reuse", "head-late", "half-checksum")
