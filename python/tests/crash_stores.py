@@ -1,7 +1,7 @@
 """Five small stores, each with faults to plant: what a search of crash states has to find.
 
-crash_stores.py run STORE URI [FAULT]           commit, and print the number of each commit when it is durable
-crash_stores.py verify STORE IMAGE ACKED [FAULT] exit with 0 if the newest commit is whole and none is missing
+Run as ``run STORE URI [FAULT]``, which commits and prints each commit when it is durable, and as
+``verify STORE IMAGE ACKED [FAULT]``, which exits with 0 if no commit is torn or missing.
 """
 
 from __future__ import annotations
