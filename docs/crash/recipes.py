@@ -75,7 +75,7 @@ def sqlite() -> list[Recipe]:
     for synchronous, journal, consistent, durable in (
         ("OFF", "DELETE", NO, NO),
         ("NORMAL", "WAL", YES, NO),
-        ("NORMAL", "DELETE", YES, NO),
+        ("NORMAL", "DELETE", NO, NO),
         ("FULL", "DELETE", YES, NO),
         ("EXTRA", "DELETE", YES, YES),
         ("FULL", "WAL", YES, YES),
