@@ -110,14 +110,15 @@ def keys() -> list[Recipe]:
 
 def files() -> list[Recipe]:
     """Return file systems."""
-    run, look = f"sh {HERE}/files.sh run {{mnt}}", f"sh {HERE}/files.sh verify {{mnt}} {{acked}}"
+    run, many = f"sh {HERE}/files.sh run {{mnt}}", 65_536
+    look = f"sh {HERE}/files.sh verify {{mnt}} {{acked}} {many}"
     fsck = f"sh {HERE}/fsck.sh {{image}} {{acked}}"
     strict = "e2fsck -fn {image}"
     return [
         Recipe("ext4", run, fsck, YES, YES, "ext4"),
         Recipe("ext4, barrier=0", run, fsck, NO, NO, "ext4,barrier=0"),
         Recipe("ext4, no journal", run, strict, NO, "", "ext4", ("--mkfs=-O^has_journal",)),
-        Recipe("XFS", run, look, YES, YES, "xfs"),
+        Recipe("XFS", f"{run} {many}", look, YES, YES, "xfs"),
     ]
 
 
