@@ -216,8 +216,7 @@ impl Map {
         }
     }
 
-    /// The sectors of the live slots of a part of a page that begins with one, counted from that slot, of so many sectors
-    /// each.
+    /// The sectors of all live slots of a range whose first slot is live, counted from that slot; a slot has `per_unit`.
     #[inline]
     pub fn live_sectors(&mut self, block: BlockId, slots: Range<u32>, per_unit: u32) -> SectorMask {
         let unit = SectorMask::first(per_unit);

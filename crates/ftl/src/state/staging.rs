@@ -36,7 +36,7 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
-    /// One of a page of which nothing is known, with versions for so many sectors.
+    /// An entry of a page of which nothing is known yet; `sectors` is how many a page has.
     fn new(lpn: Lpn, sectors: usize) -> Staged {
         Staged {
             lpn,

@@ -64,7 +64,7 @@ impl Unplaced {
 }
 
 impl HostWrite<'_> {
-    /// What it brings of a page, with sectors of so many bytes.
+    /// The data that it brings of a page; `sector` is the bytes of a sector.
     fn page(&self, lpn: Lpn, sector: usize) -> PageData {
         let before = self.extent.before(lpn, 0) as usize * sector;
         self.data.page((lpn.0 - self.extent.first) as usize, before, self.extent.covered(lpn.0), sector)
