@@ -1,6 +1,6 @@
 """Run the recipes of this folder, and print a table of what was expected and what was found.
 
-    recipes.py [--states N | --soak] [--wordline PATH] [NAME ...]
+    recipes.py [--states N | --soak] [--stories] [--wordline PATH] [NAME ...]
 
 Each recipe has two verdicts: *consistent*, by its integrity check and whole transactions, and *durable*, nothing that was
 acknowledged is missing. A recipe is skipped where its program, its Python module or root is missing. Exit code 1: a verdict
@@ -205,6 +205,7 @@ def main() -> int:
     parser.add_argument(
         "--soak", action="store_true", help="10,000, 2,000 or 300 states of each; hours"
     )
+    parser.add_argument("--stories", action="store_true", help="print the smallest failing states")
     parser.add_argument("--wordline", default="wordline")
     options = parser.parse_args()
     recipes = [*stores(), *sqlite(), *files(), *qemu(), *keys(), *postgres()]
@@ -236,6 +237,9 @@ def main() -> int:
             f"{recipe.name:<36} {texts[0]:<27} {texts[1]:<27} {states:>6}  {' '.join(failing)}{'  DIFFERS' if wrong else ''}",
             flush=True,
         )
+        for one in [report["failing"] for _, report in reports if report["failing"]]:
+            if options.stories:
+                print(f"{one['state']}: {one['story']}  the check said: {one['check_said']}", flush=True)
     return int(differs > 0)
 
 

@@ -178,7 +178,11 @@ mod tests {
         };
         let torn: Vec<&Next> = first.iter().filter(torn).collect();
         assert!(!torn.is_empty() && torn.iter().all(|next| next.interval == 120), "{}", torn.len());
-        assert_eq!(queue.complete().iter().max(), Some(&1), "of all classes the first alone is complete anywhere");
+        assert_eq!(
+            queue.complete().iter().max(),
+            Some(&1),
+            "of all classes the first alone is complete anywhere"
+        );
     }
 
     #[test]
