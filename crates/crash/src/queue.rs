@@ -133,7 +133,7 @@ impl<'a> Queue<'a> {
         let (weights, _, _) = self.endless.last()?;
         let (all, along) = (u128::from(*weights), u128::from(self.drawn.wrapping_mul(STEP)));
         self.drawn += 1;
-        let place = (all * along >> 64) as u64;
+        let place = ((all * along) >> 64) as u64;
         let next = self.endless.partition_point(|(up_to, _, _)| *up_to <= place);
         let (_, interval, states) = self.endless.get_mut(next)?;
         let (interval, state) = (*interval, states.next()?);
