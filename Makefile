@@ -248,8 +248,8 @@ soak: $(INSTALLED) $(TOOLS) #: Cut the power of a served drive and kill it, 1,00
 	@WORDLINE_FLIPS=1000 cargo test -q -p wordline-live --test it -- damage::a_flipped_bit
 	@WORDLINE_COMMITS=40 cargo test -q -p wordline-live --lib -- killed
 	@WORDLINE_ENDS=10000 cargo test -q -p wordline-live --lib -- exhaustive::a_database
-	@WORDLINE_CRASH_STATES=10000 $(BIN)/python -m pytest -q python/tests/test_crash.py
-	@$(BIN)/python docs/crash/recipes.py --wordline $(BIN)/wordline --states 2000
+	@WORDLINE_CRASH_STATES=1000 $(BIN)/python -m pytest -q python/tests/test_crash.py
+	@$(BIN)/python docs/crash/recipes.py --wordline $(BIN)/wordline --soak
 	@$(BIN)/python python/tests/soak.py --wordline $(BIN)/wordline $(SOAK)
 
 recovery: $(INSTALLED) $(TOOLS) #: Probe and fit drives of hidden values, and print by how much each value is off: DRIVES=20 (half an hour)

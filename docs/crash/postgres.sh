@@ -11,7 +11,8 @@ sql() { as "$bin/psql" -qAtX -v ON_ERROR_STOP=1 -h "$sockets" postgres "$@"; }
 start() {
     sockets=$(mktemp -d) && chown postgres "$sockets"
     as "$bin/pg_ctl" -s -w -t 50 -D "$at/pg" -l "$sockets/log" \
-        -o "-k $sockets -c listen_addresses= -c shared_buffers=1MB -c autovacuum=off $1" start > /dev/null || { tail -5 "$sockets/log"; return 1; }
+        -o "-k $sockets -c listen_addresses= -c shared_buffers=1MB -c autovacuum=off $1" start > /dev/null ||
+        { grep -E 'ERROR|FATAL|PANIC' "$sockets/log" || tail -5 "$sockets/log"; return 1; }
 }
 stop() { as "$bin/pg_ctl" -s -D "$at/pg" -m immediate stop; rm -r "$sockets"; }
 case $what in

@@ -1,6 +1,6 @@
 """Run the recipes of this folder, and print a table of what was expected and what was found.
 
-    recipes.py [--states N] [--wordline PATH] [NAME ...]
+    recipes.py [--states N | --soak] [--stories] [--wordline PATH] [NAME ...]
 
 Each recipe has two verdicts: *consistent*, by its integrity check and whole transactions, and *durable*, nothing that was
 acknowledged is missing. A recipe is skipped where its program, its Python module or root is missing. Exit code 1: a verdict
@@ -36,13 +36,24 @@ class Recipe:
     more: tuple[str, ...] = ()
     needs: str = ""
     times: int = 1
+    #: States with --soak of what must not fail.
+    soak: int = 2000
+    #: The script that makes the image which the drive begins with, and its size.
+    image: tuple[str, str] = ("", "")
 
 
 def stores() -> list[Recipe]:
     """Return the small store, without a fault and with each of five."""
     program = f"{PYTHON} {HERE}/store.py"
     all_of_them = [
-        Recipe("store", f"{program} run {{uri}}", f"{program} verify {{uri}} {{acked}}", YES, YES)
+        Recipe(
+            "store",
+            f"{program} run {{uri}} 128",
+            f"{program} verify {{image}} {{acked}}",
+            YES,
+            YES,
+            soak=10_000,
+        )
     ]
     for fault in (
         "missing-barrier",
@@ -64,7 +75,7 @@ def sqlite() -> list[Recipe]:
     for synchronous, journal, consistent, durable in (
         ("OFF", "DELETE", NO, NO),
         ("NORMAL", "WAL", YES, NO),
-        ("NORMAL", "DELETE", YES, NO),
+        ("NORMAL", "DELETE", NO, NO),
         ("FULL", "DELETE", YES, NO),
         ("EXTRA", "DELETE", YES, YES),
         ("FULL", "WAL", YES, YES),
@@ -72,7 +83,7 @@ def sqlite() -> list[Recipe]:
         name = f"SQLite, {synchronous}, {journal}"
         run = f"{program} run {{uri}} {synchronous} {journal}"
         check, times = f"{program} verify {{image}} {{acked}}", 8 if synchronous == "OFF" else 1
-        verdicts.append(Recipe(name, run, check, consistent, durable, times=times))
+        verdicts.append(Recipe(name, run, check, consistent, durable, times=times, soak=10_000))
     return verdicts
 
 
@@ -91,21 +102,36 @@ def keys() -> list[Recipe]:
         )
         run = f"{program} run {{mnt}} {kind} {sync}"
         times = 1 if consistent == YES else 8
-        verdicts.append(Recipe(name, run, check, consistent, durable, "ext4", needs=module, times=times))
+        verdicts.append(
+            Recipe(name, run, check, consistent, durable, "ext4", needs=module, times=times)
+        )
     return verdicts
 
 
 def files() -> list[Recipe]:
     """Return file systems."""
-    run, look = f"sh {HERE}/files.sh run {{mnt}}", f"sh {HERE}/files.sh verify {{mnt}} {{acked}}"
+    run, many = f"sh {HERE}/files.sh run {{mnt}}", 65_536
+    look = f"sh {HERE}/files.sh verify {{mnt}} {{acked}} {many}"
     fsck = f"sh {HERE}/fsck.sh {{image}} {{acked}}"
     strict = "e2fsck -fn {image}"
     return [
         Recipe("ext4", run, fsck, YES, YES, "ext4"),
         Recipe("ext4, barrier=0", run, fsck, NO, NO, "ext4,barrier=0"),
         Recipe("ext4, no journal", run, strict, NO, "", "ext4", ("--mkfs=-O^has_journal",)),
-        Recipe("XFS", run, look, YES, YES, "xfs"),
+        Recipe("XFS", f"{run} {many}", look, YES, YES, "xfs"),
     ]
+
+
+def qemu() -> list[Recipe]:
+    """Return ext4 on another path to the drive, whose NVMe drive loses FUA unless every write has it."""
+    check, recipes = f"sh {HERE}/fsck.sh {{image}} {{acked}}", []
+    for option, consistent in (("", NO), ("write-cache=off", YES)):
+        recipe = Recipe(f"ext4 in QEMU, {option or 'defaults'}", "", check, consistent, "", needs="qemu", soak=300)
+        recipe.run = f"sh {HERE}/qemu.sh run {{socket}} {option}".strip()
+        recipe.more = ("--timeout", "300s", "--sector", "4KiB")
+        recipe.image = ("qemu.sh", "64MiB")
+        recipes.append(recipe)
+    return recipes
 
 
 def postgres() -> list[Recipe]:
@@ -120,9 +146,9 @@ def postgres() -> list[Recipe]:
         name = f"PostgreSQL, {settings or 'defaults'}"
         check = f"{program} verify {{mnt}} {{acked}}"
         run = f"{program} run {{mnt}} {settings}".strip()
-        # A page is torn in few states.
-        times = 25 if settings.startswith("full") else 1
-        verdicts.append(Recipe(name, run, check, consistent, durable, "ext4", needs="postgres", times=times))
+        recipe = Recipe(name, run, check, consistent, durable, "ext4", needs="postgres", soak=300)
+        recipe.image = ("postgres.sh", "160MiB")
+        verdicts.append(recipe)
     return verdicts
 
 
@@ -134,6 +160,10 @@ def lacks(recipe: Recipe) -> str:
         return "nbdfuse"
     if recipe.mount == "xfs" and not shutil.which("mkfs.xfs"):
         return "mkfs.xfs"
+    if recipe.needs == "qemu":
+        programs = [p for p in ("qemu-system-x86_64", "cpio") if not shutil.which(p)]
+        files = {"$KERNEL": os.environ.get("KERNEL", ""), "busybox": os.environ.get("BUSYBOX", "/bin/busybox")}
+        return ", ".join(programs + [name for name, path in files.items() if not os.path.isfile(path)])
     if recipe.needs == "postgres":
         return "" if list(Path("/usr/lib/postgresql").glob("*/bin/initdb")) else "PostgreSQL"
     return recipe.needs if recipe.needs and not importlib.util.find_spec(recipe.needs) else ""
@@ -144,7 +174,7 @@ def crash(
 ) -> tuple[str, dict]:
     """Return whether no state fails, and the report."""
     log = folder / f"{recipe.name.replace(' ', '')}.log"
-    states = options.states * recipe.times
+    states = recipe.soak if options.soak else options.states * recipe.times
     command = [options.wordline, "crash", "--states", str(states), "--json", "-"]
     command += ["--check", f"{recipe.check} {verdict}".strip()]
     command += ["--mount", recipe.mount] if recipe.mount else []
@@ -152,14 +182,18 @@ def crash(
         command += ["--log", str(log)]
     else:
         command += ["--run", recipe.run, "--save", str(log), *recipe.more]
-        if recipe.needs == "postgres":
-            image = folder / "postgres.img"
-            if not image.exists():
-                subprocess.run(["sh", HERE / "postgres.sh", "prepare", image], check=True, stderr=subprocess.DEVNULL)
-            command += ["--image", str(image), "--size", "160MiB"]
+        script, size = recipe.image
+        if script:
+            image = folder / "begin.img"
+            prepare = ["sh", HERE / script, "prepare", image]
+            subprocess.run(prepare, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            command += ["--image", str(image), "--size", size]
     done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
-        return f"error: {(done.stderr.strip().splitlines() or [''])[-1][:90]}", {"checks": 0, "failing": None}
+        return f"error: {(done.stderr.strip().splitlines() or [''])[-1][:90]}", {
+            "checks": 0,
+            "failing": None,
+        }
     return (NO if done.returncode else YES), json.loads(done.stdout)
 
 
@@ -168,9 +202,13 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", help="begin of names; all without")
     parser.add_argument("--states", type=int, default=60)
+    parser.add_argument(
+        "--soak", action="store_true", help="10,000, 2,000 or 300 states of each; hours"
+    )
+    parser.add_argument("--stories", action="store_true", help="print the smallest failing states")
     parser.add_argument("--wordline", default="wordline")
     options = parser.parse_args()
-    recipes = [*stores(), *sqlite(), *files(), *keys(), *postgres()]
+    recipes = [*stores(), *sqlite(), *files(), *qemu(), *keys(), *postgres()]
     chosen = [
         r for r in recipes if not options.names or any(r.name.startswith(n) for n in options.names)
     ]
@@ -199,6 +237,9 @@ def main() -> int:
             f"{recipe.name:<36} {texts[0]:<27} {texts[1]:<27} {states:>6}  {' '.join(failing)}{'  DIFFERS' if wrong else ''}",
             flush=True,
         )
+        for one in [report["failing"] for _, report in reports if report["failing"]]:
+            if options.stories:
+                print(f"{one['state']}: {one['story']}  the check said: {one['check_said']}", flush=True)
     return int(differs > 0)
 
 

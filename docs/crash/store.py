@@ -1,6 +1,6 @@
 """A store of one value, and five ways to lose it.
 
-    store.py run URI [FAULT]            change the value 8 times, and print each change when it is durable
+    store.py run URI [FAULT] [CHANGES]  change the value 8 times, or so many, and print each change when it is durable
     store.py verify DRIVE ACKED [FAULT] exit with 0 if the newest value is whole and none that was printed is missing
 
 DRIVE is an image or an address. Over NBD only what is read counts for whether two states are equal.
@@ -40,10 +40,10 @@ def flush(drive: Drive, fault: str) -> None:
                 raise
 
 
-def run(uri: str, fault: str) -> None:
+def run(uri: str, fault: str, changes: int) -> None:
     """Change the value, again and again."""
     drive = Drive(uri)
-    for number in range(1, 9):
+    for number in range(1, changes + 1):
         block = BLOCKS[0 if fault == "reused-block" else number % 3]
         drive.write(block, value(number))
         if fault != "missing-barrier":
@@ -89,6 +89,7 @@ def verify(drive: str, acked: str, fault: str) -> str:
 if __name__ == "__main__":
     what, *rest = sys.argv[1:]
     if what == "run":
-        run(rest[0], "".join(rest[1:]))
+        changes = [int(word) for word in rest[1:] if word.isdigit()]
+        run(rest[0], "".join(word for word in rest[1:] if not word.isdigit()), *changes or [8])
     else:
         sys.exit(verify(rest[0], rest[1], "".join(rest[2:])) or 0)

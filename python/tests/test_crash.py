@@ -56,6 +56,12 @@ def store(what: str, *words: str) -> str:
     return " ".join([sys.executable, "-S", "-E", str(RECIPES / "store.py"), what, *words])
 
 
+def is_one_lost_value(found: dict) -> bool:
+    """Whether the smallest story is that of a value that was lost, and of all else that was not."""
+    lost = [line for line in found["failing"]["story"].splitlines() if ": LOST" in line]
+    return len(lost) == 1 and " 4,096 bytes at" in lost[0] and lost[0].endswith(": LOST")
+
+
 @pytest.fixture
 def states(binary, tmp_path):
     """Run `wordline crash` with any client and check."""
@@ -80,7 +86,7 @@ def test_states_that_differ_only_in_unread_sectors_are_equal(states):
     found = states(store("run", "{uri}"), check.replace("{uri}", "{image}"), "--states", "20")
     assert found["equal_in_what_is_read"] == 0
     found = states(store("run", "{uri}", "missing-barrier"), check, "--states", STATES)
-    assert found["failing"]["state"] == "5:1", found
+    assert is_one_lost_value(found), found
 
 
 SESSIONS = [("failed-flush:20%", "retried-flush"), ("corrupt:20%", "")]
@@ -113,7 +119,7 @@ def test_cut_and_recovery_are_simulated_for_each_state(states):
     # One more for the uncut state.
     assert f"under slc-cache: {found['checks'] + 1} power cuts" in found["through_drive"]
     found = states(store("run", "{uri}", "missing-barrier"), check, *more)
-    assert found["failing"]["state"] == "5:1", found
+    assert is_one_lost_value(found), found
     assert "--through-drive --device demo-8gb" in found["failing"]["replay"]
     found = states(client, check, *more, "--size", "64GiB")
     assert found["code"] == 2
@@ -130,6 +136,32 @@ def test_recipes_are_run_and_compared_with_what_is_expected(binary):
     done = subprocess.run([*command, "store, torn"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stdout.endswith("DIFFERS\n")
+
+
+STORES = ROOT / "python" / "tests" / "crash_stores.py"
+#: The fault of each that is hardest to find comes first; `make soak` plants them all.
+PLANTED = {
+    "segments": ("torn-record", "directory-late", "trim-early"),
+    "double-write": ("early-reuse", "order", "no-barrier", "early-acknowledgement"),
+    "copy-on-write": ("fua-only", "root-first", "in-place", "no-fua"),
+    "group-commit": ("joins-late", "in-flight", "not-awaited"),
+    "ring": ("sequence-reuse", "head-late", "half-checksum"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_faults_of_other_stores_are_found_and_no_others(states, name):
+    def found(fault: str, most: str) -> dict:
+        python = f"{sys.executable} -S -E {STORES}"
+        check = f"{python} verify {name} {{image}} {{acked}} {fault}"
+        return states(f"{python} run {name} {{uri}} {fault}", check, "--states", most)
+
+    whole = found("", str(max(12, int(STATES) // 4)))
+    assert whole["code"] == 0, whole
+    for fault in PLANTED[name] if int(STATES) > 40 else PLANTED[name][:1]:
+        one = found(fault, "400")
+        assert one["code"] == 1, (fault, one)
+        assert one["failing"]["fails_again"], (fault, one)
 
 
 can_mount = os.geteuid() == 0 and all(shutil.which(name) for name in ("nbdfuse", "mkfs.ext4"))
@@ -173,7 +205,7 @@ def test_small_stores_in_three_languages_show_their_missing_flush(states, tmp_pa
         check = f"{program} verify {{image}} {{acked}}"
         assert states(f"{program} run {{socket}}", check, "--states", "30")["code"] == 0
         found = states(f"{program} run {{socket}} careless", check, "--states", "30")
-        assert found["failing"]["state"] == "5:1", found
+        assert found["failing"]["story"].count(": LOST") == 1, found
 
 
 def is_shared() -> bool:

@@ -1,8 +1,13 @@
-//! The states of all intervals in order: class by class, interval by interval, and then random ones in turn.
+//! The states of all intervals in order: class by class, interval by interval, in turn with drawn ones.
+//!
+//! An interval is drawn the more often, the more sectors it may lose: the number of its states grows with the power of two. The
+//! classes of a long log take longer than anybody waits, and what many writes have lost at a time, or only a torn sector brings
+//! out, shows in the drawn states at once.
 
-use std::collections::VecDeque;
 use wordline_volatile::{Broken, CLASSES, Class, Interval, State, broken_states, states};
 
+/// How far along all weights each draw is from the one before, as a fraction of 2^64: the golden ratio spreads them most evenly.
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Equal states in a row after which no new one is expected.
 const MOST_EQUAL: u64 = 4000;
 
@@ -17,8 +22,9 @@ pub(crate) struct Queue<'a> {
     /// The next state of the finite classes: the class, the interval, its states.
     at: (usize, usize),
     here: Option<States<'a>>,
-    /// Those that have no end, in turn.
-    endless: VecDeque<(usize, States<'a>)>,
+    /// Those that have no end, each with the sum of the weights up to its own.
+    endless: Vec<(u64, usize, States<'a>)>,
+    drawn: u64,
     /// For each interval, how many classes are complete.
     complete: Vec<usize>,
     returned: u64,
@@ -54,11 +60,16 @@ impl<'a> Queue<'a> {
             if draws { interval.cache().writes().next().is_some() } else { !at_cut.is_empty() }
         };
         let pending = intervals.iter().enumerate().filter(|(_, interval)| has_states(interval));
-        let endless = pending.map(|(at, interval)| -> (usize, States<'a>) {
-            if broken.is_empty() || interval.dropped().is_some() {
-                (at, states(interval, Class::Drawn, seed))
+        let mut weights = 0;
+        let endless = pending.map(|(at, interval)| -> (u64, usize, States<'a>) {
+            let is_permitted = broken.is_empty() || interval.dropped().is_some();
+            let sectors: usize = interval.cache().writes().map(|write| write.sectors().len()).sum();
+            // What a broken drive does is in all intervals alike.
+            weights += if broken.is_empty() { sectors as u64 } else { 1 };
+            if is_permitted {
+                (weights, at, states(interval, Class::Drawn, seed))
             } else {
-                (at, Box::new(broken_states(interval, at_cut.clone(), seed)))
+                (weights, at, Box::new(broken_states(interval, at_cut.clone(), seed)))
             }
         });
         let endless = endless.collect();
@@ -70,6 +81,7 @@ impl<'a> Queue<'a> {
             at: (first, 0),
             here: None,
             endless,
+            drawn: 0,
             complete: vec![0; intervals.len()],
             returned: 0,
             equal_in_a_row: 0,
@@ -87,7 +99,10 @@ impl<'a> Queue<'a> {
     }
 
     pub(crate) fn next(&mut self) -> Option<Next> {
-        let (interval, state, class) = self.finite().or_else(|| self.drawn())?;
+        // The first states of all are the plainest.
+        let is_drawn = self.returned >= CLASSES.len() as u64 && self.returned % 2 == 1;
+        let first = if is_drawn { self.drawn() } else { None };
+        let (interval, state, class) = first.or_else(|| self.finite()).or_else(|| self.drawn())?;
         self.returned += 1;
         Some(Next { number: self.returned, interval, state, class })
     }
@@ -115,10 +130,75 @@ impl<'a> Queue<'a> {
         if self.equal_in_a_row > MOST_EQUAL {
             return None;
         }
-        let (interval, mut states) = self.endless.pop_front()?;
-        let state = states.next()?;
-        self.endless.push_back((interval, states));
+        let (weights, _, _) = self.endless.last()?;
+        let (all, along) = (u128::from(*weights), u128::from(self.drawn.wrapping_mul(STEP)));
+        self.drawn += 1;
+        let place = ((all * along) >> 64) as u64;
+        let next = self.endless.partition_point(|(up_to, _, _)| *up_to <= place);
+        let (_, interval, states) = self.endless.get_mut(next)?;
+        let (interval, state) = (*interval, states.next()?);
         let class = state.fault.is_none().then_some(Class::Drawn);
         Some((interval, state, class))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_volatile::{Event, Log, Rules, intervals};
+
+    const SECTOR: u64 = 512;
+
+    /// Intervals of one write each, of one sector, but for one of so many in a write.
+    fn log(count: u64, large: u64, sectors: u64) -> Log {
+        let one = |at: u64| {
+            let data = vec![at as u8 + 1; (if at == large { sectors } else { 1 } * SECTOR) as usize];
+            let (id, flush) = (at * 2 + 1, at * 2 + 2);
+            [
+                Event::Write { id, connection: 1, offset: at * 64 * SECTOR, fua: false, data },
+                Event::Done { id },
+                Event::Flush { id: flush, connection: 1 },
+                Event::Done { id: flush },
+            ]
+        };
+        Log { size: 8 << 20, sector: SECTOR, base: 0, events: (0..count).flat_map(one).collect() }
+    }
+
+    #[test]
+    fn torn_write_of_a_long_log_is_drawn_before_all_classes_are_complete() {
+        let log = log(200, 120, 20);
+        let all = intervals(&log, Rules { sector: SECTOR, atomic: None }, None);
+        let mut queue = Queue::new(&all, &[], 1, false);
+        let first: Vec<Next> = std::iter::from_fn(|| queue.next()).take(100).collect();
+        let plain = first[..CLASSES.len()].iter().all(|next| next.class == Some(Class::NothingLost));
+        assert!(plain, "the plainest states come first");
+        let torn = |next: &&Next| {
+            let writes = all[next.interval].cache().writes();
+            next.state.lost.values().zip(writes).any(|(lost, write)| lost != write.sectors())
+        };
+        let torn: Vec<&Next> = first.iter().filter(torn).collect();
+        assert!(!torn.is_empty() && torn.iter().all(|next| next.interval == 120), "{}", torn.len());
+        assert_eq!(
+            queue.complete().iter().max(),
+            Some(&1),
+            "of all classes the first alone is complete anywhere"
+        );
+    }
+
+    #[test]
+    fn all_classes_are_complete_although_no_drawn_state_is_new() {
+        let all = intervals(&log(5, 2, 2), Rules { sector: SECTOR, atomic: None }, None);
+        let mut queue = Queue::new(&all, &[], 1, false);
+        let mut seen = std::collections::HashSet::new();
+        let mut count = 0u64;
+        while let Some(next) = queue.next() {
+            count += 1;
+            let is_new = seen.insert(next.state.image(&all[next.interval]).hash());
+            queue.was_equal(!is_new);
+        }
+        assert!(count > MOST_EQUAL && count < MOST_EQUAL + 100, "{count}");
+        let end = CLASSES.len() - 1;
+        assert!(queue.complete().iter().all(|complete| *complete == end), "{:?}", queue.complete());
+        assert_eq!(seen.len(), 8, "none, one more after each write, and two torn ones");
     }
 }

@@ -24,7 +24,7 @@ pub enum Class {
     OneSector,
     /// Two writes are lost.
     TwoLost,
-    /// Each sector survives by a draw.
+    /// Each sector, or each write, survives by a draw.
     Drawn,
 }
 
@@ -94,13 +94,26 @@ pub fn states<'a>(
     Box::new(all.map(state))
 }
 
-/// A state in which each sector survives with a probability of .1, .5 or .9.
+/// A state in which each sector, or each request as a whole, survives with a probability of .1, .5 or .9: of all requests of the
+/// interval, or of those before a point in it, behind which all is lost.
 fn drawn(interval: &Interval, number: u64, seed: u64) -> Lost {
     let mut random = SplitMix64(seed ^ (interval.at() as u64) << 32 ^ number);
     let survives = [u64::MAX / 10, u64::MAX / 2, u64::MAX / 10 * 9][(number % 3) as usize];
+    let (is_whole, is_early) = (number / 3 % 2 == 1, number / 6 % 2 == 1);
+    let cache = interval.cache();
+    let count = cache.writes().count() as u64;
+    let end = if is_early { random.bits() % count.max(1) + 1 } else { count };
     let mut lost = Lost::new();
-    for write in interval.cache().writes() {
-        let sectors = interval.cache().tear(write, || random.bits() > survives);
+    for (at, write) in cache.writes().enumerate() {
+        let mut is_lost = || random.bits() > survives;
+        let is_all = at as u64 >= end || is_whole && is_lost();
+        let sectors = if is_all {
+            write.sectors().clone()
+        } else if is_whole {
+            BTreeSet::new()
+        } else {
+            cache.tear(write, is_lost)
+        };
         if !sectors.is_empty() {
             lost.insert(write.request().id, sectors);
         }
@@ -116,4 +129,34 @@ pub fn broken_states(interval: &Interval, kinds: Vec<Broken>, seed: u64) -> impl
         let seed = SplitMix64(seed ^ (at as u64) << 32 ^ number).bits() >> 40;
         State { at, fault: Some(Fault::new(kind, seed)), ..State::default() }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::{Event, Log};
+    use crate::replay::intervals;
+    use crate::rules::Rules;
+
+    #[test]
+    fn sectors_or_whole_writes_are_drawn_in_an_interval_or_in_its_beginning() {
+        let write = |id: u64| {
+            let (offset, data) = (id * 4096, vec![id as u8; 4096]);
+            [Event::Write { id, connection: 1, offset, fua: false, data }, Event::Done { id }]
+        };
+        let log = Log { size: 1 << 20, sector: 512, base: 0, events: (1..=12).flat_map(write).collect() };
+        let all = intervals(&log, Rules { sector: 512, atomic: None }, None);
+        let drawn: Vec<Lost> = states(&all[0], Class::Drawn, 1).take(120).map(|state| state.lost).collect();
+        let is_whole = |lost: &&Lost| lost.values().all(|sectors| sectors.len() == 8);
+        let whole: Vec<&Lost> = drawn.iter().filter(is_whole).collect();
+        assert!(whole.len() >= 60, "{}", whole.len());
+        assert!(whole.iter().any(|lost| lost.len() == 1), "one write of twelve, and all others are whole");
+        // All behind a point in the interval is lost, and nothing or little before it.
+        let is_early = |lost: &&Lost| {
+            let first = (1..=12u64).rev().take_while(|id| lost.get(id).is_some_and(|s| s.len() == 8)).count();
+            (3..=9).contains(&first) && lost.len() <= first + 2
+        };
+        assert!(drawn.iter().filter(is_early).count() >= 5);
+        assert!(drawn.iter().any(|lost| lost.values().any(|sectors| sectors.len() < 8)), "and torn ones");
+    }
 }

@@ -131,6 +131,15 @@ fn a_flush_that_was_not_acknowledged_may_have_taken_effect_in_part() {
 }
 
 #[test]
+fn a_fua_request_that_was_not_acknowledged_may_have_taken_effect_in_part() {
+    let mut cache = cache();
+    put(&mut cache, Request { fua: true, ..request(1, 0, 2) });
+    let drawn = (0..400).map(|seed| cache.contents(&cache.draw(PowerLoss::Any, seed)));
+    let states: BTreeSet<Vec<u8>> = drawn.map(|state| state.values().map(by).collect()).collect();
+    assert_eq!(states.len(), 4, "{states:?}");
+}
+
+#[test]
 fn a_trimmed_sector_reads_old_or_zero() {
     let mut cache = cache();
     let old = |_: u64| Content::of(&vec![9; 512].into(), 0);

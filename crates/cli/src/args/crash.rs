@@ -89,7 +89,8 @@ pub(crate) struct CrashArgs {
     /// Time limit of --run, and of each --check
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) timeout: SimDuration,
-    /// Number of checks in parallel [default: the number of cores]
+    /// Number of checks in parallel [default: the number of cores, and three times that with a check of {mnt}, which waits for
+    /// the kernel]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
     /// Write the log of --run to FILE [default: wordline-crash.log, if a state fails]

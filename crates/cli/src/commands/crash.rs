@@ -53,7 +53,7 @@ pub(crate) fn crash(args: &CrashArgs, console: &Console) -> Result<(), Failure> 
         rules: Rules { sector: log.sector, atomic: args.atomic },
         states: args.states,
         seed: args.seed,
-        threads: args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        threads: args.threads.unwrap_or_else(|| threads(check.has("mnt"))),
         most: Duration::from_nanos(args.timeout.0),
         broken: args
             .broken
@@ -85,6 +85,12 @@ pub(crate) fn crash(args: &CrashArgs, console: &Console) -> Result<(), Failure> 
         None => Ok(()),
         Some(failing) => Err(Failure::Differs(format!("crash state {} fails the check", failing.name))),
     }
+}
+
+/// Number of checks in parallel. One that mounts waits for the kernel most of its time.
+fn threads(mounts: bool) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if mounts { cores * 3 } else { cores }
 }
 
 /// The simulated drive at each cut of a log.
