@@ -290,7 +290,7 @@ def test_a_worker_that_is_told_to_end_does_not_wait_for_its_run(tmp_path, sent):
 @pytest.mark.parametrize(
     ("on", "message"),
     [
-        ("dask://127.0.0.1:9", "no dask scheduler answers within"),
+        ("dask://127.0.0.1:9", "no dask scheduler replied within"),
         ("spark://x:1", "allowed: the number of runs in parallel on this machine, or"),
         ("0", "allowed: the number of runs in parallel on this machine, or"),
     ],

@@ -295,7 +295,7 @@ def test_a_page_or_a_folder_stands_for_the_report_beside_it(wordline, small, tmp
     assert "2 runs; select one" in which.err
     chosen = wordline("why", "two", "--scheme", "slc-cache", "--stories", "1")
     assert "slc-cache on demo-8gb" in chosen.out
-    with pytest.raises(wl.UserError, match="say scheme= with one of conventional, slc-cache"):
+    with pytest.raises(wl.UserError, match="pass scheme= with one of conventional, slc-cache"):
         wl.why(tmp_path / "two")
     assert wl.why(tmp_path / "two", scheme="slc-cache", stories=0)["scheme"] == "slc-cache"
     (tmp_path / "none").mkdir()

@@ -140,7 +140,7 @@ def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: st
     names = [r.scheme.name for r in found]
     if scheme is None or scheme not in names:
         given = "which run is meant" if scheme is None else f"no run of {scheme!r} is in it"
-        raise _wordline.UserError(f"{given}: say scheme= with one of {', '.join(names)}")
+        raise _wordline.UserError(f"{given}: pass scheme= with one of {', '.join(names)}")
     return found[scheme]
 
 

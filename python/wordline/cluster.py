@@ -114,7 +114,7 @@ class Cluster(Executor):
             )
         except (OSError, ValueError) as e:
             raise UserError(
-                f"--on {on}: no dask scheduler answers within {_TIMEOUT} s; dask scheduler "
+                f"--on {on}: no dask scheduler replied within {_TIMEOUT} s; dask scheduler "
                 "starts one, and dask worker HOST:PORT a worker of it"
             ) from e
         found = Cluster(on, client)

@@ -119,7 +119,7 @@ class Param(Generic[Given]):
         self.maximum: Any = None
         if isinstance(self.default, (bool, str)) and not (minimum is None and maximum is None):
             raise UserError(
-                f"a parameter of the default {default!r} has bounds, which only numbers can have"
+                f"a parameter with the default {default!r} has bounds, which only numbers can have"
             )
         self.minimum = None if minimum is None else self.checked(minimum)
         self.maximum = None if maximum is None else self.checked(maximum)

@@ -167,7 +167,7 @@ impl Search {
             if !event.is_of_host() && ended == 0 && helps {
                 self.steps.push(Step { from: at, to, actor: actor(event) });
             } else if !helps && self.world.is_asked() {
-                self.note("stop: the last resort changes nothing".into(), at, None);
+                self.note("deadlock: the last resort changes nothing".into(), at, None);
             }
         }
     }
@@ -242,7 +242,7 @@ impl Search {
             (0..count).filter(|c| acts[*c] != 0 && always[*c] & !acts[*c] == 0).map(|c| least[c]).collect();
         circles.sort_unstable();
         for at in circles {
-            self.note("circle: events go on without end, and nothing is answered".into(), at, None);
+            self.note("livelock: events continue forever, and no request completes".into(), at, None);
         }
     }
 }

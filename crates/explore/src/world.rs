@@ -222,7 +222,7 @@ impl World {
             }
             Event::LastResort => {
                 if !drive::last_resort(self, self.is_asked()) && self.is_asked() {
-                    return Err("stop: requests wait, and nothing can happen".into());
+                    return Err("deadlock: requests wait, and no event is pending".into());
                 }
             }
             _ => self.ask(event),

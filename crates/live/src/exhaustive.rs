@@ -265,7 +265,7 @@ fn wrong_with(vfs: &str, journal: &str, committed: u64) -> Option<String> {
         let (last, count) =
             (one("SELECT coalesce(max(n), 0) FROM transfer")?, one("SELECT count(*) FROM transfer")?);
         if last != count || !(committed..=committed + 1).contains(&(last as u64)) {
-            return Ok(Some(format!("{count} transfers, the last is {last}; {committed} were committed")));
+            return Ok(Some(format!("{count} transfers, last {last}; {committed} were committed")));
         }
         let sum = one("SELECT sum(balance) FROM account")?;
         Ok((sum != ACCOUNTS * EACH).then(|| format!("the accounts hold {sum}")))

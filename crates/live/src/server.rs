@@ -199,8 +199,8 @@ fn early_acknowledgement(spec: &ServeSpec, drive: &Drive) -> Option<String> {
         Ack::Buffer(pages) => format!("its write buffer of {}", Bytes(u64::from(pages) * device.unit.0)),
     };
     Some(format!(
-        "{} acknowledges writes from {held}, which the device file has protected: a power cut loses nothing that was \
-         acknowledged; --write-cache SIZE adds a volatile cache, of which it does",
+        "{} acknowledges writes from {held}, which is protected in the device file: a power cut loses no \
+         acknowledged write; --write-cache SIZE adds a volatile cache, which can lose some",
         device.name
     ))
 }
@@ -251,7 +251,7 @@ impl Server {
         }
         if let Some(path) = &spec.image {
             if !is_new {
-                let what = "the folder has a drive, which has contents";
+                let what = "the folder already holds a drive with data";
                 return Err(ServeError::Input(format!(
                     "--image {}: {what}\n  allowed: a new folder",
                     path.display()

@@ -71,7 +71,7 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new("hot", "20%", "share of the logical pages that is hot"))
     .takes(Parameter::new("at", "start", "start or end: where the hot pages are"))
     .takes(Parameter::new("pools", "shared", "shared or separate: where erased blocks come from"))
-    .takes(Parameter::new("spare", "50%", "share of the spare blocks that hot data get"))
+    .takes(Parameter::new("spare", "50%", "share of the spare blocks for hot data"))
     .small("hot=30%")
 }
 

@@ -46,7 +46,7 @@ pub(crate) const NAME: &str = "hotness";
 pub(crate) fn entry() -> Entry {
     Entry::new(
         NAME,
-        "QLC with blocks converted to TLC or SLC for frequently read data; baseline of raro",
+        "QLC with blocks converted to TLC or SLC for frequently read data; the baseline of raro",
         |p| Box::new(Hotness::from_parameters(p)),
     )
     .docs(include_str!("hotness.rs"))

@@ -93,33 +93,33 @@ pub(crate) fn entry() -> Entry {
         |p| Box::new(Hyssd::from_parameters(p)),
     )
     .docs(include_str!("hyssd.rs"))
-    .takes(Parameter::new("policy", "perf", "perf, life or static; goes without its key"))
+    .takes(Parameter::new("policy", "perf", "perf, life or static; the key may be omitted"))
     .takes(Parameter::new("u", "50%", "utilization of the superior medium, initial or fixed"))
     .takes(Parameter::new(
         "tlc_unit",
         "packed",
-        "packed, rmw, unpacked or mixed: how units meet larger pages, and what the model charges",
+        "packed, rmw, unpacked or mixed: how mapping units share larger pages, and the cost of that in the model",
     ))
     .takes(Parameter::new(
         "rest",
         "free",
-        "free or charged: the read of the rest of a page that rmw rewrites, in the model",
+        "free or charged: cost in the model of the read before a read-modify-write",
     ))
     .takes(Parameter::new("period", "65536", "writes from one analysis to the next"))
-    .takes(Parameter::new("counts", "pages", "pages or requests: what a period counts of writes"))
+    .takes(Parameter::new("counts", "pages", "pages or requests: unit of a period"))
     .takes(Parameter::new(
         "used",
         "erases",
-        "erases, programs or writes: what a medium's lifetime is used up by",
+        "erases, programs or writes: what wears out a medium",
     ))
     .takes(Parameter::new(
         "reads",
         "stay",
-        "stay or move: what a page of the inferior medium does when it is read",
+        "stay or move: whether a read moves a page of the inferior medium to the superior one",
     ))
-    .takes(Parameter::new("place", "roomiest", "roomiest, level or idlest: the plane that a page goes to"))
-    .takes(Parameter::new("step", "1%", "by how much life moves u in a period"))
-    .takes(Parameter::new("age", "10", "periods after which a surplus page is moved when idle"))
+    .takes(Parameter::new("place", "roomiest", "roomiest, level or idlest: how to choose the plane of a page"))
+    .takes(Parameter::new("step", "1%", "step of u in a period under life"))
+    .takes(Parameter::new("age", "10", "periods after which idle time moves a surplus page"))
     .takes(layout::IDLE_AFTER.or("10ms"))
     .leading("policy")
     .small("life,period=16,age=1,idle_after=100us")

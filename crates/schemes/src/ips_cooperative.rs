@@ -68,7 +68,7 @@ pub(crate) fn entry() -> Entry {
         .takes(windows::LAYERS)
         .takes(layout::MODE)
         .takes(windows::REPROGRAM_READ)
-        .takes(Parameter::new("traditional", "device", "blocks of a plane that may serve as traditional SLC; default in the ratio of the paper's 991 of 2048"))
+        .takes(Parameter::new("traditional", "device", "blocks per plane that may serve as traditional SLC; default 991 of 2048, as in the paper"))
         .takes(layout::idle_at_once())
     .small("window=1,layers=1,traditional=3,idle_after=100us")
 }

@@ -72,18 +72,18 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new(
         "specifier",
         "QDS+UBS",
-        "US, HGS, LFS, SBS, QDS, WBS, UBS or several joined by +; goes without its key",
+        "US, HGS, LFS, SBS, QDS, WBS, UBS or several joined by +; the key may be omitted",
     ))
-    .takes(Parameter::new("queue", "10", "requests in the drive above which QDS takes LSB"))
-    .takes(Parameter::new("small", "1", "pages up to which a request is small for SBS"))
+    .takes(Parameter::new("queue", "10", "outstanding requests above which QDS selects LSB pages"))
+    .takes(Parameter::new("small", "1", "largest request, in pages, that SBS treats as small"))
     .takes(Parameter::new(
         "alternates",
         "slow-first",
-        "slow-first or fast-first: what is tried for a missing MSB page",
+        "slow-first or fast-first: which page type replaces a missing MSB page",
     ))
     .takes(layout::MODE)
     .takes(layout::WORDLINE_BUFFER.or("off"))
-    .takes(Parameter::new("background_gc", "off", "share of LSB pages below which idle dies collect, or off"))
+    .takes(Parameter::new("background_gc", "off", "share of free LSB pages below which idle dies run GC, or off"))
     .takes(layout::IDLE_AFTER)
     .leading("specifier")
     .small("QDS+UBS,queue=2")

@@ -82,18 +82,18 @@ pub(crate) const NAME: &str = "raro";
 pub(crate) fn entry() -> Entry {
     Entry::new(
         NAME,
-        "QLC with blocks converted to TLC or SLC for data read often and with many retries",
+        "QLC with blocks converted to TLC or SLC for data that are read often and need many retries",
         |p| Box::new(Raro::from_parameters(p)),
     )
     .docs(include_str!("raro.rs"))
-    .takes(Parameter::new("r1", "1", "retries from which on hot pages move to SLC"))
+    .takes(Parameter::new("r1", "1", "least retries of a hot page that moves to SLC"))
     .takes(Parameter::new(
         "r2_young",
         "5",
-        "retries from which on warm pages of blocks in the first third of their life move to TLC",
+        "least retries of a warm page that moves to TLC, for blocks in the first third of their life",
     ))
-    .takes(Parameter::new("r2_middle", "7", "the same in the second third"))
-    .takes(Parameter::new("r2_old", "11", "the same in the last third"))
+    .takes(Parameter::new("r2_middle", "7", "as r2_young, in the second third"))
+    .takes(Parameter::new("r2_old", "11", "as r2_young, in the last third"))
     .takes_all(read_heat::PARAMETERS)
     .small("warm=1,hot=2,r1=0,r2_young=0")
     .small("warm=1,hot=2,r1=0,r2_young=0,class=period,period=16")

@@ -73,7 +73,7 @@ pub(crate) fn entry() -> Entry {
     .docs(include_str!("sector.rs"))
     .takes(packing::STATIC_BLOCKS)
     .takes(packing::merged_to(
-        "load or first: to the plane with the least to do, or the home of the first part",
+        "load or first: pack on the plane with the fewest queued operations, or on the home plane of the first part",
     ))
     .small("merged_to=first")
 }

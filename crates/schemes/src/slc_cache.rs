@@ -62,7 +62,7 @@ pub(crate) fn entry() -> Entry {
     .docs(include_str!("slc_cache.rs"))
     .takes(cache::STATIC_BLOCKS)
     .takes(cache::DYNAMIC_BLOCKS)
-    .takes(Parameter::new("when_full", "device", "wait or direct: what a write does when the cache is full"))
+    .takes(Parameter::new("when_full", "device", "wait or direct: whether a write waits for a full cache or bypasses it"))
     .small("when_full=wait")
     .small("when_full=direct")
     .small("dynamic_blocks=2,static_blocks=2")

@@ -77,9 +77,9 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new(
         "reclaim",
         "full",
-        "full, used or page: what idle time empties, full blocks, also the one being filled, or page by page",
+        "full, used or page: in idle time, empty full blocks, also the open block, or single pages",
     ))
-    .takes(Parameter::new("hold", "die", "die or channel: what waits until a reclaim is over"))
+    .takes(Parameter::new("hold", "die", "die or channel: what a reclaim blocks"))
     .takes(layout::idle_at_once())
     .small("idle_after=100us")
     .small("static_blocks=1,dynamic_blocks=3,idle_after=100us")

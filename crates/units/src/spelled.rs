@@ -35,7 +35,7 @@ pub(crate) fn split<'a>(text: &'a str, expected: &'static str) -> Result<Split<'
         return Err(fail("it must start with a number".into()));
     }
     if fraction.contains('.') {
-        return Err(fail("it has two decimal points".into()));
+        return Err(fail("more than one decimal point".into()));
     }
     let mantissa = format!("{whole}{fraction}")
         .parse::<u128>()

@@ -131,7 +131,7 @@ def run(
     if test not in TESTS:
         raise UserError(f"test={test!r} is not a test; allowed: {', '.join(TESTS)}")
     if rounds < 5:
-        raise UserError(f"rounds={rounds} is below 5, the rounds that steady state is judged by")
+        raise UserError(f"rounds={rounds} is below 5, the number of rounds in the steady-state window")
     try:
         seconds = in_us(cell) / 1e6
     except ValueError as e:

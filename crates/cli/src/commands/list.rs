@@ -31,7 +31,7 @@ fn formats(console: &Console) -> String {
 fn devices(console: &Console) -> Result<(), Failure> {
     let width = builtin().iter().map(|d| d.name.len()).max().unwrap_or(0);
     let mut out = String::new();
-    for (is_measured, title) in [(true, MEASURED), (false, "\nfrom papers, or invented:\n")] {
+    for (is_measured, title) in [(true, MEASURED), (false, "\nfrom papers, or hypothetical:\n")] {
         out += title;
         for d in builtin().iter().filter(|d| d.is_measured() == is_measured) {
             out += &format!(
@@ -45,7 +45,7 @@ fn devices(console: &Console) -> Result<(), Failure> {
     console.say(&out)
 }
 
-const MEASURED: &str = "fitted to public measurements of drives, no statements by their makers:\n";
+const MEASURED: &str = "fitted to public measurements, not endorsed by the manufacturers:\n";
 
 fn devices_as_json(console: &Console) -> Result<(), Failure> {
     let entry =

@@ -2,6 +2,7 @@
 
 use crate::make::sheet::Sheet;
 use crate::spec::drive::DeviceSpec;
+use crate::tables::words::spaced;
 use std::str::FromStr;
 use wordline_config::ConfigErrors;
 use wordline_units::{Bytes, CellMode, Fraction, QuantityError, Rate, SimDuration};
@@ -133,7 +134,7 @@ impl Draft {
         };
 
         let remark = "Asked = what was given to `wordline device new`".to_string();
-        let of = format!("{} of {} over {} channels", self.capacity, self.cell, self.channels);
+        let of = format!("{} of {} on {} channels", spaced(self.capacity), self.cell, self.channels);
         let mut sheet = Sheet::new(&[remark], &self.name, &of);
         sheet.table("medium.flash");
         sheet.put("channels", self.channels, "Asked");
@@ -158,10 +159,10 @@ impl Draft {
         if self.cell != CellMode::Slc {
             let slc = self::usual(CellMode::Slc);
             sheet.table("medium.flash.slc");
-            sheet.put_text("read", SimDuration(slc.read), "ASSUMED: typical of cells used as SLC");
-            sheet.put_text("program", SimDuration(slc.program), "ASSUMED: typical of cells used as SLC");
-            sheet.put_text("erase", SimDuration(slc.erase), "ASSUMED: typical of cells used as SLC");
-            sheet.put("endurance", slc.endurance, "ASSUMED: typical of cells used as SLC");
+            sheet.put_text("read", SimDuration(slc.read), "ASSUMED: typical of SLC mode");
+            sheet.put_text("program", SimDuration(slc.program), "ASSUMED: typical of SLC mode");
+            sheet.put_text("erase", SimDuration(slc.erase), "ASSUMED: typical of SLC mode");
+            sheet.put("endurance", slc.endurance, "ASSUMED: typical of SLC mode");
         }
         sheet.table(&format!("medium.flash.{}", self.cell.key()));
         let usually = format!("usual for {}", self.cell);
@@ -180,7 +181,7 @@ impl Draft {
         let endurance = self.endurance.unwrap_or(usual.endurance);
         sheet.put("endurance", endurance, source(self.endurance.is_some(), &usually));
         sheet.table("mapping");
-        sheet.put_text("sector", "4KiB", "ASSUMED: typical of drives of today");
+        sheet.put_text("sector", "4KiB", "ASSUMED: typical of current drives");
         sheet.table("capacity");
         sheet.put_text("logical", self.capacity, "Asked");
         sheet.table("host");

@@ -134,14 +134,14 @@ fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<Flash> {
     sheet.put(
         "wordlines_per_block",
         wordlines,
-        format!("MQSim: Page_No_Per_Block, {bits} a wordline by Flash_Technology"),
+        format!("MQSim: Page_No_Per_Block, {bits} per wordline by Flash_Technology"),
     );
     sheet.put_text("page", Bytes(page), "MQSim: Page_Capacity");
     // Two transfers in a whole number of nanoseconds, rounded down: none of 1000 MT/s and more.
     let cycle = 1_000 / rate?.max(1);
     let bus = if cycle == 0 { "off".to_string() } else { format!("{cycle}ns/{width}B") };
     let source =
-        "MQSim: Channel_Transfer_Rate, of which it takes whole nanoseconds a transfer, x Flash_Channel_Width";
+        "MQSim: Channel_Transfer_Rate, rounded by MQSim to whole nanoseconds per transfer, x Flash_Channel_Width";
     sheet.put("bus", format!("{{ rate = \"{bus}\", width = 1 }}"), source);
     for (key, times, of) in
         [("command", COMMANDS, "one plane"), ("command_further", FURTHER, "each further plane")]
@@ -169,15 +169,15 @@ fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<Flash> {
     sheet.put_text(
         "multiplane",
         "opportunistic",
-        "MQSim, which sends what is ready in planes of a die as one command",
+        "MQSim: sends operations that are ready in planes of a die as one command",
     );
-    sheet.put_text("multiplane_pages", "same", "MQSim, TSU_Base: pages of one number alone");
+    sheet.put_text("multiplane_pages", "same", "MQSim, TSU_Base: only pages with the same number");
     sheet.table("mapping");
-    sheet.put_text("sector", "512B", "MQSim, which moves only the sectors that are wanted");
+    sheet.put_text("sector", "512B", "MQSim: transfers only the requested sectors");
     let counts = [channels?, chips?, dies?, planes?, blocks, wordlines, bits, page];
     let logical = of_bytes(&counts, 1.0 - share?, page);
     sheet.table("capacity");
-    let source = "MQSim: Overprovisioning_Ratio, there a share of the flash and not of what the host sees";
+    let source = "MQSim: Overprovisioning_Ratio, in MQSim a share of the physical capacity";
     sheet.put_text("logical", format!("{logical}B"), source);
     Some(Flash { page, blocks_per_plane: blocks })
 }
@@ -251,7 +251,7 @@ fn pcie(sheet: &mut Sheet, lanes: u64, each: f64) {
     sheet.put_text(
         "write_overhead",
         SimDuration(read + message(4)),
-        "MQSim: the same, and the request for the data",
+        "MQSim: as read_overhead, and the request for the data",
     );
 }
 
@@ -307,7 +307,7 @@ fn collection(given: &mut SourceFile, sheet: &mut Sheet, flash: &Flash) {
     let capacity = given.take::<u64>("Data_Cache_Capacity", "bytes, such as 268435456");
     if let (true, Some(capacity)) = (cached, capacity) {
         sheet.table("ack");
-        sheet.put_text("mode", "buffer", "MQSim: Caching_Mechanism ADVANCED, which answers writes from RAM");
+        sheet.put_text("mode", "buffer", "MQSim: Caching_Mechanism ADVANCED, which acknowledges writes in RAM");
         sheet.put("pages", (capacity / flash.page.max(1)).clamp(1, 1 << 24), "MQSim: Data_Cache_Capacity");
     }
 }

@@ -129,9 +129,9 @@ pub(crate) fn write(arbitration: &Arbitration, out: &mut String) -> std::fmt::Re
 /// The same in words, for the description of a drive.
 pub(crate) fn describe(arbitration: &Arbitration) -> String {
     let order = match arbitration.order {
-        ArbitrationOrder::RoundRobin => "in order of arrival".to_string(),
+        ArbitrationOrder::RoundRobin => "round robin".to_string(),
         ArbitrationOrder::Weighted([high, medium, low]) => {
-            format!("urgent first, then weighted: high {high}, medium {medium}, low {low}")
+            format!("urgent first, then weighted round robin: high {high}, medium {medium}, low {low}")
         }
     };
     let burst = match arbitration.burst {

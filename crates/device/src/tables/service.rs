@@ -1,6 +1,6 @@
 //! The table `[service]` of a device file: in which order operations are served, and which may be interrupted.
 
-use crate::tables::words::words;
+use crate::tables::words::{spaced, words};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::ops::RangeInclusive;
@@ -143,14 +143,14 @@ pub(crate) fn write(service: &Service, out: &mut String) -> std::fmt::Result {
 /// The same in words, for the description of a drive.
 pub(crate) fn describe(service: &Service) -> String {
     let shares = |shares: Shares| {
-        let each = ["host reads", "host writes", "collection", "all else"].into_iter().zip(shares.0);
-        each.map(|(kind, share)| format!("{share} of {kind}")).collect::<Vec<_>>().join(", ")
+        let each = ["host reads", "host writes", "GC", "other"].into_iter().zip(shares.0);
+        each.map(|(kind, share)| format!("{kind} {share}")).collect::<Vec<_>>().join(", ")
     };
     let order = match service.order {
         ServiceOrder::ReadFirst => "host reads first",
         ServiceOrder::FirstCome => "first come, first served",
         ServiceOrder::Shortest => "reads, then programs, then erases",
-        ServiceOrder::Shares => "by shares of a die's time",
+        ServiceOrder::Shares => "shares of the time of a die",
     };
     let order = match service.shares {
         Some(each) => format!("{order}: {}", shares(each)),
@@ -159,10 +159,11 @@ pub(crate) fn describe(service: &Service) -> String {
     let Some(s) = service.suspension else { return order };
     let what = [("programs", s.program), ("erases", s.erase)]
         .into_iter()
-        .filter_map(|(what, time)| time.map(|time| format!("{what} in {time}")))
+        .filter_map(|(what, time)| time.map(|time| format!("{what} in {}", spaced(time))))
         .collect::<Vec<_>>()
         .join(" and ");
-    format!("{order}, which suspend {what}, at most {} times; resume takes {}", s.limit, s.resume)
+    let resume = spaced(s.resume);
+    format!("{order}; suspends {what}, each at most {} times; resumes in {resume}", s.limit)
 }
 
 words! {

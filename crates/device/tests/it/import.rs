@@ -330,7 +330,7 @@ fn energy_is_read_written_and_asked_of_every_operation_or_none() {
     assert_eq!(DeviceSpec::from_toml(&to_toml(&s), "x", &[]).unwrap(), s);
     assert_eq!(serde_json::from_str::<DeviceSpec>(&serde_json::to_string(&s).unwrap()).unwrap(), s);
     let told = describe(&s);
-    for part in ["40pJ per byte transferred\n", "SLC 1500nJ per read, 20uJ per program, 300uJ per erase"] {
+    for part in ["40 pJ per byte transferred\n", "SLC 1.5 uJ per read, 20 uJ per program, 300 uJ per erase"] {
         assert!(told.contains(part), "{told}");
     }
     let e = set(&whole[..1]).unwrap_err().to_string();

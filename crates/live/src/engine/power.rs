@@ -102,7 +102,7 @@ impl Engine {
         let scale = self.clock.scale();
         let takes = self.power.wall(cut, scale);
         let hint = if takes >= LONG && self.power.recovery_scale > 0.0 {
-            format!(", {:.1} s from now (shorter with serve --recovery-scale)", takes.as_secs_f64())
+            format!(", {:.1} s from now (serve --recovery-scale shortens this)", takes.as_secs_f64())
         } else {
             String::new()
         };

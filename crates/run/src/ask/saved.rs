@@ -132,7 +132,7 @@ impl SaveTo {
         }
         let place = std::fs::metadata(path);
         let file = match place {
-            Ok(there) if !there.is_file() => Err(io::Error::other("it is not a file")),
+            Ok(there) if !there.is_file() => Err(io::Error::other("not a file")),
             _ => builder.tempfile_in(folder.unwrap_or(Path::new("."))),
         };
         let file = file.map_err(|e| refused(path, &e))?;

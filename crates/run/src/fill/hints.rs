@@ -25,7 +25,7 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     }
     if counters.flash.reads_from_ram * 5 > parts {
         hints.push(format!(
-            "{} % of the pages read came from RAM, so read latencies say little about the flash.",
+            "{} % of the pages read came from RAM, so read latencies hardly reflect the flash.",
             percent(counters.flash.reads_from_ram, parts)
         ));
     }
@@ -96,7 +96,7 @@ fn to_collect(report: &Report, run: &Outcome) -> Option<String> {
     }
     let left = ftl.bytes_to_collection(region).filter(|left| most.1 > 0 && *left > 0)?;
     let enough = enough(report, run, (most.1 + left) as f64 / most.1 as f64);
-    Some(format!("region {name} can take {} more before GC starts{enough}.", bytes(left)))
+    Some(format!("region {name} has room for {} more before GC starts{enough}.", bytes(left)))
 }
 
 /// The number of requests that writes so many times as much, where one is given.
@@ -153,8 +153,8 @@ fn padded(run: &Outcome) -> Option<String> {
     let room = (2 * wordlines * spec.media[0].page.0).div_ceil(spec.unit.0);
     let advice = match (spec.ack, spec.pad_after) {
         _ if could_pack(run) => format!(
-            "a page of {} holds mapping units of one write alone; pack those of several with --set \
-             mapping.packing=page",
+            "a page of {} holds mapping units of a single write; --set mapping.packing=page packs several \
+             writes into it",
             spec.media[0].page
         ),
         (Ack::Program | Ack::Merge, _) => format!(

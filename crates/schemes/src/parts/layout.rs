@@ -21,12 +21,12 @@ pub(crate) const MODE: Parameter = Parameter::new(
 pub(crate) const WORDLINE_BUFFER: Parameter = Parameter::new(
     "wordline_buffer",
     "on",
-    "on or off: whether the bits of partially programmed wordlines stay in RAM instead of being read again",
+    "on or off: keep the data of partially programmed wordlines in RAM instead of reading them back",
 );
 
 /// The parameter of [`take_idle_after`], for work that has time.
 pub(crate) const IDLE_AFTER: Parameter =
-    Parameter::new("idle_after", "100ms", "time without requests after which idle work starts");
+    Parameter::new("idle_after", "100ms", "idle time after which background work starts");
 
 /// The same for work that begins as soon as no request is left. At 0 it would begin between the requests of a host
 /// that asks again at the instant of a completion, too.

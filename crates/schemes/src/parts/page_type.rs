@@ -64,7 +64,7 @@ impl FromStr for Specifiers {
             let found = Specifier::ALL.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
             found.map(|(_, specifier)| *specifier).ok_or_else(|| {
                 let names: Vec<&str> = Specifier::ALL.iter().map(|(name, _)| *name).collect();
-                format!("{word:?} is not one of {}, which + joins, as in QDS+UBS", names.join(", "))
+                format!("{word:?} is not one of {}; join several with +, as in QDS+UBS", names.join(", "))
             })
         };
         let mut chain = text.split('+').map(|w| named(w.trim())).collect::<Result<Vec<_>, _>>()?;

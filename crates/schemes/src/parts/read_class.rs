@@ -10,20 +10,20 @@ pub(crate) const HOT: Parameter =
 pub(crate) const CLASS: Parameter = Parameter::new(
     "class",
     "read",
-    "read, period or distance: whether a page's class is by its count with the read that is looked at, by its count \
-     at the end of the last period, or by how long ago it was read before",
+    "read, period or distance: classify a page by its read count so far, by its count at the end of the last period, \
+     or by its reuse distance",
 );
 pub(crate) const PERIOD: Parameter =
-    Parameter::new("period", "10000", "with class=period, pages read by the host in a period");
+    Parameter::new("period", "10000", "with class=period: length of a period, in pages read by the host");
 pub(crate) const HOT_WITHIN: Parameter = Parameter::new(
     "hot_within",
     "2000",
-    "with class=distance, pages read by the host within which a page that is read again is hot",
+    "with class=distance: largest reuse distance of a hot page, in pages read by the host",
 );
 pub(crate) const WARM_WITHIN: Parameter = Parameter::new(
     "warm_within",
     "10000",
-    "with class=distance, pages read by the host within which a page that is read again is warm; not less than hot_within",
+    "with class=distance: largest reuse distance of a warm page; at least hot_within",
 );
 
 /// How often a page is read.

@@ -33,7 +33,7 @@ const DECAY: Parameter = Parameter::new(
 const HEAT: Parameter = Parameter::new(
     "heat",
     "physical",
-    "physical or logical: whether reads count for the place where a page lies, and anew where it is moved to, or for the page",
+    "physical or logical: count reads of a physical page, from 0 after a move, or of a logical page",
 );
 
 /// What a scheme that moves pages by their reads takes.

@@ -8,13 +8,13 @@ use wordline_units::{Fraction, SimTime};
 pub(crate) const RECLAIM: Parameter = Parameter::new(
     "reclaim",
     "off",
-    "on or off: whether idle time turns blocks whose data have cooled back to QLC",
+    "on or off: convert blocks with cold data back to QLC in idle time",
 );
 
 pub(crate) const RECLAIM_BELOW: Parameter = Parameter::new(
     "reclaim_below",
     "10%",
-    "free capacity, as a share of the data stored, below which reclaim does not wait for idle time",
+    "free capacity, as a share of the stored data, below which reclaim also runs outside idle time",
 );
 
 /// Reads after which counts are halved where blocks are reclaimed and nothing else is asked for.

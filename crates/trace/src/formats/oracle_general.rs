@@ -122,7 +122,7 @@ impl Oracle {
 
     fn request(&mut self, access: &Access) -> Result<Event, String> {
         if access.next < -1 || access.next().is_some_and(|n| n >= MOST_RECORDS) {
-            return Err(format!("the next access {} is not a record", access.next));
+            return Err(format!("the next access {} is not a record number", access.next));
         }
         if access.size == u32::MAX {
             return Err("the size is not known (-1)".to_string());

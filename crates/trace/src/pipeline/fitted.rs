@@ -196,7 +196,7 @@ impl Fitted {
         });
         let keep: Vec<&str> = keep.map(|f| f.name).collect();
         Err(Problem::new(ErrorKind::Option, label, what)
-            .allowed(format!("a format that preserves it: {}", keep.join(", ")))
+            .allowed(format!("a format that can represent it: {}", keep.join(", ")))
             .hint("--lossy drops it")
             .into())
     }

@@ -38,7 +38,7 @@ pub(crate) fn judge(
         let what = format!("{} lines cannot be used and only {} can", grouped(bad), grouped(scan.requests));
         problems.push(
             Problem::new(ErrorKind::Content, label, what)
-                .allowed("with skip=bad, fewer unusable lines than usable ones")
+                .allowed("with skip=bad, more usable lines than unusable ones")
                 .hint("the format may be wrong, or the file damaged"),
         );
     }

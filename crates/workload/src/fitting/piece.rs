@@ -32,7 +32,7 @@ impl Piece {
         let workload = Workload::parse(text, Overrides::default())?;
         if workload.is_drawn() || workload.pacing() == Pacing::Jobs {
             let what = "not a trace: it is generated from numbers";
-            return Err(refused(text, what, "pass it on unchanged"));
+            return Err(refused(text, what, "share it unchanged"));
         }
         Ok(Piece { workload, text: text.to_string(), time: 0..u64::MAX })
     }

@@ -189,7 +189,7 @@ impl Verdict {
         };
         let timed = |s: &Statistics| s.span_s() > 0.0;
         row("span", Unit::Seconds, Criterion::Percent(5.0), &|s| timed(s).then(|| s.span_s()));
-        row("at the time of the one before", Unit::Share, Criterion::Points(2.0), &|s| {
+        row("at the same time as the previous request", Unit::Share, Criterion::Points(2.0), &|s| {
             timed(s).then(|| s.group_share())
         });
         row("variation of gaps", Unit::Number, Criterion::Percent(20.0), &|s| s.gap_variation());
@@ -214,13 +214,13 @@ impl Verdict {
             if found.iter().flatten().all(|f| f.length.is_none()) {
                 continue;
             }
-            row(format!("of those, {name} of files"), Unit::Share, Points(5.0), &|f| Some(f.files));
-            row(format!("of the others, {name} of files"), Unit::Share, Points(5.0), &|f| {
+            row(format!("{name} of files among these"), Unit::Share, Points(5.0), &|f| Some(f.files));
+            row(format!("{name} of files among the others"), Unit::Share, Points(5.0), &|f| {
                 Some(f.files_apart)
             });
             row(format!("{name} of a file"), Unit::Number, Factor(1.5), &|f| f.length);
-            row(format!("{name} of files that begin with a page"), Unit::Share, Points(10.0), &|f| f.aligned);
-            row(format!("files of {name} behind the one before"), Unit::Share, Points(10.0), &|f| f.near);
+            row(format!("{name} of files that start at a page boundary"), Unit::Share, Points(10.0), &|f| f.aligned);
+            row(format!("files of {name} that follow the previous file"), Unit::Share, Points(10.0), &|f| f.near);
         }
     }
 

@@ -49,7 +49,7 @@ const fn same(name: &'static str, other: &'static str) -> BuiltinTwin {
 }
 
 const ZIPF: &str = "RARO, section V: FIO, Zipf over 4 KiB blocks of a file of 8 GB, reads; \
-                    the shares follow from the law";
+                    shares by that distribution";
 
 static RARO_12: Spelled = Spelled {
     title: "RARO: random reads of an 8 GiB file by Zipf's law, exponent 1.2",
