@@ -94,7 +94,8 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     };
     writeln!(out, "  writes complete  {ack}")?;
     if let Some(Flush { high, low, idle }) = spec.flush {
-        let idle = idle.map_or(String::new(), |idle| format!(", and completely after {} of idle time", spaced(idle)));
+        let idle = idle
+            .map_or(String::new(), |idle| format!(", and completely after {} of idle time", spaced(idle)));
         writeln!(out, "  write buffer     flushes from {high} down to {low}{idle}")?;
     }
     if spec.media.iter().flat_map(|m| m.modes.iter().flatten()).any(|t| t.pages_per_program > 1) {
@@ -209,7 +210,8 @@ fn superblocks(spec: &DeviceSpec) -> String {
 /// What wear does, in a line.
 fn wear(w: &WearSpec) -> String {
     let mut says = vec![
-        if w.enforce { "blocks retire at the end of their endurance" } else { "no block retires" }.to_string(),
+        if w.enforce { "blocks retire at the end of their endurance" } else { "no block retires" }
+            .to_string(),
     ];
     if w.enforce && w.spread > Fraction::ZERO {
         says.push(format!("endurance spread {}", w.spread));
@@ -457,7 +459,12 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
             let at_once = works * m.page.0 as f64;
             let read = mb(at_once, mean(&timing.read[..bits]));
             let program = mb(at_once * timing.pages_per_program as f64, mean(&timing.program[..bits]));
-            writeln!(out, "  arrays, {:<9}{read} reading, {program} programming ({})", mode.to_string(), m.name)?;
+            writeln!(
+                out,
+                "  arrays, {:<9}{read} reading, {program} programming ({})",
+                mode.to_string(),
+                m.name
+            )?;
         }
     }
     let (physical, logical) = (spec.physical_bytes(), spec.logical_bytes());

@@ -61,6 +61,6 @@ pub use words::command::{class_without_file, quoted, shell_line};
 pub use words::decision::decided;
 #[cfg(feature = "schema")]
 pub use words::figures::explained::report_schema;
-pub use words::figures::explained::{Explained, explainable, explained, glossary};
+pub use words::figures::explained::{Explained, every_explained, explainable, explained, glossary};
 pub use words::number::significant;
 pub use words::settled::{End, JobEnd, needed, two_digits};

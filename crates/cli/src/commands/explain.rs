@@ -1,7 +1,7 @@
 //! `explain`: everything that is known of a name.
 
-use crate::args::about::ExplainArgs;
-use crate::commands::{keys, options};
+use crate::args::about::{ExplainArgs, Kind};
+use crate::commands::{keys, list, mentions, options};
 use crate::console::Console;
 use crate::error::Failure;
 use std::collections::BTreeSet;
@@ -16,9 +16,22 @@ use wordline_workload::{JOB_OPTIONS, Standing, job_keys};
 const EXPLAINED: u64 = 500_000;
 
 pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failure> {
-    let name = args.name.join(" ");
-    let name = name.as_str();
+    let asked = args.name.join(" ");
+    let name = mentions::without_question(&asked);
+    let mut pages = named(name, console)?;
+    if pages.is_empty() {
+        pages.extend(mentions::page(name, console));
+    }
+    if pages.is_empty() {
+        return Err(Failure::Input(unknown(name, console.registry())));
+    }
+    console.say(&pages.join("\n"))
+}
+
+/// What is known under a name.
+fn named(name: &str, console: &Console) -> Result<Vec<String>, Failure> {
     let mut pages: Vec<String> = vec![];
+    pages.extend(topic(name, console));
     if wordline_device::find(name).is_some() || (name.ends_with(".toml") && Path::new(name).exists()) {
         pages.push(device(name, console)?);
     }
@@ -53,10 +66,36 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
     }
     pages.extend(wordline_report::explained(name).iter().map(|found| figure(found, console)));
     pages.extend(options::pages(name, console));
-    if pages.is_empty() {
-        return Err(Failure::Input(unknown(name, console.registry())));
-    }
-    console.say(&pages.join("\n"))
+    Ok(pages)
+}
+
+/// The lists of names that have a name themselves.
+const TOPICS: [(&str, Topic); 9] = [
+    ("devices", |console| list::text(Kind::Devices, console)),
+    ("schemes", |console| list::text(Kind::Schemes, console)),
+    ("workloads", |console| list::text(Kind::Workloads, console)),
+    ("formats", |console| list::text(Kind::Formats, console)),
+    ("commands", |console| list::lines(&options::commands(), console)),
+    ("options", |console| list::lines(&options::options(), console)),
+    ("keys", |console| keys::page(keys::DEVICE_FILES, console).unwrap_or_default()),
+    ("figures", |console| explained("JSON", console)),
+    ("terms", |console| explained("kind", console)),
+];
+
+/// All figures, or all terms: those that have a fact.
+fn explained(fact: &str, console: &Console) -> String {
+    let all = wordline_report::every_explained();
+    let with = all.iter().filter(|found| found.facts.iter().any(|(what, _)| *what == fact));
+    with.map(|found| figure(found, console)).collect()
+}
+
+/// Makes the list of a topic.
+type Topic = fn(&Console) -> String;
+
+/// All names of a kind: `formats`, `devices`.
+fn topic(name: &str, console: &Console) -> Option<String> {
+    let (_, text) = TOPICS.iter().find(|(word, _)| *word == name)?;
+    Some(text(console))
 }
 
 /// Every name that is explained, but for keys within tables of a device file.
@@ -67,6 +106,7 @@ pub(crate) fn names(schemes: &Registry) -> Vec<String> {
         .chain(TWINS.iter().map(|t| t.name))
         .chain(wordline_trace::FORMATS.iter().map(|f| f.name))
         .chain([JOB_FILES, NOT_MODELLED, keys::DEVICE_FILES])
+        .chain(TOPICS.iter().map(|(word, _)| *word))
         .chain(wordline_report::explainable());
     let mut seen = BTreeSet::new();
     let names = fixed.map(str::to_string).chain(keys::names()).chain(options::names());

@@ -21,6 +21,22 @@ pub(crate) fn names() -> Vec<String> {
     names
 }
 
+/// Every key by its path, with its sentence.
+pub(crate) fn sentences() -> Vec<(String, String)> {
+    let of = |table: KeyTable| -> Vec<(String, String)> {
+        let first = table.paths.first().cloned().unwrap_or_default();
+        let keys = table.keys();
+        let each = keys.iter().zip(&table.sentences);
+        each.map(|(key, text)| (format!("{first}.{key}"), about(key, &plain(text)))).collect()
+    };
+    key_tables().into_iter().flat_map(of).collect()
+}
+
+/// A sentence without the key at its head.
+fn about(key: &str, sentence: &str) -> String {
+    sentence.strip_prefix(key).unwrap_or(sentence).trim_start().to_string()
+}
+
 /// All keys with their tables, as `--set` takes them.
 pub(crate) fn paths() -> Vec<String> {
     let of = |table: &KeyTable| -> Vec<String> {
@@ -41,23 +57,23 @@ fn table(table: &KeyTable, console: &Console) -> String {
 }
 
 /// Markdown without its marks, and a link by its text.
-fn plain(markdown: &str) -> String {
+pub(crate) fn plain(markdown: &str) -> String {
     let mut text = String::new();
     let mut rest = markdown;
-    while let Some((before, word, after)) = link(rest) {
+    while let Some((before, title, _, after)) = link(rest) {
         text += before;
-        text += word;
+        text += title;
         rest = after;
     }
     (text + rest).replace('`', "")
 }
 
-/// What is before the first link, its text and its target's, and what is after it.
-fn link(markdown: &str) -> Option<(&str, &str, &str)> {
+/// What is before the first link, its title, its target, and what is after it.
+pub(crate) fn link(markdown: &str) -> Option<(&str, &str, &str, &str)> {
     let middle = markdown.find("](")?;
     let begin = markdown[..middle].rfind('[')?;
     let end = middle + markdown[middle..].find(')')?;
-    Some((&markdown[..begin], &markdown[begin + 1..middle], &markdown[end + 1..]))
+    Some((&markdown[..begin], &markdown[begin + 1..middle], &markdown[middle + 2..end], &markdown[end + 1..]))
 }
 
 /// A paragraph in lines of at most so many columns, the further ones indented.

@@ -14,6 +14,7 @@ pub(crate) mod list;
 #[cfg_attr(not(feature = "live"), path = "no_live.rs")]
 pub(crate) mod live;
 pub(crate) mod man;
+pub(crate) mod mentions;
 pub(crate) mod options;
 pub(crate) mod python;
 pub(crate) mod scheme;

@@ -45,6 +45,30 @@ pub(crate) fn pages(name: &str, console: &Console) -> Vec<String> {
     commands.into_iter().chain(options.into_iter().map(option)).collect()
 }
 
+/// Every command and option with its sentence: `trace cut`, and `--from (trace cut)`.
+pub(crate) fn sentences() -> Vec<(String, String)> {
+    let mut all = vec![];
+    each(&tree(), "", &mut |command, path| {
+        all.push((path.to_string(), sentence(command.get_about())));
+        for option in command.get_arguments() {
+            let Some(long) = option.get_long() else { continue };
+            let about = sentence(option.get_long_help().or(option.get_help()));
+            all.push((format!("--{long} ({path})"), about));
+        }
+    });
+    all
+}
+
+/// The commands, a line each.
+pub(crate) fn commands() -> Vec<(String, String)> {
+    sentences().into_iter().filter(|(name, _)| !name.starts_with("--")).collect()
+}
+
+/// The options, a line each.
+pub(crate) fn options() -> Vec<(String, String)> {
+    sentences().into_iter().filter(|(name, _)| name.starts_with("--")).collect()
+}
+
 fn tree() -> Command {
     Cli::command().disable_help_subcommand(true)
 }

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "schema")]
 use crate::schema::report::Report;
-use crate::words::figures::figure::Section;
+use crate::words::figures::figure::{Figure, Section};
 use crate::words::figures::table::SECTIONS;
 use crate::words::figures::terms::{Term, terms};
 
@@ -34,26 +34,36 @@ pub fn explained(name: &str) -> Vec<Explained> {
         label != "*" && names.iter().any(|n| plain(n) == wanted)
     });
     let of_section = SECTIONS.iter().filter(|section| plain(section.title) == wanted);
-    let mut found: Vec<Explained> = named
-        .chain(of_section.flat_map(under))
-        .map(|(title, figure)| Explained {
-            name: figure.under(title),
-            about: figure.about,
-            facts: vec![("JSON", figure.path.to_string()), ("unit", figure.measured())],
-        })
-        .collect();
+    let mut found: Vec<Explained> =
+        named.chain(of_section.flat_map(under)).map(|(title, figure)| of_figure(title, figure)).collect();
     let same = |term: &&Term| [term.name].iter().chain(&term.also).any(|n| plain(n) == wanted);
-    found.extend(terms().filter(same).map(|term| {
-        Explained {
-            name: term.name.to_string(),
-            about: term.about,
-            facts: [("kind", Some(term.kind)), ("source", term.source)]
-                .into_iter()
-                .filter_map(|(what, text)| Some((what, text?.to_string())))
-                .collect(),
-        }
-    }));
+    found.extend(terms().filter(same).map(of_term));
     found
+}
+
+/// Every figure and every term.
+pub fn every_explained() -> Vec<Explained> {
+    let figures = SECTIONS.iter().flat_map(|s| s.figures.iter().map(|figure| of_figure(s.title, figure)));
+    figures.chain(terms().map(of_term)).collect()
+}
+
+fn of_figure(title: &str, figure: &Figure) -> Explained {
+    Explained {
+        name: figure.under(title),
+        about: figure.about,
+        facts: vec![("JSON", figure.path.to_string()), ("unit", figure.measured())],
+    }
+}
+
+fn of_term(term: &Term) -> Explained {
+    let also = (!term.also.is_empty()).then(|| term.also.join(", "));
+    let facts = [("also", also), ("kind", Some(term.kind.to_string()))].into_iter();
+    let facts = facts.chain([("source", term.source.map(str::to_string))]);
+    Explained {
+        name: term.name.to_string(),
+        about: term.about,
+        facts: facts.filter_map(|(what, text)| Some((what, text?))).collect(),
+    }
 }
 
 /// Every name that is explained, for completion and for the nearest of a wrong one.
