@@ -47,7 +47,7 @@ impl Record {
         }
     }
 
-    /// Append a text. A file that cannot be written is no reason to end a command.
+    /// Append a text. A file that cannot be written is not a reason to end a command.
     pub(crate) fn add(&self, source: Source, text: &str) {
         let Some(file) = &self.file else { return };
         let line = json!({ "command": self.command, "source": source.name(), "text": text });

@@ -2,8 +2,8 @@
 //! installs. Results go to standard output, everything else to standard error; a mistake of the
 //! user ends with exit code 2, a fault with 1.
 //!
-//! This is the one crate that prints. `args` is the tree, one module a command does the work,
-//! `console` knows the terminal, `output` writes files so that none is ever half there.
+//! This is the one crate that prints. `args` is the tree, one module per command does the work, `console` knows the
+//! terminal, `output` writes files so that none is ever half there.
 
 #![allow(clippy::disallowed_methods, reason = "progress and forecasts are on a wall clock")]
 
@@ -137,7 +137,7 @@ pub fn show_error(args: &[OsString], text: &str) {
     Console::new(Registry::standard(), None, Record::of(args)).error(&Failure::Input(text.to_string()));
 }
 
-/// What a command that is done in Python keeps when it is stopped, and how it goes on.
+/// What a command that is done in Python keeps when it is stopped, and how it continues.
 fn kept_by(command: &Command) -> String {
     let runs = |out: &std::path::Path| {
         format!("finished runs are kept in {}; the same command resumes with the others", out.display())

@@ -55,7 +55,7 @@ impl fmt::Display for Place {
 pub struct Problem {
     /// Where.
     pub place: Place,
-    /// What was given, what is allowed, and how to mend it.
+    /// What was given, what is allowed, and how to fix it.
     pub text: String,
 }
 

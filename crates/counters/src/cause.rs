@@ -1,4 +1,4 @@
-//! By what is counted: the cause of an operation, its kind, and why a block is written anew.
+//! By what is counted: the cause of an operation, its kind, and why a block is rewritten.
 
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +70,7 @@ impl OpKind {
     }
 }
 
-/// Why a block is written anew.
+/// Why a block is rewritten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Due {

@@ -51,12 +51,12 @@ counters! {
         host_pages: Vec<u64> => BTreeMap<String, Vec<u64>> = lists_by_mode,
         /// Retries by the cause of the read: `host`, `rmw`, `gc`, `migration`.
         retries: [u64; Cause::COUNT] => BTreeMap<String, u64> = by_reader,
-        /// Reads that failed after the last retry, by cause. The host is told of its own; what collection and
-        /// moves found so goes on as if it had been read.
+        /// Reads that failed after the last retry, by cause. The host is told of its own; what collection and moves
+        /// found so continues as if it had been read.
         uncorrectable: [u64; Cause::COUNT] => BTreeMap<String, u64> = by_reader,
     }
 
-    /// Blocks that were written anew, so that reads of their data take fewer retries.
+    /// Blocks that were rewritten, so that reads of their data take fewer retries.
     pub struct RefreshCounts => RefreshFigures {
         /// Blocks by why they were due: the `age` of their data, `reads`, or the `retries` of a page.
         blocks: [u64; Due::COUNT] => BTreeMap<String, u64> = by_due,
@@ -106,7 +106,7 @@ impl MultiplaneCounts {
 }
 
 impl ErrorCounts {
-    /// Nothing yet, with so many retries at most.
+    /// Nothing yet, with this many retries at most.
     pub fn new(most_retries: usize) -> ErrorCounts {
         ErrorCounts {
             host_pages: vec![0; CellMode::ALL.len() * (most_retries + 1)],
@@ -120,7 +120,7 @@ impl ErrorCounts {
         &self.host_pages[mode.index() * length..][..length]
     }
 
-    /// A page has been read, with so many retries, in vain or not.
+    /// A page has been read, with this many retries, in vain or not.
     pub fn count(&mut self, cause: Cause, mode: CellMode, retries: usize, failed: bool) {
         let length = self.host_pages.len() / CellMode::ALL.len();
         if cause == Cause::Host {

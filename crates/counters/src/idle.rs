@@ -53,7 +53,7 @@ pub struct Delays {
 }
 
 impl DelayCounts {
-    /// A request has ended of which a part stood behind idle work for so long.
+    /// A request has ended of which a part stood behind idle work for this long.
     #[inline(always)]
     pub fn count(&mut self, wait: SimDuration) {
         if wait.0 > 0 {

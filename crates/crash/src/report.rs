@@ -120,7 +120,9 @@ impl Failing {
             });
         }
         if !self.again {
-            text.push_str("  the same state passed on a second check: the check depends on more than the state\n");
+            text.push_str(
+                "  the same state passed on a second check: the check depends on more than the state\n",
+            );
         }
         if self.is_unread {
             text.push_str("  a state that differs only in sectors that the check does not read passed: the check depends on more than the state\n");

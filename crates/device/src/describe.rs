@@ -376,7 +376,7 @@ fn in_unit(values: impl Iterator<Item = u64> + Clone, unit: u64) -> String {
     }
 }
 
-/// The geometry as a drawing, and what follows from the device file: rates at the most, and sizes of tables.
+/// The geometry as a drawing, and what follows from the device file: rates at most, and sizes of tables.
 pub fn drawing(spec: &DeviceSpec) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.

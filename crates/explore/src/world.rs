@@ -83,7 +83,7 @@ pub struct Host {
     pub flushes: bool,
     /// Requests at once.
     pub at_once: usize,
-    /// Requests in all, where what a scheme learns would go on for ever.
+    /// Requests in all, where what a scheme learns would continue for ever.
     pub in_all: Option<u16>,
 }
 

@@ -119,22 +119,22 @@ pub struct ErrorModel {
     /// Whether each attempt brings its data out to a decoder at the other end of the bus. If not, the
     /// chip learns of a failure without.
     pub retransfer: bool,
-    /// When data are written anew.
+    /// When data are rewritten.
     #[serde(default, skip_serializing_if = "Refresh::is_never")]
     pub refresh: Refresh,
     /// By cell mode, [`CellMode::index`]; `None` where nothing is known.
     pub modes: [Option<ModeErrors>; 4],
 }
 
-/// When the drive writes the data of a block anew, so that reads of them take fewer retries; never, where none
+/// When the drive writes the data of a block again, so that reads of them take fewer retries; never, where none
 /// of these is given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Refresh {
     /// As soon as they are so old.
     pub age: Option<SimDuration>,
-    /// As soon as so many of its pages have been read (read reclaim).
+    /// As soon as this many of its pages have been read (read reclaim).
     pub reads: Option<u32>,
-    /// As soon as a page takes so many retries, and would take fewer just written.
+    /// As soon as a page takes this many retries, and would take fewer just written.
     pub retries: Option<u8>,
 }
 
@@ -234,7 +234,7 @@ const MLC_2Y: ModeErrors = ModeErrors {
     ..MLC_3X
 };
 
-/// So many retries of every page.
+/// This many retries of every page.
 fn always(mode: CellMode, most_retries: u8) -> ModeErrors {
     let mut senses = [0; MAX_BITS];
     senses[..mode.bits() as usize].fill(1);

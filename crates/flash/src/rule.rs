@@ -4,11 +4,11 @@
 //! that it knows, at most one page: the only one of that class that may be programmed now. A block
 //! may offer pages of several classes at once.
 //!
-//! The pages of one bit are always programmed in the order of their wordlines, so under every rule
-//! that programs page by page one counter a bit says all. A further bit of a wordline waits until
-//! the bit before it stands in that wordline and in its neighbours: then what interferes with a
-//! finished wordline is at most one program of the next. The strict order is the one sequence that
-//! keeps this with the fewest unfinished wordlines; the relaxed rule is the condition itself.
+//! The pages of one bit are always programmed in the order of their wordlines, so under every rule that programs page
+//! by page one counter a bit says all. A further bit of a wordline waits until the bit before it is in that wordline
+//! and in its neighbours: then what interferes with a finished wordline is at most one program of the next. The strict
+//! order is the one sequence that keeps this with the fewest unfinished wordlines; the relaxed rule is the condition
+//! itself.
 //!
 //! Under a reprogram window a few wordlines are programmed as SLC first, and get their further bits
 //! later, pass by pass, before any wordline above them is programmed at all.
@@ -44,9 +44,9 @@ pub enum ProgramRule {
     /// t - 1, bit 2 of wordline t - 2 and so on, as far as there are such (W. Zhang et al., "PA-SSD",
     /// ICS 2018, Fig. 4; L. Grupp et al., "The Harey Tortoise", USENIX ATC 2013).
     StrictDiagonal,
-    /// Each bit in the order of the wordlines; bit k of wordline i once bit k - 1 stands in wordlines
-    /// i - 1, i and i + 1, as far as there are such (PA-SSD, section 4.3.1, three constraints for
-    /// three bits; J. Park et al., "flexFTL", DAC 2016, for two).
+    /// Each bit in the order of the wordlines; bit k of wordline i once bit k - 1 is in wordlines i - 1, i and i + 1,
+    /// as far as there are such (PA-SSD, section 4.3.1, three constraints for three bits; J. Park et al., "flexFTL",
+    /// DAC 2016, for two).
     Relaxed,
     /// Window by window upward. A window is programmed as SLC, wordline by wordline ([`SlotClass::Slc`]);
     /// once all of it is, each pass adds a bit to its wordlines in turn ([`SlotClass::Reprogram`]). A window
@@ -232,9 +232,8 @@ impl ProgramRule {
         }
     }
 
-    /// The state of a block after so many pages, programmed in the block's own order; under the
-    /// relaxed rule that of the diagonals, which it allows, and under a reprogram window wordline by
-    /// wordline.
+    /// The state of a block after this many pages, programmed in the block's own order; under the relaxed rule that of
+    /// the diagonals, which it allows, and under a reprogram window wordline by wordline.
     pub fn filled(self, shape: BlockShape, pages: u32) -> BlockState {
         match self {
             ProgramRule::Sequential | ProgramRule::OneShot(_) => {
@@ -282,9 +281,9 @@ impl ProgramRule {
         if self.tells_types() { 1 } else { self.fills_by(shape) }
     }
 
-    /// The state of a block in which these pages are found programmed. With a torn page among them,
-    /// the last of which is named, its wordline takes no more: cells of unknown charge hold no
-    /// further bit. Since counters know no gaps, each bit then goes on behind that wordline.
+    /// The state of a block in which these pages are found programmed. With a torn page among them, the last of which
+    /// is named, its wordline takes no more: cells of unknown charge hold no further bit. Since counters know no gaps,
+    /// each bit then continues behind that wordline.
     pub fn found(
         self,
         shape: BlockShape,

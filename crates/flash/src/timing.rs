@@ -56,7 +56,7 @@ pub struct CommandOverhead {
     pub erase: SimDuration,
 }
 
-/// What the second register of a plane, between its page register and the bus, is used for: data stand in it
+/// What the second register of a plane, between its page register and the bus, is used for: data are in it
 /// while the array works on the next page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

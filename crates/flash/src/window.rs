@@ -1,4 +1,5 @@
-//! Windows of In-place Switch: how many layers are open at once, and how often a wordline may be programmed again.
+//! Windows of In-place Switch: how many layers are open at a time, and how often a wordline may be programmed
+//! again.
 
 use crate::slot::{BlockShape, BlockState, SlotClass};
 use serde::Serialize;

@@ -169,7 +169,7 @@ impl Ftl {
         }
     }
 
-    /// Data grow older by so much, while the drive lies on the shelf.
+    /// Data grow older by this much, while the drive lies on the shelf.
     pub fn age_by(&mut self, time: SimDuration) {
         self.state.aging.age_by(time);
         self.state.refreshing.start_anew();
@@ -308,7 +308,7 @@ impl Ftl {
     }
 
     /// Have the media do something. Their failure stops the drive: its tables say what the media do not hold, as long
-    /// as it goes on, and there is no other place where that could be put. Nothing more is asked of them then.
+    /// as it continues, and there is no other place where that could be put. Nothing more is asked of them then.
     pub(crate) fn ask_media<T>(
         &mut self,
         what: impl FnOnce(&mut Store) -> Result<T, MediaError>,
@@ -363,7 +363,7 @@ impl Ftl {
         id
     }
 
-    /// Hand the device an operation that its plane goes on with at once.
+    /// Hand the device an operation that its plane continues with at once.
     pub(crate) fn go_on_with(&mut self, id: OpId) {
         let op = self.state.ops.stamp(id);
         self.state.backlog.add(op.plane, op.kind);

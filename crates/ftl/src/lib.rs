@@ -9,7 +9,7 @@
 //! ends, and only if nothing newer was committed; a relocation commits only what the map still finds
 //! at its source.
 //!
-//! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
+//! Its files are in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
 //! `tests/it/house.rs` holds it.
 
 pub mod drive;

@@ -1,4 +1,4 @@
-//! A drive that goes on as it is told.
+//! A drive that continues as it is told.
 
 use crate::arguments::{RunArguments, Watcher, told};
 use crate::columns::{Column, Columns};
@@ -69,7 +69,7 @@ impl Stepped {
         })
     }
 
-    /// Let time go on to a moment, or until nothing is left to happen or enough requests have ended; returns what has
+    /// Advance time to a moment, or until nothing is left to happen or enough requests have ended; returns what has
     /// ended.
     fn run(&self, py: Python<'_>, until: Option<u64>, most: usize) -> PyResult<Vec<Ended>> {
         let until = until.map_or(SimTime::NEVER, SimTime);
@@ -92,7 +92,7 @@ impl Stepped {
         self.with(py, SteppedDrive::drain)
     }
 
-    /// The same drive once more.
+    /// The same drive again.
     fn fork(&self, py: Python<'_>) -> PyResult<Stepped> {
         Ok(Stepped::over(self.with(py, SteppedDrive::fork)?, &self.failed))
     }
@@ -147,7 +147,7 @@ impl Feeding {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_over()
     }
 
-    /// Let up to so many further requests go in, none after a time; how many did, and what has ended meanwhile.
+    /// Let up to this many further requests go in, none after a time; how many did, and what has ended meanwhile.
     fn step(
         &self,
         py: Python<'_>,

@@ -146,7 +146,7 @@ impl AskedWhy {
     }
 }
 
-/// Why requests of a report's run took so long, as JSON: those named, or the slowest.
+/// Why requests of a report's run took this long, as JSON: those named, or the slowest.
 #[pyfunction]
 fn why(
     py: Python<'_>,

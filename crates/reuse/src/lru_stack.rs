@@ -25,7 +25,7 @@ pub struct LruStack {
     present: Vec<u64>,
     /// By page; what stands with a page that is not in the order means nothing.
     slots: Vec<u32>,
-    /// By slot; what stands in a free slot means nothing.
+    /// By slot; what is in a free slot means nothing.
     pages: Vec<u32>,
     /// A bit for each slot that is taken.
     taken: Vec<u64>,

@@ -194,7 +194,7 @@ mod tests {
     use crate::ask::spec::RunSpec;
     use crate::regime::parted_shares;
 
-    /// A workload whose drive has no room for planes that hold so much more than an equal share.
+    /// A workload whose drive has no room for planes that hold this much more than an equal share.
     struct Cramped<'a>(SteadyWorkload<'a>, f64);
 
     impl Beginning for Cramped<'_> {

@@ -11,7 +11,7 @@ use wordline_units::{Face, Message};
 /// Whose move it is after an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Blame {
-    /// The input is wrong: mend it and try again.
+    /// The input is wrong: fix it and try again.
     User,
     /// The input is right, but scheme and device do not go together.
     Refused,
@@ -107,8 +107,8 @@ impl RunError {
         }
     }
 
-    /// The exit code of a command that ends with it: 2 for what the user can mend, 1 for a fault
-    /// or a file that cannot be written, 130 for an interruption.
+    /// The exit code of a command that ends with it: 2 for what the user can fix, 1 for a fault or a file that
+    /// cannot be written, 130 for an interruption.
     pub fn exit_code(&self) -> i32 {
         match self.blame() {
             Blame::User | Blame::Refused => 2,

@@ -89,8 +89,8 @@ impl Feed {
         }))
     }
 
-    /// Let up to so many further requests go in, each when it comes, none after a time; returns how many did. What ends
-    /// meanwhile is shown in its order.
+    /// Let up to this many further requests go in, each when it comes, none after a time; returns how many did. What
+    /// ends meanwhile is shown in its order.
     ///
     /// # Errors
     /// When the workload cannot be read on, a request does not fit the drive, or as for [`SteppedDrive::next`].

@@ -43,8 +43,8 @@ impl Shown {
         })
     }
 
-    /// The shares that the next drive begins with. Of the data, `replaced` says what part is written anew in so many drive
-    /// writes.
+    /// The shares that the next drive begins with. Of the data, `replaced` says what part is rewritten in this many
+    /// drive writes.
     pub fn next(&self, spare: f64, replaced: &dyn Fn(f64) -> f64) -> Vec<f64> {
         let most = self.held.iter().map(|held| (held - 1.0).abs()).fold(0.0, f64::max);
         let ahead = replaced(if most < PARTED * spare { AHEAD } else { AHEAD_WHEN_PARTED });
@@ -64,7 +64,7 @@ mod tests {
 
     const SPARE: f64 = 0.1;
 
-    /// Four planes, of which one holds less and is given so much.
+    /// Four planes, of which one holds less and is given this much.
     fn shown(held: f64, got: f64, by_chance: f64) -> Shown {
         let others = |share: f64| (4.0 - share) / 3.0;
         let part = |i: usize| {
@@ -92,7 +92,7 @@ mod tests {
         let next = shown(0.99, 0.89, 0.0).next(SPARE, &half);
         assert!((next.iter().sum::<f64>() - 4.0).abs() < 1e-12);
         assert!((next[1] - (0.99 - 0.1 * AHEAD / 2.0)).abs() < 1e-12, "{next:?}");
-        // A plane that has parted goes on by less; what is given to it as it holds stays so.
+        // A plane that has parted continues by less; what is given to it as it holds stays so.
         let parted = shown(0.94, 0.84, 0.0).next(SPARE, &half);
         assert!((parted[1] - (0.94 - 0.1 * AHEAD_WHEN_PARTED / 2.0)).abs() < 1e-12, "{parted:?}");
         assert!((shown(0.94, 0.94, 0.0).next(SPARE, &half)[1] - 0.94).abs() < 1e-12);

@@ -63,7 +63,7 @@ impl Window {
         })
     }
 
-    /// The regime in it, for blocks of so many slots; where nothing was collected, free space is as before.
+    /// The regime in it, for blocks of this many slots; where nothing was collected, free space is as before.
     fn regime(&self, before: Regime, block: u64) -> Regime {
         let free_blocks = match self.collections {
             0 => before.free_blocks,
@@ -90,7 +90,7 @@ impl Window {
     }
 }
 
-/// Whether two regimes are alike, or so many times as far from it.
+/// Whether two regimes are alike, or this many times as far from it.
 fn alike(a: Regime, b: Regime, times: f64) -> bool {
     (a.free_blocks - b.free_blocks).abs() <= times * STILL.0
         && (a.padding - b.padding).abs() <= times * STILL.1 * (1.0 + a.padding)
@@ -279,14 +279,14 @@ pub(crate) struct Ran {
 pub(crate) trait Beginning {
     /// Put a drive into the steady state of what is known of it.
     fn begin(&self, device: &mut Device<RegimeProbe>, known: Known) -> Result<Begun, RunError>;
-    /// What the blocks of a drive hold that began so; `None` where the workload is no law.
+    /// What the blocks of a drive hold that began so; `None` where the workload is not a law.
     fn contents(
         &self,
         device: &mut Device<RegimeProbe>,
         begun: Begun,
         is_uneven: bool,
     ) -> Result<Option<Contents>, RunError>;
-    /// The part of the data that is written anew in so many drive writes; `None` where the workload is no law.
+    /// The part of the data that is rewritten in this many drive writes; `None` where the workload is not a law.
     fn replaced(&self, drive_writes: f64) -> Option<f64>;
 }
 
@@ -302,7 +302,7 @@ fn slots(device: &Device<RegimeProbe>) -> (u64, u64) {
 /// How long a drive runs.
 #[derive(Clone, Copy)]
 enum Length {
-    /// For so many pages, in parts.
+    /// For this many pages, in parts.
     Pages(u64),
     /// Until it has settled, or another is to run in its place; the last is replaced by no other.
     Settled { is_last: bool },

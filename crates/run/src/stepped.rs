@@ -1,5 +1,5 @@
-//! A drive that goes on as it is told: requests go in one by one, time goes on as far as is wanted, and at any moment
-//! the drive is forked, or tried under a workload.
+//! A drive that continues as it is told: requests go in one by one, time advances as far as is wanted, and at any
+//! moment the drive is forked, or tried under a workload.
 
 use crate::ask::saved::{FromState, Moment};
 use crate::ask::setup::Setup;
@@ -197,7 +197,7 @@ impl SteppedDrive {
         }
     }
 
-    /// The drive as it is, from which others go on. It is written down once, however many do.
+    /// The drive as it is, from which others continue. It is written down once, however many do.
     fn moment(&mut self) -> Result<Moment, RunError> {
         if let Some(moment) = &self.moment {
             return Ok(moment.clone());
@@ -208,7 +208,7 @@ impl SteppedDrive {
         Ok(moment)
     }
 
-    /// The same drive once more, with all that it has under way: each goes on by itself, and what both hold they share.
+    /// The same drive again, with all that it has under way: each continues by itself, and what both hold they share.
     ///
     /// # Errors
     /// When there is no room to keep it, or it has met a fault.

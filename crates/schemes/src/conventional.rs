@@ -47,7 +47,7 @@ const D: RegionId = RegionId(0);
 
 pub(crate) const NAME: &str = "conventional";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "single cell mode, no SLC cache", |p| Box::new(Conventional::from_parameters(p)))
         .docs(include_str!("conventional.rs"))

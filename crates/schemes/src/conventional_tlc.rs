@@ -45,7 +45,7 @@ const D: RegionId = RegionId(0);
 
 pub(crate) const NAME: &str = "conventional-tlc";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "one open block per plane, programmed diagonally without regard to page types", |p| {
         Box::new(ConventionalTlc::from_parameters(p))

@@ -87,7 +87,7 @@ impl Costs {
         victim_utilisation(u) * self.n_p * self.c_cp + self.c_e
     }
 
-    /// L: see [`remaining_lifetime`], after so many cycles.
+    /// L: see [`remaining_lifetime`], after this many cycles.
     pub fn left_after(&self, e_used: f64) -> f64 {
         remaining_lifetime(self.e_total, e_used)
     }

@@ -84,7 +84,7 @@ const D: RegionId = RegionId(2);
 
 pub(crate) const NAME: &str = "hierarchy";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "SLC cache with two levels: packed partial pages, and whole pages", |p| {
         Box::new(Hierarchy::from_parameters(p))
@@ -92,10 +92,18 @@ pub(crate) fn entry() -> Entry {
     .docs(include_str!("hierarchy.rs"))
     .takes(packing::STATIC_BLOCKS)
     .takes(Parameter::new("division", "block", "block or page: unit of the levels' shares"))
-    .takes(Parameter::new("runs", "one", "one or any: number of L1 pages over which the parts of a page may be spread"))
+    .takes(Parameter::new(
+        "runs",
+        "one",
+        "one or any: number of L1 pages over which the parts of a page may be spread",
+    ))
     .takes(Parameter::new("window", "1024", "write requests from one adaptation of the shares to the next"))
     .takes(Parameter::new("ws_unit", "page", "page or request: unit in which writes to L1 are counted"))
-    .takes(Parameter::new("slot", "request", "request or page: whether a whole request or a page moves between the levels"))
+    .takes(Parameter::new(
+        "slot",
+        "request",
+        "request or page: whether a whole request or a page moves between the levels",
+    ))
     .takes(packing::merged_to("load or next: how to choose among conflict-free channels for a merged page"))
     .small("window=16")
     .small("division=page,runs=any,window=8")

@@ -57,7 +57,7 @@ const LEAST_SPARE: u32 = 3;
 
 pub(crate) const NAME: &str = "hot-cold";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(
         NAME,

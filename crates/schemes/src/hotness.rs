@@ -41,7 +41,7 @@ use wordline_units::{CellMode, HostRequest, PlaneId};
 
 pub(crate) const NAME: &str = "hotness";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(
         NAME,

@@ -82,7 +82,7 @@ pub(crate) const NAME: &str = "hyssd";
 const PLACES: [(&str, PlanePick); 3] =
     [("roomiest", PlanePick::MostFree), ("level", PlanePick::Level), ("idlest", PlanePick::Any)];
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(
         NAME,
@@ -152,7 +152,7 @@ pub(crate) struct Memorised {
 }
 
 impl Memorised {
-    /// Nothing yet of a drive of so many pages, S of which could hold `capacity` and shall hold `target`.
+    /// Nothing yet of a drive of this many pages, S of which could hold `capacity` and shall hold `target`.
     fn new(logical_pages: u32, capacity: u32, target: u32) -> Memorised {
         Memorised {
             classifier: Classifier::new(logical_pages, capacity),

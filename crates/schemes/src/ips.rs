@@ -50,7 +50,7 @@ use wordline_ftl::{DriveInfo, Gather, Layout, Origin, Parcel, Place, PlanePick, 
 
 pub(crate) const NAME: &str = "ips";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "SLC cache that host writes reprogram in place to TLC or QLC", |p| {
         Box::new(Ips::from_parameters(p))

@@ -45,7 +45,7 @@ use wordline_units::{PlaneId, SimDuration};
 
 pub(crate) const NAME: &str = "ips-agc";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "ips with idle-time GC that reprograms used SLC pages", |p| {
         Box::new(IpsAgc::from_parameters(p))

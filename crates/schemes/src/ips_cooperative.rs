@@ -61,16 +61,22 @@ const LOOK_EVERY: u32 = 64;
 
 pub(crate) const NAME: &str = "ips-cooperative";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "ips-agc with a traditional SLC cache whose data reprogram the windows", |p| Box::new(IpsCooperative::from_parameters(p)))
-        .docs(include_str!("ips_cooperative.rs"))
-        .takes(windows::WINDOW)
-        .takes(windows::LAYERS)
-        .takes(layout::MODE)
-        .takes(windows::REPROGRAM_READ)
-        .takes(Parameter::new("traditional", "device", "blocks per plane that may serve as traditional SLC; default 991 of 2048, as in the paper"))
-        .takes(layout::idle_at_once())
+    Entry::new(NAME, "ips-agc with a traditional SLC cache whose data reprogram the windows", |p| {
+        Box::new(IpsCooperative::from_parameters(p))
+    })
+    .docs(include_str!("ips_cooperative.rs"))
+    .takes(windows::WINDOW)
+    .takes(windows::LAYERS)
+    .takes(layout::MODE)
+    .takes(windows::REPROGRAM_READ)
+    .takes(Parameter::new(
+        "traditional",
+        "device",
+        "blocks per plane that may serve as traditional SLC; default 991 of 2048, as in the paper",
+    ))
+    .takes(layout::idle_at_once())
     .small("window=1,layers=1,traditional=3,idle_after=100us")
 }
 
@@ -100,7 +106,7 @@ impl IpsCooperative {
         }
     }
 
-    /// Blocks of a plane for T while so many pages hold data, each with a share of what collection needs.
+    /// Blocks of a plane for T while this many pages hold data, each with a share of what collection needs.
     fn quota(&self, mapped: u64) -> u32 {
         let at_rest = mapped.div_ceil(self.planes as u64).div_ceil(self.pages_per_block as u64) as u32;
         let spare = self.blocks / 10 + 2;

@@ -60,7 +60,7 @@ const D: RegionId = RegionId(0);
 
 pub(crate) const NAME: &str = "pa-ssd";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "one page type per request, chosen by load, size, hint or utilization", |p| {
         Box::new(PaSsd::from_parameters(p))
@@ -80,7 +80,11 @@ pub(crate) fn entry() -> Entry {
     ))
     .takes(layout::MODE)
     .takes(layout::WORDLINE_BUFFER.or("off"))
-    .takes(Parameter::new("background_gc", "off", "share of free LSB pages below which idle dies run GC, or off"))
+    .takes(Parameter::new(
+        "background_gc",
+        "off",
+        "share of free LSB pages below which idle dies run GC, or off",
+    ))
     .takes(layout::IDLE_AFTER)
     .leading("specifier")
     .small("QDS+UBS,queue=2")

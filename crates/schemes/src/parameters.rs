@@ -1,4 +1,4 @@
-//! What can be set of a scheme: each parameter with its default, which stands in the scheme's entry and nowhere else; and
+//! What can be set of a scheme: each parameter with its default, which is in the scheme's entry and nowhere else; and
 //! how a scheme reads them.
 
 use std::borrow::Cow;
@@ -88,7 +88,7 @@ impl<'e, 'p> Parameters<'e, 'p> {
         }
     }
 
-    /// What was read, else the default. One that is no value is a mistake of the scheme, and noted.
+    /// What was read, else the default. One that is not a value is a mistake of the scheme, and noted.
     fn or_default<T: FromStr<Err: Display>>(&self, key: &str, read: Option<T>) -> Option<T> {
         let default = self.default_of(key);
         let parsed = || match default.parse() {

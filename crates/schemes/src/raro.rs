@@ -77,7 +77,7 @@ use wordline_units::{CellMode, HostRequest, PlaneId};
 
 pub(crate) const NAME: &str = "raro";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(
         NAME,

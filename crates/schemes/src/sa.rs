@@ -53,7 +53,7 @@ const D: RegionId = RegionId(1);
 
 pub(crate) const NAME: &str = "sa";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "SLC cache that packs partial pages together, with one location per page", |p| {
         let (asked, merged_to) = (packing::take_static_blocks(p), packing::take_merged_to(p, "first"));

@@ -66,7 +66,7 @@ const HOTTEST: u8 = 7;
 
 pub(crate) const NAME: &str = "sector";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "Sector-mapped SLC cache that packs sectors of similar update frequency", |p| {
         Box::new(Sector::from_parameters(p))

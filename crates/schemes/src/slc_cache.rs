@@ -50,7 +50,7 @@ use wordline_units::Fraction;
 
 pub(crate) const NAME: &str = "slc-cache";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "page-mapped SLC write cache in front of TLC or QLC", |p| {
         Box::new(SlcCache::from_parameters(p))
@@ -58,7 +58,11 @@ pub(crate) fn entry() -> Entry {
     .docs(include_str!("slc_cache.rs"))
     .takes(cache::STATIC_BLOCKS)
     .takes(cache::DYNAMIC_BLOCKS)
-    .takes(Parameter::new("when_full", "device", "wait or direct: whether a write waits for a full cache or bypasses it"))
+    .takes(Parameter::new(
+        "when_full",
+        "device",
+        "wait or direct: whether a write waits for a full cache or bypasses it",
+    ))
     .small("when_full=wait")
     .small("when_full=direct")
     .small("dynamic_blocks=2,static_blocks=2")

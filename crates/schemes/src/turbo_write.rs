@@ -62,7 +62,7 @@ use wordline_units::{BlockId, PlaneId, SimDuration};
 
 pub(crate) const NAME: &str = "turbo-write";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "SLC write cache that migrates block by block in idle time", |p| {
         Box::new(TurboWrite::from_parameters(p))

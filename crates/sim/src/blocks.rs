@@ -10,7 +10,7 @@ use wordline_units::{BlockId, PlaneId, SimTime};
 pub const MAP_CELLS_MAX: u32 = 768;
 /// The most planes of them.
 const ROWS_MAX: u32 = 24;
-/// With so many frames, every other one is dropped.
+/// With this many frames, every other one is dropped.
 pub const MAP_FRAMES_MAX: usize = 32;
 
 /// A row of the map: blocks of one plane.

@@ -15,7 +15,7 @@ pub struct Pauses {
     pub burst: Option<(u64, SimDuration)>,
 }
 
-/// A stream of requests as a client that keeps so many outstanding, but for its pauses.
+/// A stream of requests as a client that keeps this many outstanding, but for its pauses.
 pub struct Client<S: Iterator> {
     stream: Peekable<S>,
     pauses: Pauses,

@@ -15,13 +15,12 @@ use wordline_units::{HostOp, HostRequest, Lpn, SimDuration, SimTime};
 /// When requests come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pacing {
-    /// At their own times; at most so many are admitted at once, and the others wait with their
-    /// arrival times.
+    /// At their own times; at most this many are admitted at a time, and the others wait with their arrival times.
     Open {
-        /// Requests admitted at once.
+        /// Requests admitted at a time.
         queue_depth: u32,
     },
-    /// So many are always outstanding.
+    /// This many are always outstanding.
     Closed {
         /// Requests outstanding.
         queue_depth: u32,
@@ -31,11 +30,11 @@ pub enum Pacing {
 /// When a run ends, besides the end of its requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stop {
-    /// After so many requests.
+    /// After this many requests.
     pub requests: Option<u64>,
-    /// When a closed loop has run so long.
+    /// When a closed loop has run this long.
     pub duration: Option<SimDuration>,
-    /// After so many bytes.
+    /// After this many bytes.
     pub bytes: Option<u64>,
     /// When the drive is over. A run bounded by time ends then anyway, since what is refused takes none.
     pub worn_out: bool,
@@ -67,7 +66,7 @@ pub enum DriveError<E: std::error::Error> {
     /// The workload could not be read on.
     #[error(transparent)]
     Workload(E),
-    /// The device could not go on.
+    /// The device could not continue.
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// A loop bounded by time in which none passes.
@@ -106,13 +105,13 @@ pub enum HostTurn {
 
 /// A host that decides what it asks, and when, by what has ended.
 pub trait Host {
-    /// Why it cannot go on.
+    /// Why it cannot continue.
     type Error: std::error::Error;
 
     /// What it does next at a time, all completions until then having been told.
     ///
     /// # Errors
-    /// When it cannot go on.
+    /// When it cannot continue.
     fn turn(&mut self, now: SimTime) -> Result<HostTurn, Self::Error>;
 
     /// The bytes of a write, from its first sector on, for media that keep them. Asked as the drive takes a request,
@@ -383,7 +382,7 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
         Some(Ok(self.ring[(self.given - 1) % READ_AHEAD]))
     }
 
-    /// The pages of the request that was read so many before the last.
+    /// The pages of the request that was read this many before the last.
     #[inline(always)]
     fn pages_before(&self, back: usize) -> (Lpn, Lpn) {
         self.pages[self.read.wrapping_sub(back) % READ_AHEAD]

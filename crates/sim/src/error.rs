@@ -1,10 +1,10 @@
-//! Why a device cannot go on.
+//! Why a device cannot continue.
 
 use thiserror::Error;
 use wordline_ftl::{Fault, RequestError};
 use wordline_units::SimTime;
 
-/// Why a device cannot go on.
+/// Why a device cannot continue.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DeviceError {
     /// A request that it cannot take.

@@ -138,7 +138,7 @@ pub struct Checkpoint {
     pub free_blocks: u64,
 }
 
-/// With so many checkpoints, every other one is dropped.
+/// With this many checkpoints, every other one is dropped.
 const CHECKPOINTS_MAX: usize = 512;
 
 /// Totals after every so many requests. The distance doubles as the run grows, so that a long run

@@ -26,11 +26,11 @@ const TENTHS: usize = 10;
 /// Fewer observations cannot be judged: two for each batch of the second half.
 pub const OBSERVATIONS_MIN: usize = 4 * BATCHES;
 
-/// A relative change that is no drift, however certain.
+/// A relative change that is not a drift, however certain.
 pub const DRIFT_MAX: f64 = 0.01;
 
-/// A relative half-width of an interval beyond which a mean is no figure yet; as wide as the
-/// excursion that the SNIA specification allows within its window.
+/// A relative half-width of an interval beyond which a mean is not a figure yet; as wide as the excursion that the SNIA
+/// specification allows within its window.
 pub const NOISE_MAX: f64 = 0.2;
 
 /// Standard errors between what is before a cut and what is after it, from which on the cut is no

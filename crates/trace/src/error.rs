@@ -1,6 +1,6 @@
-//! What can be wrong with a workload, said so that the reader can mend it: the place, what was
-//! found there, what would be allowed, and a hint. An error may carry several problems, because a
-//! line of options with three mistakes should cost one attempt, not three.
+//! What can be wrong with a workload, said so that the reader can fix it: the place, what was found there,
+//! what would be allowed, and a hint. An error may carry several problems, because a line of options with
+//! three mistakes should cost one attempt, not three.
 
 use serde::Serialize;
 use std::fmt;
@@ -38,7 +38,7 @@ pub struct Problem {
     pub what: String,
     /// What would be allowed; may be empty.
     pub allowed: String,
-    /// How to mend it; may be empty.
+    /// How to fix it; may be empty.
     pub hint: Message,
 }
 
@@ -60,7 +60,7 @@ impl Problem {
         self
     }
 
-    /// The same with how to mend it.
+    /// The same with how to fix it.
     pub fn hint(mut self, hint: impl Into<Message>) -> Problem {
         self.hint = hint.into();
         self

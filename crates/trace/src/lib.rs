@@ -9,7 +9,7 @@
 //! Compression, tar archives and temporary files are features, on by default. Without them the crate builds for
 //! WebAssembly, and reads every format from memory (`Trace::in_memory`).
 //!
-//! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
+//! Its files are in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
 //! `ftl/tests/it/house.rs` holds it.
 
 mod error;

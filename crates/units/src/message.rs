@@ -170,7 +170,7 @@ enum Piece {
     Listed(Listed),
 }
 
-/// Where a value of a command line ends: the full stop, comma or bracket of the sentence is no part of it.
+/// Where a value of a command line ends: the full stop, comma or bracket of the sentence is not a part of it.
 fn value_of(word: &str) -> &str {
     word.trim_end_matches(['.', ',', ';', ')', ':'])
 }

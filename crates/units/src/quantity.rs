@@ -167,7 +167,7 @@ impl Fraction {
     /// The whole.
     pub const ONE: Fraction = Fraction(1_000_000_000);
 
-    /// So many per cent.
+    /// This many per cent.
     pub const fn percent(p: u64) -> Fraction {
         Fraction(p * 10_000_000)
     }
@@ -189,7 +189,8 @@ impl Fraction {
         self.0 as f64 / 1e9
     }
 
-    /// What to add where this is no share: whoever wrote `50` for 50 % learns how that is spelled. Empty for others.
+    /// What to add where this is not a share: whoever wrote `50` for 50 % learns how that is spelled. Empty for
+    /// others.
     pub fn without_percent(self) -> String {
         let times = self.0 / Self::ONE.0;
         if self.0.is_multiple_of(Self::ONE.0) && (2..=100).contains(&times) {

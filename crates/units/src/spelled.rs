@@ -13,7 +13,7 @@ pub struct QuantityError {
     pub given: String,
     /// What was expected, with an example.
     pub expected: &'static str,
-    /// How to mend it; may be empty.
+    /// How to fix it; may be empty.
     pub hint: String,
 }
 

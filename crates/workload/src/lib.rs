@@ -8,7 +8,7 @@
 //! Compression, tar archives and temporary files are features, on by default. Without them the crate builds for
 //! WebAssembly, with every generator, and every format from memory (`Workload::in_memory`).
 //!
-//! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
+//! Its files are in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
 //! `ftl/tests/it/house.rs` holds it.
 
 mod fitting;

@@ -30,7 +30,7 @@ pub enum Updates {
     Stream(UpdateStream),
 }
 
-/// Opens a workload once more, for its requests from the first on.
+/// Opens a workload again, for its requests from the first on.
 type Opened = dyn Fn() -> Result<RequestStream, WorkloadError> + Send;
 
 /// The logical pages of the writes of a workload, over and over where it ends; an empty run stands where
@@ -46,7 +46,7 @@ pub struct UpdateStream {
     idle: u64,
 }
 
-/// A workload without bounds that does not write for so many requests is taken not to write at all.
+/// A workload without bounds that does not write for this many requests is taken not to write at all.
 const IDLE_MAX: u64 = 10_000_000;
 
 impl UpdateStream {

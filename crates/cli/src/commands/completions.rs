@@ -110,7 +110,7 @@ fn or_files() -> [(&'static str, Vec<String>); 2] {
     [("devices", devices()), ("workloads", workloads())]
 }
 
-/// An action of zsh's own for each, since the colons of `_alternative` would end one that stands in the script.
+/// An action of zsh's own for each, since the colons of `_alternative` would end one that is in the script.
 fn zsh_with_files(script: String) -> String {
     let Some((head, mut body)) = script.split_once('\n').map(|(h, b)| (h.to_string(), b.to_string())) else {
         return script;

@@ -164,7 +164,7 @@ pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
     side_by_side(comparison, &rows, outputs, console)
 }
 
-/// Runs that go at once: as many as are asked for, or as there are cores.
+/// Runs that run in parallel: as many as are asked for, or as there are cores.
 pub(crate) fn threads(asked: Option<u16>) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
     asked.map_or_else(cores, |n| n as usize)

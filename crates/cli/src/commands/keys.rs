@@ -76,7 +76,7 @@ pub(crate) fn link(markdown: &str) -> Option<(&str, &str, &str, &str)> {
     Some((&markdown[..begin], &markdown[begin + 1..middle], &markdown[middle + 2..end], &markdown[end + 1..]))
 }
 
-/// A paragraph in lines of at most so many columns, the further ones indented.
+/// A paragraph in lines of at most this many columns, the further ones indented.
 fn filled(text: &str, width: usize) -> String {
     let (mut page, mut line) = (String::new(), String::from(" "));
     for word in text.split_whitespace() {

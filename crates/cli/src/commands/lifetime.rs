@@ -1,4 +1,5 @@
-//! `lifetime`: the lives, what is told of them while they go on, and what is kept of them when they are stopped.
+//! `lifetime`: the lives, what is told of them while they continue, and what is kept of them when they are
+//! stopped.
 
 use crate::args::run::{LifetimeArgs, What};
 use crate::args::values::Schemes;
@@ -72,7 +73,7 @@ pub(crate) fn is_of_a_life(what: &What) -> Result<(), Failure> {
     Err(Failure::Input(wrong))
 }
 
-/// Where a life heads is told at most so often.
+/// Where a life heads is told at most this often.
 const EVERY: Duration = Duration::from_secs(10);
 
 /// A life by its scheme, seed and acceleration.

@@ -13,7 +13,7 @@ pub(crate) use wordline_live::is_session;
 use wordline_live::{Address, Certificates, Encryption, ServeError, ServeSpec, Server, rerun_session};
 use wordline_run::RunSpec;
 
-/// How often is looked whether a signal has come.
+/// How often to check whether a signal has come.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long after a signal the next one means the same.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -191,7 +191,7 @@ pub(crate) fn ctl(args: &CtlArgs, console: &Console) -> Result<(), Failure> {
     console.say(&wordline_live::ask(&args.path, &args.order.join(" "))?)
 }
 
-/// A live session once more.
+/// A live session again.
 pub(crate) fn rerun(folder: &Path, console: &Console) -> Result<(), Failure> {
     let done = rerun_session(folder, run_spec(console))?;
     let (requests, cuts) = (done.requests, done.cuts);

@@ -1,4 +1,4 @@
-//! One module a command, or for several that do alike.
+//! One module per command, or for several that do alike.
 
 pub(crate) mod completions;
 #[cfg_attr(not(feature = "live"), path = "no_crash.rs")]

@@ -183,7 +183,7 @@ struct Drive {
 }
 
 impl Drive {
-    /// The drive that was named, or one with room for so many bytes; or why there is none.
+    /// The drive that was named, or one with room for this many bytes; or why there is none.
     fn of(args: &TwinFitArgs, room: u64) -> Result<Result<Drive, String>, Failure> {
         let fit = args.fit.unwrap_or(Fit::Compact);
         let set = args.set.clone();

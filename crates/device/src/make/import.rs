@@ -36,7 +36,7 @@ pub fn import(bytes: &[u8], origin: &str, name: &str) -> Result<Imported, Config
     let text = if is_xml { mqsim::sheet(&mut given, name) } else { ssdsim::sheet(&mut given, name) };
     let left_out = given.finish();
     let text = problems.finish(text)?;
-    // What one simulator takes another may not: fewer than four blocks a plane, for instance.
+    // What one simulator takes another may not: fewer than four blocks per plane, for instance.
     DeviceSpec::from_toml(&text, &format!("{origin}, as a device file"), &[])?;
     Ok(Imported { text, left_out })
 }

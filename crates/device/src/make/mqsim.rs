@@ -140,8 +140,7 @@ fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<Flash> {
     // Two transfers in a whole number of nanoseconds, rounded down: none of 1000 MT/s and more.
     let cycle = 1_000 / rate?.max(1);
     let bus = if cycle == 0 { "off".to_string() } else { format!("{cycle}ns/{width}B") };
-    let source =
-        "MQSim: Channel_Transfer_Rate, rounded by MQSim to whole nanoseconds per transfer, x Flash_Channel_Width";
+    let source = "MQSim: Channel_Transfer_Rate, rounded by MQSim to whole nanoseconds per transfer, x Flash_Channel_Width";
     sheet.put("bus", format!("{{ rate = \"{bus}\", width = 1 }}"), source);
     for (key, times, of) in
         [("command", COMMANDS, "one plane"), ("command_further", FURTHER, "each further plane")]
@@ -307,7 +306,11 @@ fn collection(given: &mut SourceFile, sheet: &mut Sheet, flash: &Flash) {
     let capacity = given.take::<u64>("Data_Cache_Capacity", "bytes, such as 268435456");
     if let (true, Some(capacity)) = (cached, capacity) {
         sheet.table("ack");
-        sheet.put_text("mode", "buffer", "MQSim: Caching_Mechanism ADVANCED, which acknowledges writes in RAM");
+        sheet.put_text(
+            "mode",
+            "buffer",
+            "MQSim: Caching_Mechanism ADVANCED, which acknowledges writes in RAM",
+        );
         sheet.put("pages", (capacity / flash.page.max(1)).clamp(1, 1 << 24), "MQSim: Data_Cache_Capacity");
     }
 }

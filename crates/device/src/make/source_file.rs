@@ -110,7 +110,7 @@ impl SourceFile<'_> {
     }
 }
 
-/// A share of so many of so many bytes, in whole pages.
+/// A share of this many of this many bytes, in whole pages.
 pub(crate) fn of_bytes(counts: &[u64], share: f64, page: u64) -> u64 {
     let all: f64 = counts.iter().map(|n| *n as f64).product();
     (all * share) as u64 / page.max(1) * page

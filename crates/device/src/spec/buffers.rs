@@ -14,7 +14,7 @@ pub enum Ack {
     /// the buffer go to flash, which waits for that; a whole page when its program ends, and so all writes
     /// under schemes that have no such buffer.
     Merge,
-    /// When a power-protected buffer of so many pages has taken it; with FUA, when its last program ends.
+    /// When a power-protected buffer of this many pages has taken it; with FUA, when its last program ends.
     Buffer(u32),
 }
 
@@ -62,7 +62,7 @@ pub(crate) const fn pad_host_after() -> SimDuration {
 /// The buffer in which schemes that pack parts of pages let them wait for company.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MergeBuffer {
-    /// Pages that fill at once.
+    /// Pages that fill at a time.
     pub pages: u32,
     /// How long a page waits that a write waits for, where writes are answered when they are programmed.
     pub after: SimDuration,

@@ -121,7 +121,7 @@ pub enum Capacity {
     /// (physical − logical) / logical, physical counting every block in its densest mode but those
     /// of a static SLC cache.
     OverProvisioning(Fraction),
-    /// So many bytes, however much flash stands behind them.
+    /// This many bytes, however much flash stands behind them.
     Logical(Bytes),
 }
 
@@ -160,7 +160,7 @@ pub struct HostLink {
     /// The same of a write.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub write_latency: SimDuration,
-    /// Requests admitted at once in an open loop; the others wait with their arrival times.
+    /// Requests admitted at a time in an open loop; the others wait with their arrival times.
     pub queue_depth: u32,
     /// Requests that it takes at a time.
     #[serde(default, skip_serializing_if = "Lanes::are_shared")]

@@ -57,8 +57,8 @@ pub enum Victim {
     Greedy,
     /// The one that was filled first.
     Fifo,
-    /// The one with the fewest live sectors of so many drawn at random, each equally likely and with
-    /// replacement (B. Van Houdt, SIGMETRICS 2013). One is the random rule.
+    /// The one with the fewest live sectors of this many drawn at random, each equally likely and with replacement
+    /// (B. Van Houdt, SIGMETRICS 2013). One is the random rule.
     DChoices(u32),
     /// The one with the fewest live sectors of so many that were filled first (X.-Y. Hu and others, SYSTOR 2009).
     WindowedGreedy(u32),
@@ -143,7 +143,7 @@ impl fmt::Display for Trigger {
 }
 
 impl Victim {
-    /// The most blocks that may be drawn, or stand in a window: more would only be a slow greedy.
+    /// The most blocks that may be drawn, or are in a window: more would only be a slow greedy.
     const MOST_CHOICES: u32 = 1024;
     const FORMS: &str = "greedy, fifo, random, d-choices:N, windowed-greedy:N, cost-benefit";
 }

@@ -36,8 +36,8 @@ impl Dram {
         *self == Dram::default()
     }
 
-    /// RAM for the map of so many mapping units, in bytes: all of it, or the cache of it with the place of each of its
-    /// pages on flash, and the journal where that has a bound.
+    /// RAM for the map of this many mapping units, in bytes: all of it, or the cache of it with the place of each of
+    /// its pages on flash, and the journal where that has a bound.
     pub fn map_bytes(&self, units: u64, unit: Bytes) -> u64 {
         match self.map_cache.0 {
             0 => units * MAP_ENTRY,
@@ -46,7 +46,7 @@ impl Dram {
     }
 }
 
-/// Pages of the map of so many mapping units, each as large as a unit.
+/// Pages of the map of this many mapping units, each as large as a unit.
 pub fn map_pages(units: u64, unit: Bytes) -> u64 {
     units.div_ceil((unit.0 / MAP_ENTRY).max(1))
 }

@@ -9,7 +9,7 @@ use wordline_units::{Bytes, CellMode, SimDuration};
 const BEYOND: [(&str, Beyond); 2] = [("clamp", Beyond::Clamp), ("uncorrectable", Beyond::Uncorrectable)];
 const SECOND: SimDuration = SimDuration(1_000_000_000);
 
-/// The coefficients by name, in the order in which they stand in the formula.
+/// The coefficients by name, in the order in which they are in the formula.
 type Coefficient = (&'static str, fn(&mut Rber) -> &mut f64);
 const COEFFICIENTS: [Coefficient; 9] = [
     ("epsilon", |r| &mut r.epsilon),

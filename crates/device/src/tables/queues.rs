@@ -26,7 +26,7 @@ pub struct Arbitration {
 pub enum ArbitrationOrder {
     /// One after the other.
     RoundRobin,
-    /// Those of class urgent first; then in each round so many requests from those of the classes high, medium and
+    /// Those of class urgent first; then in each round this many requests from those of the classes high, medium and
     /// low. Queues of one class in order of arrival.
     Weighted([u32; QueueClass::COUNT - 1]),
 }
@@ -49,7 +49,7 @@ pub struct HostQueue {
     /// Its priority class, if it overrides the workload's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<QueueClass>,
-    /// How many of its requests the drive works on at once.
+    /// How many of its requests the drive works on in parallel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
 }

@@ -184,8 +184,8 @@ fn block<D: Driver>(driver: &mut D, id: OpId) {
     driver.note_blocked(id, plane);
 }
 
-/// An operation of a die has ended. Where a host request may wait for it, [`Ftl::breakdown_mut`] was told before what it
-/// has been through. Returns what its plane goes on with at once, if anything. [`settle`] has to follow.
+/// An operation of a die has ended. Where a host request may wait for it, [`Ftl::breakdown_mut`] was told before what
+/// it has been through. Returns what its plane continues with at once, if anything. [`settle`] has to follow.
 #[inline(always)]
 pub fn end<D: Driver>(driver: &mut D, id: OpId, die: DieId) -> Option<QueueEntry> {
     let next = driver.layer_mut().done(id);

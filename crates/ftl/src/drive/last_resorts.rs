@@ -12,7 +12,7 @@ pub struct LastResorts {
     /// What had come of the drive's work by then.
     seen: u64,
     count: u32,
-    /// How much had come to the drive when one last changed nothing, with no request outstanding.
+    /// How much had arrived at the drive when one last changed nothing, with no request outstanding.
     changed_nothing_at: Option<u64>,
 }
 
@@ -26,7 +26,7 @@ impl LastResorts {
         self.count > MOST
     }
 
-    /// Note that a last resort changed nothing, and how much had come to the drive by then.
+    /// Note that a last resort changed nothing, and how much had arrived at the drive by then.
     pub fn note_nothing_changed(&mut self, come: u64) {
         self.changed_nothing_at = Some(come);
     }
@@ -66,7 +66,7 @@ mod tests {
         (0..MOST).for_each(|_| _ = watch.are_in_vain(7));
         watch.note_nothing_changed(0);
         watch.start_anew();
-        // As much has come of its work, and to it, as before: both are counted anew.
+        // As much has come of its work, and to it, as before: both are counted again.
         assert!(!watch.have_changed_nothing(0));
         assert!((0..MOST).all(|_| !watch.are_in_vain(7)) && watch.are_in_vain(7));
     }

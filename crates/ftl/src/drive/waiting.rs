@@ -27,7 +27,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Nothing waits, at so many planes.
+    /// Nothing waits, at this many planes.
     pub fn new(planes: u32) -> Waiting {
         Waiting { programs: vec![VecDeque::new(); planes as usize], requests: VecDeque::new() }
     }

@@ -184,8 +184,8 @@ impl Ftl {
         any
     }
 
-    /// An operation has ended that has been through this, as far as a host request may wait for it. Returns what its plane
-    /// goes on with at once, if anything.
+    /// An operation has ended that has been through this, as far as a host request may wait for it. Returns what its
+    /// plane continues with at once, if anything.
     #[inline]
     pub(crate) fn done(&mut self, id: OpId) -> Option<OpId> {
         let op = &self.state.ops[id];

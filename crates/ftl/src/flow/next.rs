@@ -16,7 +16,7 @@ pub(crate) enum Next {
     Launch(OpId),
     /// The moves that the scheme has left begin, for which a host program waits.
     Moves(OpId),
-    /// The write buffer is emptied to so many pages.
+    /// The write buffer is emptied to this many pages.
     EmptyTo(u64),
     /// A collected page is on flash.
     PageOver { region: RegionId, plane: PlaneId, in_window: bool },

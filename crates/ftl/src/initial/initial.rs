@@ -41,7 +41,7 @@ pub struct Initial {
     pub aged_windows: Fraction,
     /// Program/erase cycles that the blocks of each mode have behind them, [`CellMode::index`](wordline_units::CellMode::index).
     pub cycles: [u32; 4],
-    /// So many more at most, by which blocks of each mode differ: every number as often as another.
+    /// This many more at most, by which blocks of each mode differ: every number as often as another.
     pub more_cycles: [u32; 4],
     /// How long before time 0 the data were programmed.
     pub retention: SimDuration,

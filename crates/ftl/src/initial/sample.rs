@@ -46,14 +46,14 @@ pub(crate) struct Sample {
     /// Pages of each class of the sample, consecutive.
     pub pages: Vec<u32>,
     shares: Vec<f64>,
-    /// Pages of a plane that are written at once, and how often.
+    /// Pages of a plane that are written at a time, and how often.
     lengths: Vec<(u32, f64)>,
     aligned: bool,
 }
 
 impl Sample {
-    /// Scale the classes to so many pages in all. Where a class comes to less than a write, it joins
-    /// its neighbour.
+    /// Scale the classes to this many pages in all. Where a class comes to less than a write, it joins its
+    /// neighbour.
     pub fn new(law: &Law, counts: &[u64], lengths: Vec<(u32, f64)>, pages: u32) -> Sample {
         let all: u64 = counts.iter().sum();
         let scaled = |n: u64| (n as f64 * pages as f64 / all.max(1) as f64).round() as u32;
@@ -148,7 +148,7 @@ impl Sample {
     }
 }
 
-/// Stretch a snapshot to so many blocks, the open one last.
+/// Stretch a snapshot to this many blocks, the open one last.
 fn stretched(snapshot: &PlaneBlocks, blocks: u32) -> impl Iterator<Item = &(u32, Vec<u32>)> {
     let closed = snapshot.len() - 1;
     let (many, more) = (blocks as usize - 1, closed);

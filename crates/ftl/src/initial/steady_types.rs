@@ -24,7 +24,7 @@ pub struct Law {
 }
 
 impl Law {
-    /// Of the pages that hold data the part that is written anew in so many drive writes.
+    /// Of the pages that hold data the part that is rewritten in this many drive writes.
     pub fn replaced(&self, mapped: &Mapped, drive_writes: f64) -> f64 {
         let pages = self.pages_of_classes(mapped);
         let all = pages.iter().sum::<u64>().max(1) as f64;
@@ -79,7 +79,7 @@ pub struct Regime {
 }
 
 impl Regime {
-    /// Of a drive that begins a collection as it opens a block, with so many others erased, and pads nothing.
+    /// Of a drive that begins a collection as it opens a block, with this many others erased, and pads nothing.
     pub(crate) fn unhurried(erased: f64) -> Regime {
         Regime { free_blocks: erased + 1.0, padding: 0.0, programmed_share: 1.0 }
     }
@@ -174,7 +174,7 @@ pub enum SteadyError {
     Scheme {
         /// Its name.
         scheme: String,
-        /// What stands in the way.
+        /// What is in the way.
         why: &'static str,
     },
     /// Planes differ in their blocks.

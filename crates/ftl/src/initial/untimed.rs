@@ -217,7 +217,7 @@ impl UntimedPlane {
 mod tests {
     use super::*;
 
-    /// WAF under uniform writes after so many drive writes, over four more.
+    /// WAF under uniform writes after this many drive writes, over four more.
     fn uniform(victim: Victim, rho: f64, slots: u32, closed: u32, warm_up: u32) -> f64 {
         let pages = (rho * closed as f64 * slots as f64) as u32;
         let mut plane = UntimedPlane::packed(

@@ -20,7 +20,7 @@ impl Windows {
         Windows { waf: vec![], host: 0, programmed: 0 }
     }
 
-    /// A window ends with so many pages written and programmed in all.
+    /// A window ends with this many pages written and programmed in all.
     pub fn end(&mut self, host: u64, programmed: u64) {
         self.waf.push((programmed - self.programmed) as f64 / (host - self.host).max(1) as f64);
         (self.host, self.programmed) = (host, programmed);
@@ -53,7 +53,7 @@ impl Windows {
         self.waf.len() >= WINDOWS_MIN && self.drift().abs() <= STILL
     }
 
-    /// What is to be said of it, for so many pages of data, written in a regime.
+    /// What is to be said of it, for this many pages of data, written in a regime.
     pub fn begun(&self, pages: u64, regime: Regime) -> Begun {
         Begun {
             waf: self.last() * regime.programmed_share,

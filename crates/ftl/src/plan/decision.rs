@@ -112,10 +112,10 @@ impl Route {
         Route([region.0 << 4 | class as u8, Route::END, Route::END, Route::END])
     }
 
-    /// Into the merge buffer of [`Layout::merges`](crate::Layout::merges), with a key: parts of a page wait there for company, and are
-    /// placed as [`Origin::Sealed`] when their page is full or has waited long enough. A page that the host
-    /// writes in several parts, each while the others wait with the same key, is placed once more as the host's
-    /// when it is whole.
+    /// Into the merge buffer of [`Layout::merges`](crate::Layout::merges), with a key: parts of a page wait there for
+    /// company, and are placed as [`Origin::Sealed`] when their page is full or has waited long enough. A page that the
+    /// host writes in several parts, each while the others wait with the same key, is placed again as the host's when
+    /// it is whole.
     pub const fn into_buffer(key: u8) -> Route {
         Route([Route::BUFFER, key, Route::END, Route::END])
     }
@@ -300,8 +300,8 @@ pub enum Grain {
 pub enum IdleWork {
     /// Move one page.
     Move(Move),
-    /// Empty and erase a block, or the frontier of a class. With a job at rest in that plane of the
-    /// region, that one goes on.
+    /// Empty and erase a block, or the frontier of a class. With a job at rest in that plane of the region, that one
+    /// continues.
     Collect(Collect, Grain),
 }
 

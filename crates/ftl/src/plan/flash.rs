@@ -17,7 +17,7 @@ pub struct OutOfReach {
     pub reachable: f64,
 }
 
-/// Blocks that the data of a plane take at least, where each holds so much of it at most.
+/// Blocks that the data of a plane take at least, where each holds this much of it at most.
 pub(crate) fn fewest_blocks(data: u64, each: u64) -> u64 {
     data.div_ceil(each.max(1))
 }

@@ -44,8 +44,8 @@ pub enum MapKind {
     ValidSectors,
     /// One place for each sector.
     Sector,
-    /// A page map, and over it runs of sectors: those that lie in the regions of the set, where several
-    /// logical pages share a slot, in so many slots at most. A sector has its place in a run, else in its page.
+    /// A page map, and over it runs of sectors: those that lie in the regions of the set, where several logical
+    /// pages share a slot, in this many slots at most. A sector has its place in a run, else in its page.
     Overlay(RegionSet, u32),
     /// One place for each logical page, with the sectors that it has there; several may share a slot.
     Extent,
@@ -72,7 +72,7 @@ impl MapKind {
 }
 
 impl MapKind {
-    /// What a drive of so many logical pages holds beside a page map, whose cache has so many slots.
+    /// What a drive of this many logical pages holds beside a page map, whose cache has this many slots.
     ///
     /// An overlay has an entry for each sector of its slots: the logical page, the slot, a flag for each sector
     /// and the offset of the first. A table numbers the slots of at most half the cache, as in section IV-C of
@@ -100,8 +100,8 @@ impl MapKind {
     }
 }
 
-/// A table that a drive holds beside a page map, as the literature counts it: entries of so many bits. What the
-/// engine itself needs is another matter.
+/// A table that a drive holds beside a page map, as the literature counts it: entries of this many bits. What
+/// the engine itself needs is another matter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MapTable {
     /// Its name.
@@ -119,7 +119,7 @@ impl MapTable {
     }
 }
 
-/// Bits that number so many things.
+/// Bits that number this many things.
 fn bits_for(things: u64) -> u32 {
     u64::BITS - things.saturating_sub(1).leading_zeros()
 }

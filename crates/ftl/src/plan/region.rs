@@ -118,8 +118,8 @@ impl Region {
 pub enum MovedIn {
     /// They wait for company until a page is full.
     Packed,
-    /// They do so in a buffer of so many units. A move that the host waits for begins when there is room,
-    /// and gives it back when the program of its page begins.
+    /// They do so in a buffer of this many units. A move that the host waits for begins when there is room, and gives
+    /// it back when the program of its page begins.
     Through(u32),
     /// Each has a page to itself, and the rest of it is padded.
     Alone,
@@ -135,6 +135,6 @@ pub enum EarlierBits {
     Buffered,
     /// On flash: each is read first, on the die that programs.
     Reread,
-    /// On flash: all of them are read first, in so much time.
+    /// On flash: all of them are read first, in this much time.
     RereadIn(SimDuration),
 }

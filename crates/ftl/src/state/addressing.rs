@@ -55,7 +55,7 @@ impl Addressing {
         Addressing::of(geometry.sector / LBA_BYTES, geometry.sectors_per_unit as u64)
     }
 
-    /// So many blocks in a sector, and so many sectors in a logical page.
+    /// This many blocks in a sector, and this many sectors in a logical page.
     fn of(lbas: u64, sectors: u64) -> Addressing {
         let [lbas, sectors, pages] = [lbas, sectors, lbas * sectors].map(Divisor::new);
         Addressing { lbas, sectors, pages }

@@ -1,6 +1,6 @@
-//! The one place that grants space. Whoever wants a slot or an erased block of a plane makes a claim here, and the claim
-//! says what of the reserve it may use; nobody else looks at the number of free blocks to decide that it may take one.
-//! The rule, and why a drive under it always goes on: docs/progress.md.
+//! The one place that grants space. Whoever wants a slot or an erased block of a plane makes a claim here, and the
+//! claim says what of the reserve it may use; nobody else looks at the number of free blocks to decide that it may take
+//! one. The rule, and why a drive under it always continues: docs/progress.md.
 
 use crate::plan::decision::Target;
 use crate::plan::region::RegionId;

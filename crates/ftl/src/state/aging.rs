@@ -1,5 +1,5 @@
-//! What each block has been through, and what reading it costs by then: cycles across modes, the age of
-//! its data, reads since. The errors of a block are looked up, and found anew only when one of these has
+//! What each block has been through, and what reading it costs by then: cycles across modes, the age of its
+//! data, reads since. The errors of a block are looked up, and found again only when one of these has
 //! stepped: cycles at an erase, age by the hour, reads by one of every page.
 
 use crate::file::saved::{Saved, saved};
@@ -21,7 +21,7 @@ pub(crate) fn cost_of_erase(endurance: u32) -> u32 {
     (LIFE + endurance / 2).checked_div(endurance).unwrap_or(0)
 }
 
-/// So much of a life as a share of it.
+/// This much of a life as a share of it.
 pub(crate) fn lives(used: u32) -> f64 {
     used as f64 / LIFE as f64
 }
@@ -137,7 +137,7 @@ impl Aging {
         law.map_or(0, |law| law.of_page(law.of_block(stress, block.0), block.0, wordline, bit).count)
     }
 
-    /// Look up the errors of a block in a mode anew.
+    /// Look up the errors of a block in a mode again.
     pub fn look_up(&mut self, block: BlockId, mode: CellMode, by: Reading) {
         let age = &mut self.ages[block.index()];
         let hours = (by.now.0 as i64 - age.written).max(0) / HOUR;
@@ -151,7 +151,7 @@ impl Aging {
         age.reads_until = (reads + 1).saturating_mul(by.pages);
     }
 
-    /// A block takes its first program, or had taken it so long before.
+    /// A block takes its first program, or had taken it this long before.
     pub fn opened(&mut self, block: BlockId, now: SimTime, before: SimDuration) {
         if self.is_modelled() {
             let written = now.0 as i64 - before.0 as i64;
@@ -171,7 +171,7 @@ impl Aging {
         }
     }
 
-    /// All data are so much older from now on: time begins anew, or passes on the shelf.
+    /// All data are this much older from now on: time starts over, or passes on the shelf.
     pub fn age_by(&mut self, time: SimDuration) {
         for age in self.ages.iter_mut() {
             age.written = age.written.saturating_sub_unsigned(time.0);

@@ -123,7 +123,7 @@ impl FreeBlocks {
         self.lost += 1;
     }
 
-    /// So many had, when the power failed.
+    /// This many had, when the power failed.
     pub fn found_lost(&mut self, lost: u32) {
         self.lost = lost;
     }

@@ -53,7 +53,7 @@ impl State {
         }
     }
 
-    /// All data on the drive were programmed so long ago.
+    /// All data on the drive were programmed this long ago.
     pub(crate) fn age_data(&mut self, before: SimDuration) {
         for b in 0..self.geometry.blocks {
             if self.blocks[b as usize].is_owned() {

@@ -79,7 +79,7 @@ pub struct Counters {
     pub premature_units: u64,
     /// What errors have cost reads; `None` where none are modelled.
     pub errors: Option<ErrorCounts>,
-    /// Blocks written anew because of errors, and the live units moved for that.
+    /// Blocks rewritten because of errors, and the live units moved for that.
     pub refresh: RefreshCounts,
     /// See [`Self::refresh`].
     pub refreshed_units: u64,
@@ -90,7 +90,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Nothing yet of so many regions of a drive.
+    /// Nothing yet of this many regions of a drive.
     pub(crate) fn new(regions: usize, drive: &DeviceSpec) -> Counters {
         Counters {
             regions: vec![RegionCounters::default(); regions],
@@ -115,7 +115,7 @@ impl Counters {
         }
     }
 
-    /// Live units are moved out of a block that is collected, or written anew.
+    /// Live units are moved out of a block that is collected, or rewritten.
     pub(crate) fn count_collected(&mut self, units: u64, refreshes: bool) {
         let counts = if refreshes && self.errors.is_some() {
             &mut self.refreshed_units

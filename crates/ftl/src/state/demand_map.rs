@@ -12,8 +12,8 @@
 //!
 //! An entry changes when a program commits or a page is trimmed. Where its map page is not in the cache, since it has
 //! been displaced or because collection moved the data, the change waits in RAM, in the journal, and is taken up when
-//! the page comes to the cache again (the paper's lazy copying, carried further): collection itself never waits for the
-//! map, so it can not come to need more room than it makes.
+//! the page is loaded into the cache again (the paper's lazy copying, carried further): collection itself never waits
+//! for the map, so it can not come to need more room than it makes.
 //!
 //! A journal may have a bound. A change beyond it has the pages brought in that have the most changes, until what is
 //! left is within the bound; programs of the host that come meanwhile wait for the last of those reads. A page that is
@@ -190,7 +190,7 @@ impl DemandMap {
         self.journal.note(page, entry, under_way);
     }
 
-    /// A map page comes to the cache. Returns the one that goes, where that has changes.
+    /// A map page is loaded into the cache. Returns the one that goes, where that has changes.
     pub(crate) fn keep(&mut self, page: u32) -> Option<u32> {
         let changed = self.journal.take(page) | self.owed.remove(&page);
         let dirty = if changed { Dirty::Yes } else { Dirty::No };

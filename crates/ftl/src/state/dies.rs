@@ -41,7 +41,7 @@ impl HeldDies {
     }
 }
 
-/// Work that idle time has begun: collections that may go on, and moves.
+/// Work that idle time has begun: collections that may continue, and moves.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct IdleJobs {
     /// How many a die has under way.
@@ -99,7 +99,7 @@ impl IdleJobs {
         self.turns[die.index()]
     }
 
-    /// Count turns from 0 again, of which so many make a round.
+    /// Count turns from 0 again, of which this many make a round.
     pub fn forget_history(&mut self, round: u32) {
         self.turns.iter_mut().for_each(|turn| *turn %= round);
     }

@@ -217,7 +217,7 @@ impl State {
         let info = &self.blocks[block.index()];
         let unused = if info.phase == Phase::Standby { self.unused_slots(block) } else { 0 };
         let leaves = self.regions[info.region as usize].region.evicts_to_other_pool;
-        // What goes to another pool may be packed anew there; what stays takes a slot for a slot.
+        // What goes to another pool may be packed again there; what stays takes a slot for a slot.
         let moves = if leaves { info.live } else { self.map.relocation_cost(block, info.live) };
         moves + unused * self.geometry.sectors_per_unit
     }

@@ -25,7 +25,7 @@ impl IdleGcCopies {
         Ok(IdleGcCopies { copies: Table::zeroed(slots)? })
     }
 
-    /// Begin anew, as if nothing had been copied yet.
+    /// Start over, as if nothing had been copied yet.
     pub fn clear(&mut self) {
         if !self.copies.is_empty() {
             self.copies.fill(0);

@@ -19,7 +19,7 @@ pub(crate) struct Job {
     pub erasing: bool,
     /// Begun in idle time, and not taken over since by a region that runs short.
     pub idle: bool,
-    /// May go on. What idle time has begun rests after each page until it is asked for again.
+    /// May continue. What idle time has begun rests after each page until it is asked for again.
     pub granted: bool,
     pub held: bool,
     /// Its pages find no place any more: it ends as soon as none is under way, and its block stays.
@@ -43,7 +43,7 @@ pub(crate) enum GcReason {
     Idleness(Grain),
     /// It shall wear like the others.
     Levelling,
-    /// Its data are to be written anew.
+    /// Its data are to be rewritten.
     Due,
     /// No block gives a slot back, and pages that lie in pieces take more slots than they need.
     Joining,

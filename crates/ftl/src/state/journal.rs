@@ -16,7 +16,7 @@ pub(crate) struct Journal {
     pages: BTreeMap<u32, Changes>,
     /// Pages that are not under way, the one with the most entries last, and of equal ones the first page.
     fullest: BTreeSet<(u32, Reverse<u32>)>,
-    /// Entries that wait, those among them whose page is under way, and the most that waited at once.
+    /// Entries that wait, those among them whose page is under way, and the most that waited at a time.
     entries: u64,
     under_way: u64,
     peak: u64,
@@ -35,7 +35,7 @@ struct Changes {
 }
 
 impl Journal {
-    /// An empty one with room for so many bytes.
+    /// An empty one with room for this many bytes.
     pub fn new(most: Option<Bytes>) -> Journal {
         Journal { most: most.map(|bytes| bytes.0 / JOURNAL_ENTRY), ..Journal::default() }
     }
@@ -65,7 +65,7 @@ impl Journal {
         }
     }
 
-    /// A page with so many changes can be brought in.
+    /// A page with this many changes can be brought in.
     fn list(&mut self, page: u32, count: u32) {
         if self.most.is_some() && count > 0 {
             self.fullest.insert((count, Reverse(page)));
@@ -103,7 +103,7 @@ impl Journal {
         self.most.is_some_and(|most| self.entries > most)
     }
 
-    /// So many pages may be brought in from now on.
+    /// This many pages may be brought in from now on.
     pub fn allow(&mut self, pages: u32) {
         self.allowed = pages;
     }

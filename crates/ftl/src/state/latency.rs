@@ -105,7 +105,7 @@ impl BusyTime {
     /// Never busy.
     pub const NOTHING: BusyTime = BusyTime([0; 3]);
 
-    /// A plane was busy with an operation for so long.
+    /// A plane was busy with an operation for this long.
     #[inline(always)]
     pub fn add(&mut self, cause: Cause, time: u64) {
         const WHO: [u8; Cause::COUNT] = [0, 1, 2, 0, 0, 0]; // in the order of `Cause::ALL`

@@ -75,7 +75,7 @@ impl Class {
 pub struct Part {
     /// The page.
     pub lpn: Lpn,
-    /// Where it lies, or comes to lie.
+    /// Where it lies, or ends up.
     pub ppn: Ppn,
     /// Sectors of it.
     pub sectors: u32,
@@ -237,7 +237,7 @@ impl QueueEntry {
         self.has(CACHED)
     }
 
-    /// Whether it is a read that goes on with what its plane's register holds.
+    /// Whether it is a read that continues with what its plane's register holds.
     pub const fn goes_on(&self) -> bool {
         self.has(GOES_ON)
     }
@@ -282,7 +282,7 @@ pub struct Op {
     pub(crate) slots: u8,
     /// May open the last free block of a plane.
     pub(crate) privileged: bool,
-    /// A relocation that counts among those its job has under way at once.
+    /// A relocation that counts among those its job has outstanding at a time.
     pub(crate) in_window: bool,
     /// The class of the slot that a program is bound to.
     pub(crate) bound_class: SlotClass,
@@ -296,7 +296,7 @@ pub struct Op {
     pub(crate) retries: Retries,
     /// Of a read, how often it has been repeated.
     pub(crate) repeated: u8,
-    /// Of a read whose page stands in the plane's register, the sectors that are still to be brought out.
+    /// Of a read whose page is in the plane's register, the sectors that are still to be brought out.
     pub(crate) to_bring: Option<u8>,
 }
 

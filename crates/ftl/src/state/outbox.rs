@@ -12,8 +12,8 @@ pub(crate) struct Outbox {
     effects: Vec<Effect>,
     /// Requests whose last part has ended.
     completed: Vec<RequestId>,
-    /// An operation that goes on in its plane with what the register holds, which nothing may come before. Taken
-    /// before the call that left it returns to the driver.
+    /// An operation that continues in its plane with what the register holds, which nothing may come before.
+    /// Taken before the call that left it returns to the driver.
     #[serde(skip)]
     continuation: Option<OpId>,
     /// When a write first found no place, and how full the drive was.
@@ -83,7 +83,7 @@ impl Outbox {
         self.effects.is_empty() && self.completed.is_empty()
     }
 
-    /// The plane whose operation has just ended goes on with another at once.
+    /// The plane whose operation has just ended continues with another at once.
     pub fn go_on_with(&mut self, id: OpId) {
         self.continuation = Some(id);
     }
@@ -93,7 +93,7 @@ impl Outbox {
         self.continuation.is_some()
     }
 
-    /// What it goes on with.
+    /// What it continues with.
     #[inline(always)]
     pub fn take_continuation(&mut self) -> Option<OpId> {
         if self.continuation.is_some() { self.continuation.take() } else { None }

@@ -15,7 +15,7 @@ pub(crate) struct ProgressWatch {
 }
 
 impl ProgressWatch {
-    /// Of a drive with so many blocks.
+    /// Of a drive with this many blocks.
     pub fn new(blocks: u32) -> ProgressWatch {
         ProgressWatch { seen: 0, erases: 0, most: blocks.saturating_mul(ROUNDS) }
     }

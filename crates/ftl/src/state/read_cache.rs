@@ -33,7 +33,7 @@ impl From<Saved> for ReadCache {
 }
 
 impl ReadCache {
-    /// One of so many pages.
+    /// One of this many pages.
     pub fn of(pages: usize) -> ReadCache {
         ReadCache(NonZeroUsize::new(pages).map(|pages| LruCache::with_hasher(pages, FxBuildHasher)))
     }

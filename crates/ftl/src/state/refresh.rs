@@ -65,7 +65,7 @@ impl Refreshing {
         self.due.remove(&block.0);
     }
 
-    /// Time begins anew.
+    /// Time starts over.
     pub fn start_anew(&mut self) {
         self.next_scan = Self::first_scan(self.rule);
     }

@@ -118,7 +118,7 @@ pub enum Fault {
     /// What keeps the data has failed.
     #[error("media error at t = {} ns: {error}; the drive has stopped", time.0)]
     Media {
-        /// Where, what, and how it is mended.
+        /// Where, what, and how it is fixed.
         error: MediaError,
         /// When.
         time: SimTime,

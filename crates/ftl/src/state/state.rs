@@ -326,7 +326,7 @@ impl State {
         if info.was_opened() { info.mode() } else { self.regions[self.region_of(block).index()].region.mode }
     }
 
-    /// So many more sectors of a block are live.
+    /// This many more sectors of a block are live.
     #[inline]
     pub(crate) fn add_live(&mut self, block: BlockId, sectors: u32) {
         let info = &mut self.blocks[block.index()];
@@ -336,7 +336,7 @@ impl State {
         self.at_mut(region, plane).live += sectors as u64;
     }
 
-    /// So many of them have died.
+    /// This many of them have died.
     #[inline]
     pub(crate) fn take_live(&mut self, block: BlockId, sectors: u32) {
         let info = &mut self.blocks[block.index()];

@@ -65,7 +65,7 @@ fn versions_by_sector(media: &dyn Media, ppn: Ppn, lpn: Lpn, mask: SectorMask) -
 }
 
 impl Store {
-    /// Over media that hold nothing of the drive, or none, at so many bytes a sector.
+    /// Over media that hold nothing of the drive, or none, at this many bytes per sector.
     pub fn new(media: BoxedMedia, sector: u64, knows_sectors: bool) -> Store {
         Store {
             media,
@@ -221,7 +221,7 @@ impl Store {
         self.sequence += 1;
     }
 
-    /// Where a block that is opened now stands in the order of programs.
+    /// Where a block that is opened now is in the order of programs.
     pub fn next_unit(&self) -> u64 {
         self.sequence + 1
     }
@@ -258,7 +258,7 @@ impl Store {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.programmed(block, slots, header))
     }
 
-    /// A block of the initial state holds so many slots.
+    /// A block of the initial state holds this many slots.
     ///
     /// # Errors
     /// When the media cannot note it.
@@ -266,7 +266,7 @@ impl Store {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.preload(block, slots, header))
     }
 
-    /// A block has been erased so often.
+    /// A block has been erased this often.
     ///
     /// # Errors
     /// When the media cannot note it.
@@ -290,14 +290,14 @@ impl Store {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.record_trims(ppn, record))
     }
 
-    /// Sectors of a page have come to protected RAM, and may be nowhere else.
+    /// Sectors of a page have arrived in protected RAM, and may be nowhere else.
     pub fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &PageData) {
         if let Some(media) = self.media.as_deref_mut() {
             media.protect(lpn, mask, version, page);
         }
     }
 
-    /// Trims have come to protected RAM.
+    /// Trims have arrived in protected RAM.
     pub fn protect_trims(&mut self, trims: &[(u64, u64)]) {
         if let Some(media) = self.media.as_deref_mut() {
             media.protect_trims(trims);

@@ -22,7 +22,7 @@ pub(crate) struct Lots {
     state: u64,
     /// The closed blocks, in no order.
     closed: Vec<u32>,
-    /// Where each position stands in `closed`, or [`ABSENT`].
+    /// Where each position is in `closed`, or [`ABSENT`].
     place: Box<[u32]>,
     live: Box<[u32]>,
 }
@@ -172,8 +172,8 @@ enum By {
 }
 
 impl VictimIndex {
-    /// An index over so many blocks, all of them absent, which hold at most `full`. With `dead_first` a block that
-    /// holds nothing live is the first victim under any rule.
+    /// An index over this many blocks, all of them absent, which hold at most `full`. With `dead_first` a block
+    /// that holds nothing live is the first victim under any rule.
     pub fn new(rule: Victim, blocks: usize, full: u32, dead_first: bool) -> VictimIndex {
         let by = match rule {
             Victim::Greedy => By::Greedy(MinTree::new(blocks)),

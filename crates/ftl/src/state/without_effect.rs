@@ -1,4 +1,4 @@
-//! Answers of a scheme that came to nothing, counted by why: what had gone, was under way, or found no room. They are
+//! Answers of a scheme that had no effect, counted by why: what had gone, was under way, or found no room. They are
 //! no part of the result hash, since they follow from what is.
 
 use serde::{Deserialize, Serialize};

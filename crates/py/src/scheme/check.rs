@@ -11,10 +11,11 @@ use wordline_explore::{Limits, Shape};
 use wordline_schemes::Registry;
 use wordline_swarm::{Failure, Swarm, promised_pages};
 
-/// Run a class on random drives, each held to a plain array and to a ledger of the flash, and on further ones whose power
-/// is cut now and then; then go through so many states of a drive of a few blocks, whatever may happen next. Returns how
-/// many drives were drawn that it refused, how often the power was cut, how many states were gone through, and how often
-/// each hook was asked. `progress` is called with what is checked now, how many have been, and how many will be.
+/// Run a class on random drives, each held to a plain array and to a ledger of the flash, and on further ones whose
+/// power is cut now and then; then go through this many states of a drive of a few blocks, whatever may happen next.
+/// Returns how many drives were drawn that it refused, how often the power was cut, how many states were gone through,
+/// and how often each hook was asked. `progress` is called with what is checked now, how many have been, and how many
+/// will be.
 #[pyfunction]
 pub(crate) fn check(
     py: Python<'_>,

@@ -103,7 +103,7 @@ impl PyScheme {
         self.object.bind(py).call_method0(intern!(py, "_check_learnt")).map(drop)
     }
 
-    /// Ask what is decided beforehand, anew.
+    /// Ask what is decided beforehand, again.
     fn renew(&self, py: Python<'_>) -> PyResult<Routes> {
         let answer = self.object.bind(py).call_method0("routes")?;
         Routes::read(&answer, &self.named, self.logical_pages)

@@ -18,7 +18,7 @@ const ORIGINS: [&str; 4] = ["host", "sealed", "collected", "moved"];
 enum Rule {
     /// All alike.
     Always(Place),
-    /// Up to so many bytes each, the least first; and above all of them.
+    /// Up to this many bytes each, the least first; and above all of them.
     BySize(Vec<(u64, Place)>, Place),
     /// By the class of their first logical page.
     ByPage(Vec<u8>, Vec<Place>),

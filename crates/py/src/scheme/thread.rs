@@ -3,7 +3,7 @@
 use pyo3::{Python, ffi};
 use std::cell::OnceCell;
 
-/// What Python knows a thread by, kept from one call to the next: to make it anew costs more than most calls.
+/// What Python knows a thread by, kept from one call to the next: to make it again costs more than most calls.
 struct Known {
     state: ffi::PyGILState_STATE,
     thread: *mut ffi::PyThreadState,

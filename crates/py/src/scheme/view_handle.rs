@@ -17,7 +17,7 @@ use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 /// The drive's state, read-only. Regions go by their names; planes, blocks and pages by their numbers.
 #[pyclass(frozen, module = "wordline", name = "View")]
 pub(crate) struct ViewHandle {
-    /// The view while its call goes on, which only the thread of that call follows.
+    /// The view while its call continues, which only the thread of that call follows.
     view: AtomicPtr<View<'static>>,
     thread: AtomicUsize,
     named: Arc<Named>,
@@ -88,7 +88,8 @@ impl ViewHandle {
         if self.thread.load(Ordering::Relaxed) != this_thread() {
             return Err(UserError::new_err("a view must be used in the thread of its hook call"));
         }
-        // SAFETY: this is the thread that handle the view, whose call goes on until `ViewGuard` has emptied this.
+        // SAFETY: this is the thread that handle the view, whose call continues until `ViewGuard` has emptied
+        // this.
         ask(unsafe { &*view })
     }
 

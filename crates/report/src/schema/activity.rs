@@ -89,7 +89,7 @@ pub struct MapOnFlash {
     /// Bytes of changes that may wait in RAM for their page of the map; null where there is no bound.
     #[serde(default)]
     pub journal_bytes: Option<u64>,
-    /// The most that waited at once, in bytes; beyond the bound it is what changed in pages of the map while they
+    /// The most that waited at a time, in bytes; beyond the bound it is what changed in pages of the map while they
     /// were read or programmed.
     #[serde(default)]
     pub journal_peak_bytes: u64,
@@ -129,13 +129,12 @@ pub struct ReadErrors {
     pub retries_per_host_page: Option<f64>,
     /// Share of the time of completed reads that went into retries of their own; null where none completed.
     pub share_of_read_latency: Option<f64>,
-    /// What was written anew; absent where the device file asks for none.
+    /// What was rewritten; absent where the device file asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<Refreshed>,
 }
 
-/// Blocks that were written anew, so that reads of their data take fewer retries. Their programs are of cause
-/// `gc`.
+/// Blocks that were rewritten, so that reads of their data take fewer retries. Their programs are of cause `gc`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Refreshed {
@@ -349,7 +348,7 @@ pub struct LostBlocks {
     pub counts: LostFigures,
     /// Cycles that each simulated erase stands for.
     pub acceleration: u64,
-    /// When the drive wore out: the first host write that found no place; null while it goes on.
+    /// When the drive wore out: the first host write that found no place; null while it continues.
     pub worn_out: Option<WornOut>,
 }
 
@@ -397,7 +396,7 @@ pub struct Wear {
     pub sigma: f64,
 }
 
-/// How much longer the drive lasts, if the host goes on as in the run.
+/// How much longer the drive lasts, if the host continues as in the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Lifetime {

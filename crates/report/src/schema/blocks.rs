@@ -40,7 +40,7 @@ pub struct BlockRow {
     pub plane: u32,
     /// The first block.
     pub first_block: u32,
-    /// Cells are so many blocks apart.
+    /// Cells are this many blocks apart.
     pub every: u32,
     /// Cells in the row.
     pub cells: u32,

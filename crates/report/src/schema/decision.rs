@@ -39,7 +39,7 @@ pub struct Tradeoff {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Measure {
-    /// Where the figure stands in the JSON of a report.
+    /// Where the figure is in the JSON of a report.
     pub path: String,
     /// Its heading and label.
     pub name: String,

@@ -51,7 +51,7 @@ pub struct QueueActivity {
     pub class: Option<String>,
     /// Requests that are taken from its class in a round; null where nothing is weighed.
     pub weight: Option<u32>,
-    /// How many of its requests the drive works on at once; null where nothing bounds them but the drive.
+    /// How many of its requests the drive works on in parallel; null where nothing bounds them but the drive.
     pub depth: Option<u32>,
     /// When its first request arrived, in seconds.
     pub from_s: f64,
@@ -97,7 +97,7 @@ pub struct JobRequests {
     pub mean_ns: f64,
     /// The standard deviation, in nanoseconds.
     pub deviation_ns: f64,
-    /// Percentiles that fio shows: percent, and the latency in nanoseconds that so many do not exceed.
+    /// Percentiles that fio shows: percent, and the latency in nanoseconds that this many do not exceed.
     pub percentiles_ns: Vec<(f64, u64)>,
 }
 

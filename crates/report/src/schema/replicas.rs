@@ -109,7 +109,7 @@ fn figures(report: &Report) -> BTreeMap<String, f64> {
         ("wear", serde_json::to_value(&report.wear)),
     ];
     for (name, value) in parts {
-        // What cannot be written as JSON is no figure.
+        // What cannot be written as JSON is not a figure.
         walk(name.to_string(), &value.unwrap_or(Value::Null), &mut out);
     }
     if let Some(after) = report.after_warm_up() {

@@ -46,7 +46,7 @@ pub struct Report {
     /// The words of the command that makes this result again; none in a report of before they were kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// What each job of a job file asked and was given; absent where the workload is no job file.
+    /// What each job of a job file asked and was given; absent where the workload is not a job file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobActivity>,
     /// What each queue of the host asked and was given; absent where the device file has no `host.arbitration`.
@@ -148,7 +148,7 @@ impl Report {
         (capacity > 0).then(|| self.host.moved().write_bytes as f64 / capacity as f64)
     }
 
-    /// Write amplification of what was written from so many drive writes on until so many, by the bins of the
+    /// Write amplification of what was written from this many drive writes on until this many, by the bins of the
     /// timeline; `None` where nothing was.
     pub fn waf_between(&self, from: f64, until: f64) -> Option<f64> {
         let line = &self.timeline;
@@ -287,8 +287,8 @@ pub struct Host {
     pub pages: HostFigures,
     /// Bytes of completed trims.
     pub trim_bytes: u64,
-    /// Bytes of acknowledged writes that stand in the drive's buffer at the end of the run, since the
-    /// full drive had no place for them on flash.
+    /// Bytes of acknowledged writes that are in the drive's buffer at the end of the run, since the full drive had no
+    /// place for them on flash.
     #[serde(default)]
     pub unplaced_bytes: u64,
 }

@@ -51,8 +51,9 @@ pub struct SteadyFrom {
     pub share: f64,
 }
 
-/// What was measured after the warm-up. Means are exact. Their intervals hold the mean of the same run if it went on, with
-/// the same hot addresses; they are null where there are too few requests. Repeats show what another seed makes of it.
+/// What was measured after the warm-up. Means are exact. Their intervals hold the mean of the same run if it continued,
+/// with the same hot addresses; they are null where there are too few requests. Repeats show what another seed makes of
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AfterWarmUp {

@@ -1,7 +1,6 @@
-//! Why requests took so long: what each of them waited for, operation by operation, and what the slowest have in
-//! common.
-//! This is the schema `wordline.why/1`. Every interval in it is a use of the flash that the operation log and
-//! the timeline of the same run have, too.
+//! Why requests took this long: what each of them waited for, operation by operation, and what the slowest have
+//! in common. This is the schema `wordline.why/1`. Every interval in it is a use of the flash that the operation
+//! log and the timeline of the same run have, too.
 
 use crate::schema::why_summary::WhySummary;
 use serde::{Deserialize, Serialize};

@@ -115,7 +115,7 @@ impl Columns {
                 let widest = name.iter().map(|n| n.width()).max().unwrap_or(0);
                 let value_end = start + 2 + c.whole + c.rest + c.spread_width();
                 let end = if start + 2 + widest <= value_end { value_end } else { start + all };
-                // Shorter names stand at the bottom.
+                // Shorter names are at the bottom.
                 if let Some(part) = (row + name.len()).checked_sub(rows).and_then(|i| name.get(i)) {
                     line.right(part, end, Look::Bold);
                 }

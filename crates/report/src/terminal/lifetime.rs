@@ -1,4 +1,4 @@
-//! Lifetimes as a terminal shows them: a row a scheme, and how the drive ages under each.
+//! Lifetimes as a terminal shows them: a row per scheme, and how the drive ages under each.
 
 use crate::schema::lifetime::{Life, LifePhase, Lifetimes, SchemeLife};
 use crate::terminal::text::{Look, Page, TerminalStyle};

@@ -1,4 +1,4 @@
-//! The comparison as a terminal shows it: in columns where they fit, or else with a line a scheme.
+//! The comparison as a terminal shows it: in columns where they fit, or else with a line per scheme.
 
 use crate::schema::comparison::Comparison;
 use crate::schema::report::Report;

@@ -137,7 +137,7 @@ pub(crate) fn leading(comparison: &Comparison) -> Leading {
     }
 }
 
-/// A measure of lives: where it stands in the JSON of a report, its name, its quantity, which end is the good one.
+/// A measure of lives: where it is in the JSON of a report, its name, its quantity, which end is the good one.
 type OfLives = (&'static str, &'static str, (Quantity, Better), fn(&Life) -> Option<f64>);
 
 /// The measures at the head of a page of lives, in its order.

@@ -1,6 +1,6 @@
 //! Names of schemes, which are as long as they are: broken into lines where a reader expects it, never cut.
 
-/// Signs behind which a spelling may go on in the next line.
+/// Signs behind which a spelling may continue in the next line.
 fn breaks_after(c: char) -> bool {
     matches!(c, '-' | '+' | ':' | ',' | '=' | '/' | '_' | ' ' | ';')
 }

@@ -107,7 +107,7 @@ pub(crate) enum Quantity {
     Latency,
     /// Seconds.
     Time,
-    /// 10^6 bytes a second.
+    /// 10^6 bytes per second.
     Rate,
     /// Requests a second.
     Iops,

@@ -16,7 +16,7 @@ pub(crate) struct Row {
     pub values: Vec<Option<f64>>,
     /// The value of each replica of each run, with its seed.
     samples: Vec<Vec<(u64, f64)>>,
-    /// Where its value stands in JSON; empty of a row made for a sentence.
+    /// Where its value is in JSON; empty of a row made for a sentence.
     pub path: &'static str,
     /// The figure that it shows; none of a row made for a sentence.
     pub figure: Option<&'static Figure>,
@@ -72,7 +72,7 @@ impl Row {
         Row::with(label, kind, values, samples).at_path(path)
     }
 
-    /// The same row, of what stands at a path.
+    /// The same row, of what is at a path.
     pub(crate) fn at_path(self, path: &'static str) -> Row {
         Row { path, ..self }
     }

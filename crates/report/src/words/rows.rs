@@ -29,7 +29,7 @@ fn rows(section: &'static Section, reports: &[Report], trees: &Trees) -> Vec<Row
     summed(rows)
 }
 
-/// Parts of a sum have its unit: that of the last row of their quantity that is no part.
+/// Parts of a sum have its unit: that of the last row of their quantity that is not a part.
 fn summed(mut rows: Vec<Row>) -> Vec<Row> {
     for at in 1..rows.len() {
         let (before, rest) = rows.split_at_mut(at);

@@ -48,7 +48,7 @@ fn joined(all: Sentences, labels: &[String], least: usize) -> Vec<Said> {
     }
     let runs: usize = texts.iter().map(|(_, r)| r.len()).sum();
     if texts.len() > 1 && runs >= least {
-        // From where to where a number goes is no value of an option.
+        // From where to where a number goes is not a value of an option.
         let has_option = texts.iter().any(|(text, _)| text.contains("--"));
         let spread = match has_option {
             true => serves_all(&texts),
@@ -141,7 +141,7 @@ fn spread(all: &[Vec<Piece>]) -> String {
     (0..all[0].len()).map(at).collect()
 }
 
-/// From so many runs on, those of one verdict share a sentence; the table has the figures of each.
+/// From this many runs on, those of one verdict share a sentence; the table has the figures of each.
 pub(crate) const TOGETHER: usize = 4;
 
 #[cfg(test)]

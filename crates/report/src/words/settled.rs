@@ -169,7 +169,7 @@ pub enum End {
 /// What ends the jobs of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JobEnd {
-    /// Their time alone: whatever their size, they go on until it is over.
+    /// Their time alone: whatever their size, they continue until it is over.
     Time,
     /// All of their data, as none has a time.
     Size,
@@ -240,7 +240,7 @@ fn way(reports: &[Report]) -> String {
 }
 
 impl End {
-    /// What makes a run so many times as long, where no option does.
+    /// What makes a run this many times as long, where no option does.
     pub fn later(self, times: f64) -> String {
         let more = number::count(times.ceil() as u64);
         match self {
@@ -380,7 +380,7 @@ mod tests {
             short_advice(&[twice]).unwrap(),
             "to reach a steady state use the command below with --set workload.loops=20 or more."
         );
-        // Each pass of a trace that is cut has so many requests.
+        // Each pass of a trace that is cut has this many requests.
         let cut = run(Reached::No, json!({ "kind": "trace", "requests": 617, "loops": 2 }));
         let words = longer(&[cut]).unwrap();
         assert_eq!(words[words.len() - 2..], ["--requests", "13000"]);

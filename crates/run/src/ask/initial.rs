@@ -19,7 +19,7 @@
 //!   spread evenly over them and all else in them invalid, or with the data in free blocks besides.
 //! - `pe:tlc=500[,slc=100]`: program/erase cycles that the blocks have behind them; `pe:qlc=334..666`: from 334
 //!   to 666, every number as often as another.
-//! - `retention:30d`: the data were programmed so long before, for a drive whose errors are modelled.
+//! - `retention:30d`: the data were programmed this long before, for a drive whose errors are modelled.
 
 use std::fmt;
 use std::str::FromStr;

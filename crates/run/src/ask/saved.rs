@@ -156,8 +156,8 @@ fn refused(path: &str, e: &io::Error) -> RunError {
     (Opt::SaveState.of(path) + format!(": the file cannot be written: {e}; choose another place")).into()
 }
 
-/// What a drive is at one moment, and has before it. It stands in memory, in a file without a name; a drive that is made
-/// of it costs the memory of what it changes.
+/// What a drive is at one moment, and has before it. It is in memory, in a file without a name; a drive that is made of
+/// it costs the memory of what it changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     state: Arc<StateFile>,
@@ -173,7 +173,7 @@ impl Moment {
         Ok(Moment { state: Arc::new(state) })
     }
 
-    /// A drive that goes on from here.
+    /// A drive that continues from here.
     pub(crate) fn device(
         &self,
         registry: &Registry,
@@ -196,7 +196,7 @@ pub fn unnamed() -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// A drive at one moment, from which as many drives as wanted go on, each for itself.
+/// A drive at one moment, from which as many drives as wanted continue, each for itself.
 #[derive(Debug)]
 pub struct Snapshot {
     device: DeviceSpec,
@@ -228,7 +228,7 @@ impl Snapshot {
         Snapshot { registry: registry.clone(), ..self }
     }
 
-    /// A drive that goes on from here.
+    /// A drive that continues from here.
     ///
     /// # Errors
     /// When the system has no address space for it.

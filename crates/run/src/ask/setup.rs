@@ -79,7 +79,7 @@ fn mapped(runs: Vec<Range<u32>>) -> Mapped {
 const EXTENT: u32 = 16;
 
 /// Of these runs of pages, ascending, a share, in extents spread evenly over the drive, and the first pages that are in
-/// none of the runs, so many in all.
+/// none of the runs, this many in all.
 fn and_first_others(runs: &[Range<u32>], own: Fraction, count: u32) -> Vec<Range<u32>> {
     let kept: Vec<Vec<Range<u32>>> = runs.iter().map(|run| share_of(run, own)).collect();
     let inside: u32 = kept.iter().flatten().map(|r| r.end - r.start).sum();
@@ -391,7 +391,7 @@ impl Setup {
                 parameters.insert(key, value.into());
             }
         }
-        // A scheme that is no part of this build has its text in the report.
+        // A scheme that is not a part of this build has its text in the report.
         let foreign = layers.iter().filter(|(entry, _)| entry.parameters.iter().any(|p| p.key == "source"));
         let sources: serde_json::Map<String, Value> =
             foreign.map(|(entry, _)| (entry.name.to_string(), (*entry.docs).into())).collect();

@@ -61,7 +61,7 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
 /// The share of the pages that data fill where no collection happened; where the host reads, all hold data.
 const FILL: Fraction = Fraction::percent(90);
 
-/// More than so many times the requests of a run nobody is told to run.
+/// More than this many times the requests of a run nobody is told to run.
 const LONGER: f64 = 1000.0;
 
 /// A run that wrote and collected nothing, and what would have made it collect.
@@ -99,7 +99,7 @@ fn to_collect(report: &Report, run: &Outcome) -> Option<String> {
     Some(format!("region {name} has room for {} more before GC starts{enough}.", bytes(left)))
 }
 
-/// The number of requests that writes so many times as much, where one is given.
+/// The number of requests that writes this many times as much, where one is given.
 fn enough(report: &Report, run: &Outcome, times: f64) -> String {
     let setup = run.setup;
     // In the background collection waits for the host, and nobody knows for how long.

@@ -119,7 +119,7 @@ pub(crate) fn timeline(m: &Metrics, ftl: &Ftl) -> Timeline {
     }
 }
 
-/// The share of the time between one look and the next for which so many resources were busy, for each bin.
+/// The share of the time between one look and the next for which this many resources were busy, for each bin.
 fn utilisation_of(bins: &[TimeBin], used: &dyn Fn(&Usage) -> u64, resources: usize) -> Vec<Option<f64>> {
     let mut before = Usage::default();
     bins.iter()

@@ -22,7 +22,7 @@ use wordline_report::{
 };
 use wordline_units::CellMode;
 
-/// The report up to the last completion. What is only known when the drive has come to rest is left out.
+/// The report up to the last completion. What is only known when the drive has become idle is left out.
 pub(crate) fn report(run: &Outcome) -> Report {
     let (setup, ftl, metrics) = (run.setup, &run.device.ftl, &run.device.metrics);
     let counters = ftl.counters();

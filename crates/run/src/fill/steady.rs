@@ -25,13 +25,13 @@ const REQUESTS_MIN: u64 = 2000;
 /// A kind of request that is rarer than this share of all is not judged.
 const RARE: f64 = 0.05;
 
-/// Less than this is no judgement where the host writes: drive writes in the stretch that is judged.
+/// Less than this is not a judgement where the host writes: drive writes in the stretch that is judged.
 const DRIVE_WRITES_MIN: f64 = 0.1;
 
 /// Blocks that each plane that collects must have erased in the run.
 const COLLECTED_MIN: u64 = 10;
 
-/// By how many blocks a plane the free blocks may rise or fall over the stretch that is judged.
+/// By how many blocks per plane the free blocks may rise or fall over the stretch that is judged.
 const FREE_BLOCKS_MAX: f64 = 1.0;
 
 /// By how much write amplification may differ from that of the steady state that the drive began in.
@@ -187,7 +187,7 @@ fn flat_from(measures: &[Measure], judgement: Steadiness) -> Result<usize, Again
         Steadiness::Gaps { series } => {
             Err(too_short(format!("parts of the second half of the run have no {}", measures[series].what)))
         }
-        // Not with so many requests.
+        // Not with this many requests.
         Steadiness::TooShort => Err(too_short("too few samples".to_string())),
     }
 }

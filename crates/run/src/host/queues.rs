@@ -54,7 +54,7 @@ pub(crate) fn measured<H: Host>(host: H, given: &mut Vec<QueueTally>) -> Measure
     Measured { host, given }
 }
 
-/// The queues in front of a drive, and how many requests it works on at once.
+/// The queues in front of a drive, and how many requests it works on in parallel.
 pub(crate) fn of(setup: &Setup) -> Option<(Queues, u32)> {
     let arbitration = setup.device.arbitration.as_ref()?;
     let queues =

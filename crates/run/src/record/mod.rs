@@ -1,4 +1,4 @@
-//! What is written while a run goes on: its log, its completions, its timeline.
+//! What is written while a run continues: its log, its completions, its timeline.
 
 pub(crate) mod completions;
 pub(crate) mod output;

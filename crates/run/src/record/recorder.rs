@@ -144,7 +144,7 @@ impl Recorder {
         }
     }
 
-    /// Set when a file cannot be written on, so that the run need not go on.
+    /// Set when a file cannot be written on, so that the run need not continue.
     pub(crate) fn broken(&self) -> Rc<Cell<bool>> {
         self.broken.clone()
     }

@@ -23,7 +23,7 @@ pub enum Window {
     Whole,
     /// From one simulated time to another.
     Between(SimTime, SimTime),
-    /// From the moment that a request comes to the drive until it ends; by its number, counted from 0.
+    /// From the moment that a request arrives at the drive until it ends; by its number, counted from 0.
     Around(u64),
 }
 

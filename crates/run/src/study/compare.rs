@@ -48,9 +48,9 @@ pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<Ref
     Ok((schemes, refused))
 }
 
-/// Run each replica of each scheme on what is resolved already, on up to so many threads. The
-/// first scheme is the baseline. Replicas of one number share their seed among the schemes, and so
-/// the requests of the host.
+/// Run each replica of each scheme on what is resolved already, on up to this many threads. The first scheme
+/// is the baseline. Replicas of one number share their seed among the schemes, and so the requests of the
+/// host.
 ///
 /// # Errors
 /// The error of the first run, in the order of schemes and seeds, that has one.
@@ -100,7 +100,7 @@ pub fn compare(
                     }
                     let (scheme, replica) = (&schemes[number / replicas], (number % replicas) as u32);
                     let mut said = |p| {
-                        // A listener that has gone away is no reason to stop.
+                        // A listener that has gone away is not a reason to stop.
                         let _ = say.send(Word::Progress(p));
                         if stop.load(Ordering::Relaxed) {
                             ControlFlow::Break(())

@@ -54,7 +54,7 @@ pub struct Lives {
     half: Option<Setup>,
 }
 
-/// Which life: that of a scheme with a seed, and with so many cycles to an erase.
+/// Which life: that of a scheme with a seed, and with this many cycles to an erase.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct WhichLife {
     /// Which scheme, from 0.
@@ -171,7 +171,7 @@ pub fn lifetime(
     lives.together(all(&lives, progress)?)
 }
 
-/// The run on a drive whose blocks retire, each erase standing for so many.
+/// The run on a drive whose blocks retire, each erase standing for this many.
 fn accelerated(spec: &LifetimeSpec, acceleration: Option<u32>) -> Result<Setup, RunError> {
     let mut run = spec.run.clone();
     run.set.push(("wear.enforce".to_string(), "true".to_string()));
@@ -183,7 +183,7 @@ fn accelerated(spec: &LifetimeSpec, acceleration: Option<u32>) -> Result<Setup, 
     Ok(setup)
 }
 
-/// Simulate all lives on so many threads, in their order; those that a stop left without a pass are missing.
+/// Simulate all lives on this many threads, in their order; those that a stop left without a pass are missing.
 fn all(
     lives: &Lives,
     progress: &(dyn Fn(LifeProgress) -> ControlFlow<()> + Sync),

@@ -13,7 +13,7 @@ use wordline_sim::{Completion, Event, Probe};
 /// Whole numbers in as few bytes as they need: none while all are 0, four, or eight each.
 #[derive(Clone, Debug)]
 pub enum Numbers {
-    /// So many times 0.
+    /// This many times 0.
     Zeros(usize),
     /// Below 2^32.
     Narrow(Vec<u32>),

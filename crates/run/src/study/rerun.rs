@@ -33,8 +33,8 @@ impl Rerun {
     }
 }
 
-/// Do a report's run again, its replicas on up to so many threads. `workload` stands in for the
-/// recorded path where the file has moved.
+/// Do a report's run again, its replicas on up to this many threads. `workload` stands in for the recorded
+/// path where the file has moved.
 ///
 /// # Errors
 /// When the configuration lacks something, the input is not the recorded one, or the run fails.

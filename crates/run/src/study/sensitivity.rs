@@ -17,7 +17,7 @@ pub const SHIFT_POINTS: f64 = 3.0;
 /// the reports. `spec` is what the comparison was made of.
 ///
 /// # Errors
-/// A workload that is no twin, or a twin that cannot be shifted so far; what is wrong with the runs.
+/// A workload that is not a twin, or a twin that cannot be shifted so far; what is wrong with the runs.
 pub fn sensitivity(
     spec: &RunSpec,
     schemes: &[String],

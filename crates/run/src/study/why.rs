@@ -1,5 +1,5 @@
-//! Why a request took so long, found out by doing its run again with a watcher: what the last of its
-//! operations stood behind in its plane, at its array and bus, and why that was there.
+//! Why a request took this long, found out by doing its run again with a watcher: what the last of its operations
+//! stood behind in its plane, at its array and bus, and why that was there.
 
 use crate::ask::setup::Setup;
 use crate::error::RunError;
@@ -14,7 +14,7 @@ use std::time::Instant;
 use wordline_report::{Report, Story, WHY_SCHEMA, Why, WhySummary};
 use wordline_units::HostOp;
 
-/// Do a report's run again, as far as is needed, and tell why requests took so long. `workload` stands in for
+/// Do a report's run again, as far as is needed, and tell why requests took this long. `workload` stands in for
 /// the recorded path where the file has moved. Of replicas it is the first.
 ///
 /// # Errors

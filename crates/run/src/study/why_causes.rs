@@ -105,7 +105,7 @@ impl Sources {
         blame.into_values().collect()
     }
 
-    /// The causes of so many nanoseconds in all, the largest first.
+    /// The causes of this many nanoseconds in all, the largest first.
     pub fn causes<'a>(&self, all: impl Iterator<Item = &'a Vec<Blame>>, of: u64) -> Vec<RootCause> {
         let mut sums: BTreeMap<usize, Sum> = BTreeMap::new();
         for blame in all {
@@ -200,7 +200,7 @@ impl Sum {
 pub(crate) struct Meanwhile(BTreeMap<Source, (Busy, BTreeMap<u32, u64>, u64)>);
 
 impl Meanwhile {
-    /// A piece of work took so much of the stretch.
+    /// A piece of work took this much of the stretch.
     pub fn add(&mut self, w: Work, ns: u64) {
         let key = of_work(&w);
         let (busy, planes, most) = self.0.entry(key).or_default();

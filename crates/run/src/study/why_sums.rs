@@ -23,7 +23,7 @@ const LOOKED_AT: u64 = 2_000;
 /// How many of the slowest requests of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Slowest {
-    /// So many.
+    /// This many.
     Requests(u64),
     /// This share of them.
     Share(Fraction),
@@ -95,7 +95,8 @@ impl Times {
     }
 }
 
-/// A latency in nanoseconds that so many requests of a kind surely reach, by the distribution in the run's report.
+/// A latency in nanoseconds that this many requests of a kind surely reach, by the distribution in the run's
+/// report.
 pub(crate) fn floor(report: &Report, op: HostOp, most: u64) -> u64 {
     let (points, requests) = match op {
         HostOp::Read => (&report.latency_cdf.read, report.host.asked().read_requests),
@@ -303,9 +304,9 @@ impl Sums {
 pub struct WhyAsked {
     /// These, by their numbers.
     pub numbers: Vec<u64>,
-    /// Or so many of the slowest.
+    /// Or this many of the slowest.
     pub slowest: usize,
-    /// So many of the slowest of each kind summed up, where none is named.
+    /// This many of the slowest of each kind summed up, where none is named.
     pub summed: Option<Slowest>,
     /// Of the slowest, only requests of this kind.
     pub op: Option<HostOp>,

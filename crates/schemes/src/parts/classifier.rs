@@ -1,7 +1,6 @@
-//! What HySSD learns of a workload: the order in which pages were last written, which of them reside in
-//! the superior medium, and how often writes and reads come back to a page before so many others have
-//! been written. From the last follow the hit rates of every size that the superior medium's share could
-//! have.
+//! What HySSD learns of a workload: the order in which pages were last written, which of them reside in the
+//! superior medium, and how often writes and reads come back to a page before this many others have been
+//! written. From the last follow the hit rates of every size that the superior medium's share could have.
 
 use serde::{Deserialize, Serialize};
 use wordline_reuse::LruStack;
@@ -30,7 +29,7 @@ impl ReuseDistances {
         }
     }
 
-    /// The share that an order cut off at each of so many parts of the capacity would have found.
+    /// The share that an order cut off at each of this many parts of the capacity would have found.
     pub fn hit_rates(&self) -> HitRates {
         let mut sum = 0.0;
         let mut below = vec![0.0];

@@ -105,7 +105,7 @@ pub(crate) struct Settings {
     pub specifiers: Specifiers,
     /// QDS: with more requests than these in the drive, LSB.
     pub queue: u32,
-    /// SBS: a request of at most so many pages is small.
+    /// SBS: a request of at most this many pages is small.
     pub small: u32,
     pub alternates: Alternates,
 }

@@ -1,4 +1,4 @@
-//! A drive of two media: the one with fewer bits a cell, and the other.
+//! A drive of two media: the one with fewer bits per cell, and the other.
 
 use crate::parameters::Parameters;
 use wordline_flash::Medium;
@@ -25,7 +25,7 @@ impl TlcUnit {
         p.choice("tlc_unit", &words)
     }
 
-    /// Programs that a model charges for a unit, where a page holds so many.
+    /// Programs that a model charges for a unit, where a page holds this many.
     pub fn programs(self, units: u32) -> f64 {
         if self == TlcUnit::Packed { 1.0 / units as f64 } else { 1.0 }
     }
@@ -80,7 +80,7 @@ impl Half<'_> {
     }
 }
 
-/// The media of a drive, the one with fewer bits a cell first.
+/// The media of a drive, the one with fewer bits per cell first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair<'a> {
     pub fast: Half<'a>,

@@ -39,9 +39,9 @@ pub(crate) enum Class {
 enum By {
     /// Its count with the read that is looked at.
     Read,
-    /// Its count at the end of the last period of so many pages read.
+    /// Its count at the end of the last period of this many pages read.
     Period(u64),
-    /// The pages read since its last read: within so many it is hot, within so many warm.
+    /// The pages read since its last read: within this many it is hot, within this many warm.
     Distance { hot: u64, warm: u64 },
 }
 
@@ -94,14 +94,14 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    /// Of so many places or pages, none read yet.
+    /// Of this many places or pages, none read yet.
     pub fn of(places: usize, classes: &Classes) -> Reads {
         let mut reads = Reads::default();
         reads.grow(places, classes);
         reads
     }
 
-    /// Room for so many.
+    /// Room for this many.
     pub fn grow(&mut self, places: usize, classes: &Classes) {
         let [counts, last, before] = match classes.by {
             By::Read => [places, 0, 0],
@@ -138,7 +138,7 @@ impl Reads {
         self.counts.get(at).copied().unwrap_or(0)
     }
 
-    /// How hot it is after so many pages read in all.
+    /// How hot it is after this many pages read in all.
     pub fn class(&self, at: usize, read: u64, classes: &Classes) -> Class {
         let last = self.last.get(at).copied().unwrap_or(0);
         match classes.by {
@@ -154,7 +154,7 @@ impl Reads {
         }
     }
 
-    /// Count a read, the one after so many, halve all counts if they are to be, and say how hot what was read is.
+    /// Count a read, the one after this many, halve all counts if they are to be, and say how hot what was read is.
     pub fn read(&mut self, at: usize, read: u64, halve: bool, classes: &Classes) -> Class {
         let is_known = at < self.len();
         if is_known {
@@ -187,7 +187,7 @@ mod tests {
     const WARM: u32 = 2;
     const HOT: u32 = 3;
 
-    /// How hot a place is at each of its reads, which come when so many pages have been read in all.
+    /// How hot a place is at each of its reads, which come when this many pages have been read in all.
     fn at_reads(by: By, reads: &[u64]) -> Vec<Class> {
         let classes = Classes { by, warm: WARM, hot: HOT };
         let mut of = Reads::of(2, &classes);

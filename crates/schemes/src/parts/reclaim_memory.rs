@@ -5,11 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wordline_units::{Fraction, SimTime};
 
-pub(crate) const RECLAIM: Parameter = Parameter::new(
-    "reclaim",
-    "off",
-    "on or off: convert blocks with cold data back to QLC in idle time",
-);
+pub(crate) const RECLAIM: Parameter =
+    Parameter::new("reclaim", "off", "on or off: convert blocks with cold data back to QLC in idle time");
 
 pub(crate) const RECLAIM_BELOW: Parameter = Parameter::new(
     "reclaim_below",
@@ -20,7 +17,7 @@ pub(crate) const RECLAIM_BELOW: Parameter = Parameter::new(
 /// Reads after which counts are halved where blocks are reclaimed and nothing else is asked for.
 pub(crate) const DECAY: u64 = 4_000_000;
 
-/// How far ahead the host's writes are foreseen, ns: a mean over so long, for so long.
+/// How far ahead the host's writes are foreseen, ns: a mean over this long, for this long.
 const HORIZON: f64 = 10e9;
 
 /// Blocks are given back.
@@ -56,7 +53,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Bytes that the host will write within the horizon if it goes on as before: an exponentially weighted
+    /// Bytes that the host will write within the horizon if it continues as before: an exponentially weighted
     /// mean of its rate, times the horizon.
     pub fn demand(&self, now: SimTime) -> f64 {
         self.demand * libm::exp(-(now.since(self.wrote).0 as f64) / HORIZON)

@@ -29,7 +29,7 @@ impl Used {
     }
 }
 
-/// What was programmed in two regions since the drive was made: its own counts begin anew with every run.
+/// What was programmed in two regions since the drive was made: its own counts start over with every run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     seen: [u64; 2],
@@ -38,7 +38,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Cycles that two media have behind them, regions 0 and 1, of so many bytes each.
+    /// Cycles that two media have behind them, regions 0 and 1, of this many bytes each.
     pub fn cycles(&mut self, used: Used, view: &View, bytes: [u64; 2]) -> [f64; 2] {
         let regions = [RegionId(0), RegionId(1)];
         if used == Used::Erases {

@@ -7,10 +7,10 @@
 //! of them, to programs on the bus.
 //!
 //! **Suspension.** When a read is queued at an array that is at a program or an erase, the array stops after the time
-//! that the command takes, what it was at is set aside, and all host reads that wait for the array are served. When none
-//! is left and the plane is free, the array goes on with the rest. In between nothing else begins there. The flash keeps
-//! the data of a suspended program in latches of its own, so that the plane's register serves the reads. A multi-plane
-//! command is suspended as one and goes on as one, when all of its planes are free.
+//! that the command takes, what it was at is set aside, and all host reads that wait for the array are served. When
+//! none is left and the plane is free, the array continues with the rest. In between nothing else begins there. The
+//! flash keeps the data of a suspended program in latches of its own, so that the plane's register serves the reads. A
+//! multi-plane command is suspended as one and continues as one, when all of its planes are free.
 
 use crate::device::Device;
 use crate::device::watch;
@@ -155,8 +155,8 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// An array has stopped, and set aside what it was at. To those who wait, that ends here, and what is left is queued
-    /// anew.
+    /// An array has stopped, and set aside what it was at. To those who wait, that ends here, and what is left is
+    /// queued again.
     pub(crate) fn suspend(&mut self, lead: User) {
         let kind = self.planes[lead.plane as usize].registers.register(lead.op).held.kind();
         self.metrics.suspensions[kind as usize] += 1;
@@ -184,7 +184,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// An array goes on with what was set aside, if no read wants it and its planes are free.
+    /// An array continues with what was set aside, if no read wants it and its planes are free.
     pub(crate) fn go_on_with_rest(&mut self, array: usize) {
         let Some(lead) = self.arrays.rest(array) else { return };
         let command = self.arrays.command(lead);

@@ -47,8 +47,8 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Give the power back: the drive recovers from its flash, in the time it takes to sense it, and
-    /// goes on counting. The scheme starts afresh, as it keeps nothing on flash.
+    /// Give the power back: the drive recovers from its flash, in the time it takes to sense it, and continues
+    /// counting. The scheme starts afresh, as it keeps nothing on flash.
     ///
     /// # Errors
     /// A refusal where scheme and device do not fit, or did not write what is on the flash.

@@ -19,7 +19,7 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// A drive that has had so many requests, of which these have ended and were not yet taken.
+    /// A drive that has had this many requests, of which these have ended and were not yet taken.
     pub fn after(submitted: u64, ended: Vec<Completion>) -> Admission {
         Admission { ended: ended.into(), submitted, ..Admission::default() }
     }

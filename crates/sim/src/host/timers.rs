@@ -8,7 +8,7 @@ use wordline_ftl::Timer;
 pub(crate) enum Alarm {
     /// The translation layer asked for it.
     Layer(Timer),
-    /// The drive has been idle since so many requests were submitted.
+    /// The drive has been idle since this many requests were submitted.
     Idle(u64),
 }
 

@@ -185,7 +185,7 @@ impl RecordReader for Oracle {
     }
 }
 
-/// No trace has so many records.
+/// No trace has this many records.
 const MOST_RECORDS: u64 = 1 << 40;
 /// Links between records of the sample that must hold before the format is certain.
 const ENOUGH_LINKS: u64 = 8;

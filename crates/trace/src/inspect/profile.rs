@@ -38,7 +38,7 @@ pub struct Profile {
     pub touched: Vec<u64>,
     /// Distinct pages written up to the end of each bin.
     pub written: Vec<u64>,
-    /// Times between arrivals: up to so many nanoseconds, so many.
+    /// Times between arrivals: up to this many nanoseconds, this many.
     pub gaps: Vec<(u64, u64)>,
     /// Arrivals in fixed windows.
     pub arrivals: Arrivals,
@@ -89,7 +89,7 @@ pub struct Reuse {
     pub touches: Hits,
     /// First touches of followed pages.
     pub first: Hits,
-    /// Touches again, by distance: fewer than so many pages between, so many.
+    /// Touches again, by distance: fewer than this many pages between, this many.
     pub again: Vec<(u64, Hits)>,
 }
 

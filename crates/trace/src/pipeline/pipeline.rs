@@ -23,8 +23,8 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// Those of a run: a file that cannot be read, recognised or used as it is; and options that say
-    /// how a drive is to be driven, which is no business of a file.
+    /// Those of a run: a file that cannot be read, recognised or used as it is; and options that say how a
+    /// drive is to be driven, which is not a business of a file.
     pub fn read(text: &str) -> Result<Pipeline, WorkloadError> {
         Ok(Pipeline { flow: Box::new(TraceFlow::load(text)?) })
     }

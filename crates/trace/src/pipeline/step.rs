@@ -12,9 +12,9 @@ use std::sync::Arc;
 use wordline_hash::splitmix;
 use wordline_units::{Bytes, HostOp, LBA_BYTES, SimDuration};
 
-/// Addresses are scaled in extents of so many bytes.
+/// Addresses are scaled in extents of this many bytes.
 pub(crate) const EXTENT: u64 = 1 << 20;
-/// Pages are sampled in units of so many bytes.
+/// Pages are sampled in units of this many bytes.
 const PAGE: u64 = 4096;
 
 /// One thing that is done to the requests.
@@ -29,16 +29,16 @@ pub enum Step {
         /// A volume's name.
         volume: Option<String>,
     },
-    /// Stretches times since the first request and the addresses. Extents of 1 MiB move as a whole, to
-    /// their number times the factor, rounded down; so what is contiguous within one stays so, and with
-    /// a factor of 0.5 two neighbours come to lie on one another.
+    /// Stretches times since the first request and the addresses. Extents of 1 MiB move as a whole, to their
+    /// number times the factor, rounded down; so what is contiguous within one stays so, and with a factor of
+    /// 0.5 two neighbours end up on one another.
     Scale {
         /// Of times.
         time: Scale,
         /// Of addresses.
         footprint: Scale,
     },
-    /// The trace so many times, one behind the other.
+    /// The trace this many times, one behind the other.
     Loop {
         /// How often.
         times: u32,

@@ -20,9 +20,9 @@ pub(crate) const ENOUGH: usize = 100;
 pub(crate) const COARSE_TICK_NS: f64 = 1e6;
 /// No clock behind a trace ticks as slowly.
 pub(crate) const SLOWEST_TICK_NS: f64 = 1e9;
-/// Shares of gaps need so many.
+/// Shares of gaps need this many.
 pub(crate) const MANY: usize = 5_000;
-/// Arrivals whose counts vary so much more than independent ones come in bursts.
+/// Arrivals whose counts vary this much more than independent ones come in bursts.
 pub(crate) const BURSTY: f64 = 4.0;
 /// Requests that are stamped one by one do not follow one another so closely.
 pub(crate) const SHORTEST_GAP_NS: f64 = 5.0;

@@ -16,7 +16,7 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Of so many requests and bytes in so many seconds.
+    /// Of this many requests and bytes in this many seconds.
     pub fn of(requests: u64, bytes: u64, seconds: f64, busiest_ms: Option<u64>) -> Claim {
         Claim { requests, bytes, seconds, busiest_ms }
     }
@@ -72,7 +72,7 @@ impl Claim {
         against
     }
 
-    /// The rates that so many drives do not reach.
+    /// The rates that this many drives do not reach.
     pub fn too_fast(&self, devices: usize, slack: f64) -> Vec<String> {
         self.rates((devices.max(1) as f64).min(MOST_DEVICES), 1.0, slack)
     }
@@ -116,8 +116,7 @@ pub(crate) fn three_digits(x: f64) -> String {
     }
 }
 
-/// The date of so many seconds since 1970 (Howard Hinnant, "chrono-compatible low-level date
-/// algorithms").
+/// The date of this many seconds since 1970 (Howard Hinnant, "chrono-compatible low-level date algorithms").
 pub(crate) fn civil(seconds: u64) -> String {
     let days = seconds / 86_400 + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

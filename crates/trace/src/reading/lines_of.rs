@@ -93,7 +93,7 @@ fn is_blank(line: &[u8]) -> bool {
     line.first().is_none_or(u8::is_ascii_whitespace) && line.iter().all(u8::is_ascii_whitespace)
 }
 
-/// A field without the spaces and tabs around it. Other white space is no part of any format.
+/// A field without the spaces and tabs around it. Other white space is not a part of any format.
 #[inline]
 pub(crate) fn trimmed(mut field: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = field {
@@ -216,7 +216,7 @@ fn with_text(reason: String, line: &[u8]) -> String {
     format!("{reason} in \"{}\"", excerpt(line, 60))
 }
 
-/// So many lines without a request in them are enough to give a format up.
+/// This many lines without a request in them are enough to give a format up.
 const ENOUGH_FAULTS: u64 = 1_000;
 
 /// How a sample fares with a format.

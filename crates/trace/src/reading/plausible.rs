@@ -130,7 +130,7 @@ impl Evidence {
         unit_ns as f64 / 10f64.powi(self.decimals as i32)
     }
 
-    /// The most requests in any window of so many nanoseconds.
+    /// The most requests in any window of this many nanoseconds.
     fn busiest(&self, window_ns: f64, step_ns: f64) -> usize {
         let window = (window_ns / step_ns) as u64;
         let (mut from, mut most) = (0, 0);

@@ -69,7 +69,7 @@ impl Flags {
         format!("unknown operation letters \"{}\"", excerpt(text, 16))
     }
 
-    /// From what stands in a blktrace action above its lower 16 bits; bits from 16 on came with version 8.
+    /// From what is in a blktrace action above its lower 16 bits; bits from 16 on came with version 8.
     #[inline]
     pub fn of_bits(bits: u64) -> Flags {
         const WRITE: u64 = 1 << 1;
@@ -92,7 +92,7 @@ impl Flags {
         Flags { op: Some(op), preflush: bits & FLUSH != 0, fua }
     }
 
-    /// The request at `time` for so many bytes from `offset`.
+    /// The request at `time` for this many bytes from `offset`.
     #[inline]
     pub fn request(self, time: u64, offset: u64, bytes: u64, volume: u16) -> Parsed {
         let flush =

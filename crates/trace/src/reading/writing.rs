@@ -1,6 +1,6 @@
-//! The way out: what a format can say of a request ([`Keeps`]), and how it writes one
-//! ([`RecordWriter`]). A writer stands in the file of its reader. It is given only requests that the
-//! format can say; whoever drives it (see `pipeline`) sees to that, and counts what had to go.
+//! The way out: what a format can say of a request ([`Keeps`]), and how it writes one ([`RecordWriter`]). A
+//! writer is in the file of its reader. It is given only requests that the format can say; whoever drives it
+//! (see `pipeline`) sees to that, and counts what had to go.
 
 use crate::reading::detection::{Miss, OptionFault, Settings};
 use crate::reading::record::Record;
@@ -17,11 +17,11 @@ pub(crate) struct Keeps {
     pub hints: bool,
     /// Streams of writes.
     pub streams: bool,
-    /// Offsets and lengths are multiples of so many bytes.
+    /// Offsets and lengths are multiples of this many bytes.
     pub unit: u64,
     /// Bytes of the longest request.
     pub longest: u64,
-    /// Times are multiples of so many nanoseconds.
+    /// Times are multiples of this many nanoseconds.
     pub tick: u64,
     pub clock: Clock,
     pub volumes: Naming,
@@ -163,7 +163,7 @@ pub(crate) trait Row {
     fn text(&mut self, text: &str) -> &mut Self;
     /// A whole number.
     fn number(&mut self, n: u64) -> &mut Self;
-    /// A hexadecimal number of at least so many digits, with `0x` before it.
+    /// A hexadecimal number of at least this many digits, with `0x` before it.
     fn hexadecimal(&mut self, n: u64, digits: usize) -> &mut Self;
     /// `n` of 10^`decimals` parts, with all its decimals: 1500 with 3 is `1.500`.
     fn fixed(&mut self, n: u64, decimals: usize) -> &mut Self;

@@ -89,7 +89,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// Where a request of so many blocks at `lba` goes; nothing for a trim that meets no data.
+    /// Where a request of this many blocks at `lba` goes; nothing for a trim that meets no data.
     #[inline]
     pub fn place(&self, lba: u64, blocks: u32, op: HostOp) -> Option<(u64, u32)> {
         match self {

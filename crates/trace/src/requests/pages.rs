@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_hundred_requests_of_4_gib_over_16_tib_take_some_mib() {
-        // Unaligned, so that each leaves a part of a chunk at both ends; then once more, beside it.
+        // Unaligned, so that each leaves a part of a chunk at both ends; then again, beside it.
         const LONG: u64 = 1 << 20;
         let mut set = PageSet::default();
         for n in 0..100 {

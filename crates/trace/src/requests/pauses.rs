@@ -1,4 +1,4 @@
-//! When the client of a closed loop pauses: after each request, or after so many bytes.
+//! When the client of a closed loop pauses: after each request, or after this many bytes.
 
 use crate::requests::fit::DriveShape;
 use crate::requests::pace::ByteBound;

@@ -108,7 +108,7 @@ impl Cursor {
         self.wanted_number == Some(volume)
     }
 
-    /// Where the thing last returned stands in the file.
+    /// Where the thing last returned is in the file.
     pub fn place(&self) -> String {
         self.position().in_file(self.label())
     }

@@ -116,7 +116,7 @@ pub(crate) struct Scan {
 
 /// What to look at.
 pub(crate) struct Ask {
-    /// Stop after so many requests.
+    /// Stop after this many requests.
     pub requests: Option<u64>,
     /// Stop at this time after the first request.
     pub until_ns: Option<u64>,

@@ -1,8 +1,8 @@
-//! Requests in order of time, in bounded memory: the records of a reader are put in order in chunks. A
-//! chunk that is the whole trace is given out from memory; several are written to an unnamed temporary
-//! file and merged. Requests of one instant keep the order that they have in the file. Memory is a chunk,
-//! its sorting space and a block for each run, whatever the length of the trace; the file takes 40 bytes a
-//! request, twice that once so many runs have been written that some are merged.
+//! Requests in order of time, in bounded memory: the records of a reader are put in order in chunks. A chunk
+//! that is the whole trace is given out from memory; several are written to an unnamed temporary file and
+//! merged. Requests of one instant keep the order that they have in the file. Memory is a chunk, its sorting
+//! space and a block for each run, whatever the length of the trace; the file takes 40 bytes per request,
+//! twice that once so many runs have been written that some are merged.
 
 use crate::reading::record::{Event, Position, Record, RecordReader};
 use crate::reading::volumes::Volumes;
@@ -16,7 +16,7 @@ use wordline_units::HostOp;
 
 /// Records that are put in order at once: 20 MiB of them.
 const CHUNK: usize = 1 << 19;
-/// Runs that are merged at once.
+/// Runs that are merged at a time.
 const FAN_IN: usize = 64;
 /// Records that are read of a run at once: 40 KiB.
 const BLOCK: usize = 1 << 10;

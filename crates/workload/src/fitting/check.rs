@@ -28,13 +28,13 @@ const DISPERSION_FROM: u64 = 10_000_000;
 pub enum Criterion {
     /// The very number.
     Exact,
-    /// So many points of a share.
+    /// This many points of a share.
     Points(f64),
-    /// So many per cent of the figure.
+    /// This many per cent of the figure.
     Percent(f64),
-    /// So many times the figure at most, and at least its like part.
+    /// This many times the figure at most, and at least its like part.
     Factor(f64),
-    /// Between target and so much, give or take so many points.
+    /// Between target and this much, give or take this many points.
     Range {
         /// The upper end.
         to: f64,
@@ -216,7 +216,7 @@ pub(crate) fn aligned(rows: &[[String; 6]]) -> String {
     out
 }
 
-/// Makes the requests of a twin, all or at most so many, and holds them to its table. `name` is
+/// Makes the requests of a twin, all or at most this many, and holds them to its table. `name` is
 /// `twin:NAME`, `NAME` or a twin's file.
 ///
 /// # Errors

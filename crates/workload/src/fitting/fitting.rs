@@ -36,7 +36,7 @@ const TOO_MANY: f64 = 0.05;
 /// as many distinct pages.
 const GROWN_MOST: f64 = 1.0;
 
-/// Of a footprint with files, the part that lies between them: one of so many.
+/// Of a footprint with files, the part that lies between them: one of this many.
 const GAPS: u64 = 4;
 
 /// A trace and its twin.
@@ -58,7 +58,7 @@ pub struct Fitted {
 pub struct Fallback {
     /// What of it.
     pub what: &'static str,
-    /// Why, and what stands in its place.
+    /// Why, and what is in its place.
     pub instead: String,
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for Fallback {
 /// Makes a twin of a trace, of any that can be read. `title` is what the twin is called.
 ///
 /// # Errors
-/// What is wrong with the trace; one that neither reads nor writes; a workload that is no trace.
+/// What is wrong with the trace; one that neither reads nor writes; a workload that is not a trace.
 pub fn fit(text: &str, title: &str) -> Result<Fitted, WorkloadError> {
     fit_piece(&Piece::whole(text)?, title)
 }

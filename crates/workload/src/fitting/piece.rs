@@ -27,7 +27,7 @@ impl Piece {
     /// The whole of a trace.
     ///
     /// # Errors
-    /// What is wrong with the trace; a workload that is no trace.
+    /// What is wrong with the trace; a workload that is not a trace.
     pub fn whole(text: &str) -> Result<Piece, WorkloadError> {
         let workload = Workload::parse(text, Overrides::default())?;
         if workload.is_drawn() || workload.pacing() == Pacing::Jobs {

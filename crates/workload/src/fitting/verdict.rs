@@ -10,7 +10,7 @@ use wordline_trace::readable_bytes;
 use wordline_units::grouped;
 use wordline_units::{HostOp, SimDuration};
 
-/// Windows of a length of which there must be so many for a dispersion to be judged.
+/// Windows of a length of which there must be this many for a dispersion to be judged.
 pub(crate) const JUDGED: u64 = 30;
 /// Requests below which chance moves shares by more than a point.
 const FEW: u64 = 10_000;
@@ -219,8 +219,12 @@ impl Verdict {
                 Some(f.files_apart)
             });
             row(format!("{name} of a file"), Unit::Number, Factor(1.5), &|f| f.length);
-            row(format!("{name} of files that start at a page boundary"), Unit::Share, Points(10.0), &|f| f.aligned);
-            row(format!("files of {name} that follow the previous file"), Unit::Share, Points(10.0), &|f| f.near);
+            row(format!("{name} of files that start at a page boundary"), Unit::Share, Points(10.0), &|f| {
+                f.aligned
+            });
+            row(format!("files of {name} that follow the previous file"), Unit::Share, Points(10.0), &|f| {
+                f.near
+            });
         }
     }
 

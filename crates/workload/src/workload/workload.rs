@@ -70,7 +70,7 @@ impl Workload {
         } else {
             Kind::Trace(trace(head, options, over)?)
         };
-        // What the environment gave stands in the text, so that the text is enough to run it again.
+        // What the environment gave is in the text, so that the text is enough to run it again.
         let text = match &kind {
             Kind::Jobs(jobs) => with_options(text, jobs.environment()),
             _ => text.to_string(),
@@ -237,8 +237,8 @@ impl Workload {
         }
     }
 
-    /// What the drive is written with in the long run, bounds of the workload left aside. A trace, and
-    /// what else ends by itself, goes on from its beginning.
+    /// What the drive is written with in the long run, bounds of the workload left aside. A trace, and what else ends
+    /// by itself, continues from its beginning.
     ///
     /// # Errors
     /// Those of [`Workload::open`]; a workload that writes nothing, or trims.

@@ -44,7 +44,7 @@ impl Ftl {
         Ok(Contents { begun, shares, planes })
     }
 
-    /// How the data lie over the planes of the home region, which has to hold so many pages.
+    /// How the data lie over the planes of the home region, which has to hold this many pages.
     pub fn spread(&self, pages: u64) -> Spread {
         let (home, stripe) = (self.state.home, &self.state.stripe);
         let each: Vec<f64> =

@@ -9,9 +9,9 @@ use wordline_units::{Fraction, PlaneId};
 const STEP: u64 = Fraction::ONE.0 / 10_000;
 
 impl Ftl {
-    /// A state in which data fill the drive just short of its first collection: the share of the logical pages that hold data,
-    /// of about `share`, or all if that is asked for, and the share of live pages in their blocks. [`Ftl::precondition`] takes it.
-    /// `None` where so many pages do not fit.
+    /// A state in which data fill the drive just short of its first collection: the share of the logical pages that
+    /// hold data, of about `share`, or all if that is asked for, and the share of live pages in their blocks.
+    /// [`Ftl::precondition`] takes it. `None` where this many pages do not fit.
     pub fn fill_short_of_collection(&self, share: Fraction) -> Option<(Fraction, Fraction)> {
         let pages = share.of(self.state.logical_pages as u64) as u32;
         let Some((second_home, at_most)) = self.layout.second_home else {
@@ -23,7 +23,7 @@ impl Ftl {
         Some((share, home.max(second)))
     }
 
-    /// The same of a region that holds so many pages.
+    /// The same of a region that holds this many pages.
     fn fill_of_region(&self, region: RegionId, pages: u32) -> Option<(Fraction, Fraction)> {
         let r = &self.state.regions[region.index()];
         let planes: Vec<PlaneId> = self.planes_of(region).collect();

@@ -216,7 +216,7 @@ impl Ftl {
         }
     }
 
-    /// Give a region an erased block that already holds so much.
+    /// Give a region an erased block that already holds this much.
     fn adopt_block(&mut self, region: RegionId, block: BlockId, programmed: u32, live_sectors: u32) {
         let plane = self.state.geometry.plane_of(block);
         let local = self.state.local(region, plane);

@@ -154,7 +154,7 @@ impl Ftl {
         Ok(begun)
     }
 
-    /// Blocks of a plane of the home region that hold its data, where so many are free.
+    /// Blocks of a plane of the home region that hold its data, where this many are free.
     fn holding_blocks(&self, free: f64) -> f64 {
         self.state.total_blocks(self.state.home) as f64 - free
     }
@@ -210,8 +210,8 @@ impl Ftl {
         }
     }
 
-    /// The planes without time that stand for all in a regime. Where a part of a block is free, so many of them have one more
-    /// than the others.
+    /// The planes without time that stand for all in a regime. Where a part of a block is free, this many of them have
+    /// one more than the others.
     pub(crate) fn untimed_shapes(
         &self,
         pages: &[PlanePages],
@@ -249,8 +249,8 @@ impl Ftl {
         r.units_per_page * r.region.rule.fills_by(r.shape)
     }
 
-    /// Pages of one plane that are written at once where the host writes so many: they go to as many
-    /// planes as there are physical pages of them.
+    /// Pages of one plane that are written at a time where the host writes this many: they go to as many planes as
+    /// there are physical pages of them.
     fn lengths(&self, law: &Law) -> Vec<(u32, f64)> {
         let (planes, units) = (self.state.stripe.planes().len() as u32, self.state.stripe.units_per_page());
         let mut found: Vec<(u32, f64)> = vec![];

@@ -73,8 +73,8 @@ impl Ftl {
         }
     }
 
-    /// A program takes over what it writes anew of the parts of its page that wait: of a part with the same
-    /// key all, of others the sectors that it has. Who waits for those waits for it.
+    /// A program takes over what it rewrites of the parts of its page that wait: of a part with the same key all, of
+    /// others the sectors that it has. Who waits for those waits for it.
     pub(crate) fn supersede(&mut self, id: OpId, key: Option<u8>) {
         let (lpn, stage) = (self.state.ops[id].lpn, self.state.ops[id].stage);
         let mut at = 0;

@@ -38,7 +38,7 @@ impl Ftl {
         } else if units == 1 || host && !(packs() && leaves_room()) {
             self.add_page(region, lead);
         } else {
-            // Of the host, part of a page. A group that was taken apart comes in pages: its units share pages anew.
+            // Of the host, part of a page. A group that was taken apart comes in pages: its units share pages again.
             let mut unit = lead;
             while !unit.is_none() {
                 let op = &mut self.state.ops[unit];
@@ -60,7 +60,8 @@ impl Ftl {
         }
     }
 
-    /// Whether a program fills what its region programs at once, or is moved to where it shares its page with nothing.
+    /// Whether a program fills what its region programs in one operation, or is moved to where it shares its page with
+    /// nothing.
     #[inline]
     fn is_full_program(&self, op: &Op, r: &RegionState) -> bool {
         let is_moved_alone = || {

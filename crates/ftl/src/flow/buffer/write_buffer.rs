@@ -1,8 +1,8 @@
-//! When the write buffer empties: at once, when it is full to a mark, or also when the drive is idle. What waits there is a
-//! row of programs that have all their data and are not sent off yet. They stand in the staging index like any other, so
-//! that reads are served from it; a page that is written anew meanwhile takes the place of what waits, and its old data are
-//! never programmed. The scheme is asked where a page goes when it leaves, not when it comes: what it knows of free space is
-//! true then, and moves that must come first are made for this page.
+//! When the write buffer empties: at once, when it is full to a mark, or also when the drive is idle. What waits there
+//! is a row of programs that have all their data and are not sent off yet. They are in the staging index like any
+//! other, so that reads are served from it; a page that is rewritten meanwhile takes the place of what waits, and its
+//! old data are never programmed. The scheme is asked where a page goes when it leaves, not when it comes: what it
+//! knows of free space is true then, and moves that must come first are made for this page.
 //!
 //! Every host program passes here: where nothing is kept back, it is sent off at once.
 
@@ -82,8 +82,8 @@ impl Ftl {
         b.waiting += parts.len() as u64;
         for part in parts {
             let (stage, version) = (self.state.ops[part].stage, self.state.ops[part].version);
-            // A program may have waited for the missing sectors of another of its pages while this one was written
-            // anew by a program of its own: only to the newest data may newer ones be added.
+            // A program may have waited for the missing sectors of another of its pages while this one was rewritten by
+            // a program of its own: only to the newest data may newer ones be added.
             if b.newest.get(&stage) == Some(&version) && version >= self.state.staging.committed(stage) {
                 b.pages.insert(stage, (part, b.turn));
             }
@@ -104,8 +104,8 @@ impl Ftl {
         Some(lead)
     }
 
-    /// The program of a page that waits has been written anew: it waits again from now on, or goes if the write waits
-    /// for that.
+    /// The program of a page that waits has been rewritten: it waits again from now on, or goes if the write waits for
+    /// that.
     pub(crate) fn written_anew(&mut self, stage: u32, tag: Tag, goes: bool) -> Next {
         let Some(b) = &mut self.write_buffer else { return Next::Nothing };
         let Some((_, turn)) = b.pages.get(&stage).copied() else { return Next::Nothing };
@@ -150,7 +150,7 @@ impl Ftl {
         self.send_after(lead, 0)
     }
 
-    /// What was written least recently goes to flash, where more than so many pages wait.
+    /// What was written least recently goes to flash, where more than this many pages wait.
     pub(crate) fn send_least_recent(&mut self, pages: u64) -> Option<Next> {
         let turn = self.write_buffer.as_ref()?.beyond(pages)?;
         Some(self.send_off(turn))

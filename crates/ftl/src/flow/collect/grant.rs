@@ -1,4 +1,4 @@
-//! A job that idle time has begun: it goes on by leave, a page at a time, until collection takes it over.
+//! A job that idle time has begun: it continues by leave, a page at a time, until collection takes it over.
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
@@ -6,7 +6,7 @@ use wordline_device::GcClass;
 use wordline_units::PlaneId;
 
 impl Ftl {
-    /// What idle time has begun cannot wait for the next: it goes on like any collection.
+    /// What idle time has begun cannot wait for the next: it continues like any collection.
     pub(crate) fn take_over(&mut self, region: RegionId, plane: PlaneId) {
         let alone = self.state.gc.class == GcClass::Foreground;
         let Some(job) = &mut self.state.at_mut(region, plane).job else { return };
@@ -20,7 +20,7 @@ impl Ftl {
         self.step_job(region, plane);
     }
 
-    /// A job of idle time goes on by a page, or its erase. Returns whether one was at rest.
+    /// A job of idle time advances by a page, or its erase. Returns whether one was at rest.
     pub(crate) fn grant(&mut self, region: RegionId, plane: PlaneId) -> bool {
         if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
             return false;

@@ -273,7 +273,7 @@ impl Ftl {
         });
     }
 
-    /// A job has one page less under way: it goes on, or rests where idle time has begun it.
+    /// A job has one page less under way: it continues, or rests where idle time has begun it.
     pub(crate) fn go_on(&mut self, region: RegionId, plane: PlaneId) {
         self.go_on_after(region, plane, |_| ());
     }

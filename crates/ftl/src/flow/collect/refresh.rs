@@ -1,7 +1,7 @@
-//! Refresh and read reclaim: a block whose data are too old, or that has been read too often, is emptied and
-//! erased like any victim, live as it is. Its pages go wherever its scheme sends collected ones. What is due
-//! is found when a request comes and when a read ends, so a drive that nobody asks anything does not wake up
-//! for it; the work is done in the background, a block a plane, and never from a plane's last erased blocks.
+//! Refresh and read reclaim: a block whose data are too old, or that has been read too often, is emptied and erased
+//! like any victim, live as it is. Its pages go wherever its scheme sends collected ones. What is due is found when
+//! a request comes and when a read ends, so a drive that nobody asks anything does not wake up for it; the work is
+//! done in the background, a block per plane, and never from a plane's last erased blocks.
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
@@ -91,8 +91,8 @@ impl Ftl {
         for (block, due) in self.state.refreshing.due_in(blocks) {
             let info = self.state.blocks[block as usize];
             let region = self.state.region_of(BlockId(block));
-            // A block that stands in several lists, by windows or types of pages, waits until it is in none, and one
-            // of a superblock until all of them are full.
+            // A block that is in several lists, by windows or types of pages, waits until it is in none, and one of
+            // a superblock until all of them are full.
             let rule = self.state.regions[region.index()].region.rule;
             let in_lists = rule.reprograms() || rule.by_bit() || self.state.has_superblocks(region);
             let is_frontier = info.phase == Phase::Open && info.writers == 0 && !in_lists;

@@ -44,7 +44,7 @@ impl Ftl {
         }
     }
 
-    /// The region that erases a half-erased block anew: that of the rest of its superblock, where that is known.
+    /// The region that erases a half-erased block again: that of the rest of its superblock, where that is known.
     pub(crate) fn region_known(&self, block: BlockId) -> Option<RegionId> {
         let plane = self.state.geometry.plane_of(block);
         let region = self.state.region_of(block);

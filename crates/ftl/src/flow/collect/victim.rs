@@ -19,7 +19,7 @@ impl Ftl {
         }
     }
 
-    /// Begin a collection, or go on with one that idle time has begun.
+    /// Begin a collection, or continue with one that idle time has begun.
     fn collect_now(&mut self, region: RegionId, plane: PlaneId) {
         match self.state.at(region, plane).job {
             None => self.collect(region, plane),

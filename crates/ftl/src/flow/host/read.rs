@@ -128,7 +128,7 @@ impl Ftl {
     ) {
         let sectors = self.state.geometry.sectors_per_unit;
         if let Some((with, shift)) = self.joins(reading, lpn, at) {
-            // What shares a page is sensed once; each part stands in the chain for its delivery.
+            // What shares a page is sensed once; each part is in the chain for its delivery.
             reading.last = with;
             let lead = &mut self.state.ops[with];
             lead.mask = lead.mask.union(SectorMask(at.mask.union(lacking).0 << shift));
@@ -201,8 +201,8 @@ impl Ftl {
         }
     }
 
-    /// What the media hold for a read of the host. One that they cannot bring ends as a read with too many errors
-    /// does, and the drive goes on.
+    /// What the media hold for a read of the host. One that they cannot bring ends as a read with too many errors does,
+    /// and the drive continues.
     fn read_for_host(&mut self, id: RequestId, ppn: Ppn, lpn: Lpn) -> PageData {
         match self.store.read(ppn, lpn) {
             Ok(page) => page,

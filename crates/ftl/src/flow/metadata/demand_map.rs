@@ -1,5 +1,5 @@
-//! Look-ups in a map on flash: a page of the map comes to the cache, and who needs an entry of it waits meanwhile.
-//! Changes that wait for their page of the map are kept within their bound.
+//! Look-ups in a map on flash: a page of the map is loaded into the cache, and who needs an entry of it waits
+//! meanwhile. Changes that wait for their page of the map are kept within their bound.
 
 use crate::ftl::Ftl;
 use crate::state::demand_map::Waiting;
@@ -44,7 +44,7 @@ impl Ftl {
         from != Source::Flash
     }
 
-    /// A map page comes to the cache, or is on its way.
+    /// A map page is loaded into the cache, or is on its way.
     fn bring(&mut self, page: u32) -> Source {
         let state = &mut self.state;
         let Some(map) = &mut state.demand else { return Source::Nothing };
@@ -198,13 +198,13 @@ impl Ftl {
         }
     }
 
-    /// A map page that was read comes to the cache.
+    /// A map page that was read is loaded into the cache.
     pub(crate) fn keep_read_map_page(&mut self, lpn: Lpn) {
         let first = self.state.demand.as_ref().map_or(0, |map| map.first);
         self.keep_map_page(lpn.0 - first);
     }
 
-    /// A map page comes to the cache, and another one may go.
+    /// A map page is loaded into the cache, and another one may go.
     fn keep_map_page(&mut self, page: u32) {
         let Some(map) = &mut self.state.demand else { return };
         let Some(gone) = map.keep(page) else { return };

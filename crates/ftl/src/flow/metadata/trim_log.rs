@@ -54,7 +54,7 @@ impl Ftl {
         self.add_op(op)
     }
 
-    /// A page of the drive's own tables has been programmed anew.
+    /// A page of the drive's own tables has been programmed again.
     pub(crate) fn metadata_programmed(&mut self, lpn: Lpn, version: u64) {
         if self.state.trims.is_log(lpn) {
             self.trims_logged(lpn, version);

@@ -22,8 +22,8 @@ impl Ftl {
         }
     }
 
-    /// Move a page that has just been read, of which these sectors have been brought out: its plane goes on
-    /// with the others, since its register still holds the page.
+    /// Move a page that has just been read, of which these sectors have been brought out: its plane continues with
+    /// the others, since its register still holds the page.
     #[inline(never)]
     pub(crate) fn move_on(&mut self, m: Move, read: Ppn, brought: SectorMask) {
         let Some(id) = self.begin_move(m, MoveReason::Scheme) else { return };

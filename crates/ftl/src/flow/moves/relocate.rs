@@ -1,4 +1,4 @@
-//! A page of a victim has been read: what of it lives is placed anew by the scheme and programmed there.
+//! A page of a victim has been read: what of it lives is placed again by the scheme and programmed there.
 
 use crate::ftl::Ftl;
 use crate::plan::decision::Gather;
@@ -15,8 +15,8 @@ use wordline_units::Ppn;
 pub(crate) type Relocated = ArrayVec<(OpId, bool), SECTORS_MAX>;
 
 impl Ftl {
-    /// A page of a victim has been read: what of it still lives finds a new home, by these programs. Returns whether the
-    /// collection goes on.
+    /// A page of a victim has been read: what of it still lives finds a new home, by these programs. Returns whether
+    /// the collection continues.
     pub(crate) fn relocate(&mut self, read: OpId, region: RegionId, relocated: &mut Relocated) -> bool {
         let op = &self.state.ops[read];
         let (first, plane, cause) = (op.ppn, op.plane, op.cause);

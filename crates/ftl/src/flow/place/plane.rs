@@ -1,4 +1,4 @@
-//! The plane of a program, where its place leaves a choice: chosen when the data come, and once more when they have waited
+//! The plane of a program, where its place leaves a choice: chosen when the data come, and again when they have waited
 //! for reads or moves.
 
 use crate::ftl::Ftl;

@@ -100,7 +100,7 @@ impl Ftl {
             && (self.array.pairs_any || a.kind == OpKind::Erase || self.page_number(a) == self.page_number(b))
     }
 
-    /// Whether a program is of a window that is written wordline by wordline, whose bits stand in RAM.
+    /// Whether a program is of a window that is written wordline by wordline, whose bits are in RAM.
     fn written_whole(&self, op: &Op, region: usize) -> bool {
         op.bound_class == SlotClass::Next && self.state.regions[region].region.rule.reprograms()
     }
@@ -133,7 +133,7 @@ impl Ftl {
         else {
             return;
         };
-        // What a register still held is not sensed anew.
+        // What a register still held is not sensed again.
         let senses = if op.to_bring.is_none() { op.retries.count as u64 + 1 } else { 0 };
         let transfers = if self.array.retransfer { senses.max(1) } else { 1 };
         let moved = self.transfer_sectors(id) as u64 * self.state.geometry.sector * transfers;

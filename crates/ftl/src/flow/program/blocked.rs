@@ -21,7 +21,7 @@ pub(crate) enum Blocked {
     Dropped,
 }
 
-/// What is given up where nothing else goes on, in this order.
+/// What is given up where nothing else continues, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GiveUp {
     /// Programs of moves alone: the data stay where they are, and no longer keep a collection from emptying their block.
@@ -186,7 +186,7 @@ impl Ftl {
         })
     }
 
-    /// Units that a region programs at once, and how many of them share a page.
+    /// Units that a region programs in one operation, and how many of them share a page.
     fn at_once(&self, region: RegionId) -> (u32, u32) {
         let r = &self.state.regions[region.index()];
         (r.units_per_page * r.pages_per_program, r.units_per_page)

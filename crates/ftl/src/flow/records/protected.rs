@@ -1,4 +1,4 @@
-//! Media are told what comes to protected RAM and may be nowhere else, for a journal of it.
+//! Media are told what arrives in protected RAM and may be nowhere else, for a journal of it.
 
 use crate::ftl::Ftl;
 use crate::state::op::OpId;

@@ -67,7 +67,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a String>, most: usize) -> Vec<Str
     found
 }
 
-/// Figures that are not as they stand at their path, or 0 where nothing does.
+/// Figures that are not as they are at their path, or 0 where nothing does.
 const COMPUTED: [(&str, Value); 22] = [
     ("queues.*.read.requests", |r, name| queue(r, name).map(|q| q.requests() as f64 / q.span_s())),
     ("queues.*.read.mean_ns", |r, name| mean(queue(r, name)?.read.as_ref())),

@@ -26,7 +26,7 @@ pub(crate) enum Shown {
 /// One figure of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
-    /// Where it stands in the JSON of a report; `*` is the name of a cause, a mode, a queue, a table or a metric.
+    /// Where it is in the JSON of a report; `*` is the name of a cause, a mode, a queue, a table or a metric.
     pub path: &'static str,
     /// What its row is called; `*` is that name as people read it.
     pub label: &'static str,
@@ -41,7 +41,7 @@ pub struct Figure {
     pub(crate) decides: bool,
     /// The names that `*` stands for.
     pub(crate) names: Option<&'static Names>,
-    /// How it is read where it is not as it stands at its path.
+    /// How it is read where it is not directly from its path.
     pub(crate) computed: Option<Value>,
 }
 

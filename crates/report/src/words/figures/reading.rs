@@ -1,4 +1,4 @@
-//! How figures are read from a report: as they stand at their paths in its JSON, but for those that are computed.
+//! How figures are read from a report: as they are at their paths in its JSON, but for those that are computed.
 
 use crate::schema::report::Report;
 use crate::words::figures::figure::Figure;

@@ -447,7 +447,8 @@ impl Worker {
     fn next_loop(&mut self, shared: &mut Shared) {
         let (placed, job) = (&self.draw.placed, &self.draw.placed.job);
         self.loops_done += 1;
-        // Once its loops are over, a job with io_size goes on until all its bytes, read back or not, come to that.
+        // Once its loops are over, a job with io_size continues until all its bytes, read back or not, come to
+        // that.
         let left = placed.each.saturating_sub(self.bytes_moved);
         let more = self.loops_done < job.loops || (job.io_size.is_some() && left >= job.extremes().1);
         let open = self.bytes_issued < placed.total;

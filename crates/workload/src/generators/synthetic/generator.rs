@@ -160,7 +160,7 @@ impl Generator {
     pub fn of(o: &mut Options, over: Overrides, pattern: Box<dyn PatternSpec>) -> Generator {
         let read = share(o, "read", Fraction::ZERO);
         let trim = share(o, "trim", Fraction::ZERO);
-        // One that is no share by itself has been refused.
+        // One that is not a share by itself has been refused.
         let are_shares = read <= Fraction::ONE && trim <= Fraction::ONE;
         if are_shares && read.0 + trim.0 > Fraction::ONE.0 {
             o.reject(

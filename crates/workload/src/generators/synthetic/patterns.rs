@@ -18,13 +18,13 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// An address at which a request of so many blocks fits, each equally likely.
+    /// An address at which a request of this many blocks fits, each equally likely.
     #[inline]
     pub fn anywhere(&self, blocks: u32, random: &mut RandomStream) -> u64 {
         random.below((self.blocks - blocks as u64) / self.align + 1) * self.align
     }
 
-    /// The last aligned address at or below `at` at which so many blocks fit.
+    /// The last aligned address at or below `at` at which this many blocks fit.
     #[inline]
     pub fn fitting(&self, at: u64, blocks: u32) -> u64 {
         at.min((self.blocks - blocks as u64) / self.align * self.align)

@@ -14,7 +14,7 @@ use wordline_units::LBA_BYTES;
 /// Blocks of the page that a stream rewrites, and that footprints and hit rates count: 4 KiB.
 pub(crate) const UNIT: u64 = 8;
 
-/// Multiples of so many blocks: mostly a power of two, which saves a request four divisions.
+/// Multiples of this many blocks: mostly a power of two, which saves a request four divisions.
 #[derive(Clone, Copy)]
 struct Grid {
     step: u64,
@@ -184,7 +184,7 @@ struct Stream {
 }
 
 impl Addresses {
-    /// The addresses of a side, its footprint divided by `scale`, in a run of so many of its requests.
+    /// The addresses of a side, its footprint divided by `scale`, in a run of this many of its requests.
     pub fn new(
         side: &Side,
         law: &SizeLaw,
@@ -263,7 +263,7 @@ impl Addresses {
         }
     }
 
-    /// Address and size of a request that would have so many blocks, of a size `listed` or another.
+    /// Address and size of a request that would have this many blocks, of a size `listed` or another.
     #[inline]
     pub fn draw(&mut self, way: Way, blocks: u32, listed: bool, random: &mut RandomStream) -> (u64, u32) {
         let long = blocks as u64;
@@ -291,7 +291,7 @@ impl Addresses {
         (self.begin + self.placed(at, blocks as u64, random), blocks)
     }
 
-    /// Where a read of so many blocks of what is written often begins.
+    /// Where a read of this many blocks of what is written often begins.
     #[inline]
     pub fn written(&self, blocks: u32, random: &mut RandomStream) -> u64 {
         let (rank, at) = self.hot_block(blocks, random);
@@ -299,7 +299,7 @@ impl Addresses {
         self.begin + self.placed(own.map_or(at, |(own, _)| own), blocks as u64, random)
     }
 
-    /// A block in a hot extent from which on so many have room, and the rank of the extent as it is now.
+    /// A block in a hot extent from which on this many have room, and the rank of the extent as it is now.
     #[inline]
     fn hot_block(&self, blocks: u32, random: &mut RandomStream) -> (u64, u64) {
         let rank = self.law.draw(random);

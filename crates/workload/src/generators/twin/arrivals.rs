@@ -16,7 +16,7 @@ use wordline_units::HostOp;
 const BIAS_MOST: f64 = 0.998;
 /// Levels at most: a year down to nanoseconds.
 const LEVELS_MOST: usize = 56;
-/// Windows do not begin where a level's do: one of length T sees what windows of so many times T would, did they.
+/// Windows do not begin where a level's do: one of length T sees what windows of this many times T would, did they.
 const ASTRIDE: f64 = 1.25;
 /// Reads and writes, in this order.
 const KINDS: usize = 2;
@@ -162,7 +162,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// `span` nanoseconds with so many requests of each kind.
+    /// `span` nanoseconds with this many requests of each kind.
     fn new(envelope: Option<&Envelope>, span: f64, counts: [f64; KINDS]) -> Parts {
         let Some(e) = envelope else {
             return Parts { length: span, upto: vec![counts], next: 0, given: [0; KINDS] };
@@ -217,7 +217,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// For so many requests in `span` nanoseconds, the share `write` of them writes; after them, as many again.
+    /// For this many requests in `span` nanoseconds, the share `write` of them writes; after them, as many again.
     pub fn new(a: &Arrivals, requests: u64, span: f64, write: f64, random: RandomStream) -> Clock {
         let writes = libm::round(requests as f64 * write);
         let counts = [requests as f64 - writes, writes];
@@ -236,8 +236,8 @@ impl Clock {
         }
     }
 
-    /// The time of the next request in nanoseconds, and what it is. Of a window with both kinds, `keeps` says
-    /// whether the kind of the request before goes on.
+    /// The time of the next request in nanoseconds, and what it is. Of a window with both kinds, `keeps` says whether
+    /// the kind of the request before continues.
     #[inline]
     pub fn next(&mut self, keeps: impl FnOnce(HostOp) -> bool, before: HostOp) -> (u64, HostOp) {
         while self.window.left == [0, 0] {
@@ -254,7 +254,8 @@ impl Clock {
         };
         *(if op == HostOp::Read { reads } else { writes }) -= 1;
         if self.group == 0.0 || self.random.unit() > self.group {
-            // The first of so many times at random in the time left; those behind it share theirs with the one before.
+            // The first of this many times at random in the time left; those behind it share theirs with the one
+            // before.
             let unit = self.random.unit();
             let times = 1.0 + (left - 1) as f64 * (1.0 - self.group);
             let stays = if left == 1 { unit } else { libm::exp(libm::log(unit) / times) };

@@ -120,13 +120,13 @@ impl Memory {
         }
     }
 
-    /// Dispersions of reads and of writes in windows of so many nanoseconds.
+    /// Dispersions of reads and of writes in windows of this many nanoseconds.
     pub(crate) fn dispersion(&self, window_ns: f64) -> [f64; 2] {
         let logarithm = |x: f64| libm::log(x.max(1e-3));
         [&self.reads, &self.writes].map(|curve| self.at(curve, window_ns, logarithm, libm::exp))
     }
 
-    /// Correlation of reads and writes in windows of so many nanoseconds.
+    /// Correlation of reads and writes in windows of this many nanoseconds.
     pub(crate) fn together(&self, window_ns: f64) -> f64 {
         self.at(&self.together, window_ns, |x| x, |x| x)
     }
@@ -184,11 +184,11 @@ pub struct Side {
     pub drift: f64,
     /// Of reads that continue no stream: the share that goes where the hot writes go.
     pub overlap: Fraction,
-    /// Requests that go on with a file. What is said of sequential, hot and uniform requests is of the others.
+    /// Requests that continue a file. What is said of sequential, hot and uniform requests is of the others.
     pub files: Option<FileLaw>,
 }
 
-/// Requests that go on with a file, one file after the other. Those of one have one size and follow each other.
+/// Requests that continue a file, one file after the other. Those of one have one size and follow each other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FileLaw {
     /// Their share of the requests of the side that come in a burst: before which the last 64 came faster than all
@@ -240,7 +240,7 @@ pub enum Straddle {
     Free,
     /// They are moved into one.
     Never,
-    /// So many of them do, and the others are moved into one.
+    /// This many of them do, and the others are moved into one.
     Share(Fraction),
 }
 

@@ -1,4 +1,4 @@
-//! Requests that go on with a file: one file after the other, each in requests of one size from where it begins on,
+//! Requests that continue a file: one file after the other, each in requests of one size from where it begins on,
 //! until its length is through. Copies, logs and backups come so, and in bursts: a burst's requests then begin at one
 //! offset within their pages and go over the planes of a drive in step, which requests of many streams do not.
 
@@ -15,7 +15,7 @@ pub(crate) const NEAR: u64 = 64;
 
 /// Files of one side at work.
 pub(crate) struct Files {
-    /// Chances that a request goes on with a file, in a burst and elsewhere.
+    /// Chances that a request continues a file, in a burst and elsewhere.
     bursts: f64,
     apart: f64,
     recent: Recent,
@@ -47,7 +47,7 @@ struct Zone {
     next: u64,
 }
 
-/// Zones with room for the longest file each, where there is so much.
+/// Zones with room for the longest file each, where there is this much.
 fn zones(first: u64, past: u64, room: u64) -> Vec<Zone> {
     let many = ((past - first) / room.max(1)).clamp(1, ZONES);
     let length = (past - first) / many;
@@ -74,7 +74,7 @@ impl Shared {
         Shared { sizes: pairs.iter().map(|pair| pair.0).collect(), by_share, mean, over: 0.0 }
     }
 
-    /// The size of so many requests.
+    /// The size of this many requests.
     fn next(&mut self, requests: u64, random: &mut RandomStream) -> u32 {
         let mut size = self.sizes[0];
         for _ in 0..DRAWS {
@@ -195,7 +195,7 @@ impl Files {
         (at, self.size)
     }
 
-    /// Begins a file, behind the one before or where another zone goes on; or what is left of one at another zone.
+    /// Begins a file, behind the one before or where another zone continues; or what is left of one at another zone.
     fn begin(&mut self) {
         let random = &mut self.random;
         if self.left == 0 {

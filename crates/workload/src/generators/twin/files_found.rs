@@ -1,4 +1,4 @@
-//! Files among requests: those that keep the laws by which a twin goes on with files, found in one pass.
+//! Files among requests: those that keep the laws by which a twin continues a file, found in one pass.
 //!
 //! A request of 16 KiB or more is of an open file if it has the file's size, lies a whole number of such sizes from where the file
 //! began, and within 32 of them from what was touched of it: parts of a file come out of order, several at a time. Of
@@ -11,20 +11,20 @@ use std::collections::BTreeMap;
 
 /// Files that are followed at a time.
 const OPEN: usize = 8;
-/// How far from what was touched of it a file goes on, in its requests.
+/// How far from what was touched of it a file continues, in its requests.
 const REACH: u64 = 32;
 /// The shortest requests of files, in blocks: 16 KiB. Shorter ones in a row are logs, which rewrite their last page.
 const SHORTEST: u32 = 32;
 /// Requests of a file at least.
 const LEAST: u64 = 8;
-/// Of a file, the part that may be touched twice: one of so many.
+/// Of a file, the part that may be touched twice: one of this many.
 const TWICE: u64 = 16;
 /// Greatest power of two that is told of where a file begins, in blocks: 64 KiB.
 const GREATEST: u64 = 128;
 /// Classes of gaps: sixteen an octave.
 const GAPS: usize = 1024;
 
-/// Requests that go on with a stream of their kind, those of them that rewrite its last 4 KiB, and streams of two
+/// Requests that continue a stream of their kind, those of them that rewrite its last 4 KiB, and streams of two
 /// requests or more.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Continued {
@@ -63,7 +63,7 @@ struct Open {
 
 impl Open {
     /// Long enough, half of what lies between its ends at least, and hardly any of it twice: what goes over the same
-    /// blocks again and again is no file.
+    /// blocks again and again is not a file.
     fn is_file(&self) -> bool {
         let (touched, between) = (self.requests * self.size as u64, self.to - self.from);
         self.requests >= LEAST && 2 * touched >= between && touched <= between + between / TWICE

@@ -1,10 +1,10 @@
-//! How requests come in bursts and go on with files, as figures of a trace or a twin.
+//! How requests come in bursts and continue a file, as figures of a trace or a twin.
 
 use crate::generators::twin::files_found::class;
 use crate::generators::twin::statistics::Statistics;
 use wordline_units::HostOp;
 
-/// How requests of one kind come in bursts and go on with files.
+/// How requests of one kind come in bursts and continue a file.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct InBursts {
     /// Share of the requests that come in a burst.

@@ -1,5 +1,5 @@
-//! The hit rate of an LRU cache of written pages, foretold from a description by Che's approximation,
-//! and a description changed so that its hit rate moves by so many points.
+//! The hit rate of an LRU cache of written pages, foretold from a description by Che's approximation, and a
+//! description changed so that its hit rate moves by this many points.
 //!
 //! H. Che, Y. Tung and Z. Wang, "Hierarchical Web caching systems", IEEE JSAC 20(7), 2002: a page is
 //! in the cache if it was accessed within the characteristic time, in which the cache fills. Streams
@@ -28,7 +28,7 @@ struct Class {
     passed: bool,
 }
 
-/// Hit rates of LRU caches of so many 4 KiB pages after so many requests of this side alone, and the
+/// Hit rates of LRU caches of this many 4 KiB pages after this many requests of this side alone, and the
 /// distinct pages accessed by then.
 pub(crate) struct Foretold {
     pub hits: Vec<f64>,
@@ -52,13 +52,13 @@ fn ranks(n: u64, theta: f64) -> Vec<(f64, f64)> {
     out
 }
 
-/// What caches of so many pages would hold.
+/// What caches of this many pages would hold.
 pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
     let Ok(law) = SizeLaw::new(side) else {
         return Foretold { hits: vec![0.0; caches.len()], distinct: 0.0 };
     };
     let shares = law.shares();
-    // A request of so many blocks at any multiple of `align` touches this many pages on average.
+    // A request of this many blocks at any multiple of `align` touches this many pages on average.
     let slack = 1.0 - side.align.min(UNIT) as f64 / UNIT as f64;
     let touched: f64 = shares.iter().map(|(b, p)| ((*b as f64 / UNIT as f64) + slack).max(1.0) * p).sum();
     let moved: f64 = shares.iter().map(|(b, p)| *b as f64 / UNIT as f64 * p).sum();
@@ -154,7 +154,7 @@ fn turned(d: &Description, turn: f64) -> Description {
     d
 }
 
-/// The measured share of writes that a cache of so many bytes holds.
+/// The measured share of writes that a cache of this many bytes holds.
 fn measured(d: &Description, cache: Option<u64>) -> Result<(f64, u64), WorkloadError> {
     let mut s = Statistics::new(UNIT * LBA_BYTES, Depth::Full);
     for request in requests_of(d, SEED, Some(MEASURED))? {
@@ -166,7 +166,7 @@ fn measured(d: &Description, cache: Option<u64>) -> Result<(f64, u64), WorkloadE
     Ok((hit, cache))
 }
 
-/// The description with its hit rate at the reference cache moved by so many points.
+/// The description with its hit rate at the reference cache moved by this many points.
 ///
 /// # Errors
 /// Where the description has no hot part to move, or cannot be moved so far.

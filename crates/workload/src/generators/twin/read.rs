@@ -313,7 +313,7 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
     side
 }
 
-/// Requests that go on with a file: no key of them is there without `files`.
+/// Requests that continue a file: no key of them is there without `files`.
 fn files(s: &mut Section, align: u64) -> Option<FileLaw> {
     const KEYS: [&str; 5] = ["files_apart", "file_sizes", "file_lengths", "file_begins", "file_near"];
     if !s.has("files") {

@@ -142,7 +142,7 @@ fn geometric(mean: f64, least: u64, most: u64) -> Option<f64> {
 /// The factors of a modulation as a run meets them, with the mean over the run restored.
 #[derive(Clone)]
 pub(crate) struct Modulated {
-    /// Share of the other sizes, block by block; the last goes on.
+    /// Share of the other sizes, block by block; the last continues.
     shares: Vec<f64>,
     every: u64,
     drawn: u64,
@@ -150,7 +150,7 @@ pub(crate) struct Modulated {
 }
 
 impl Modulated {
-    /// For a run of so many requests of the side.
+    /// For a run of this many requests of the side.
     pub fn new(side: &Side, share: f64, requests: u64, random: &mut RandomStream) -> Modulated {
         let Some(m) = &side.modulation else {
             return Modulated { shares: vec![share], every: u64::MAX, drawn: 0, at: 0 };

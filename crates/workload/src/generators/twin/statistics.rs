@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use wordline_trace::PageSet;
 use wordline_units::{HostOp, HostRequest, LBA_BYTES};
 
-/// Requests whose ends are remembered, to see whether one goes on from there.
+/// Requests whose ends are remembered, to see whether one continues from there.
 const RECENT: usize = 64;
 /// Bins of arrivals: as many, or half as many and twice as long.
 const BINS: usize = 256;

@@ -93,8 +93,8 @@ impl Order {
         (time, op)
     }
 
-    /// The share of the requests of each kind, reads and writes, that come in a burst, of so many requests of both up
-    /// to a time.
+    /// The share of the requests of each kind, reads and writes, that come in a burst, of this many requests of both
+    /// up to a time.
     fn in_bursts(&self, requests: u64, until: u64, mean_gaps: [f64; 2]) -> [f64; 2] {
         let (mut order, mut recent) = (self.clone(), [Recent::default(), Recent::default()]);
         let mut counts = [(0u64, 0u64); 2];
@@ -127,9 +127,8 @@ pub(crate) struct TwinStream {
     bounding: HostOp,
 }
 
-/// Chances of a change from read to write and from write to read, with a stationary share of writes
-/// and runs of so many of one kind on average. Where the share makes runs longer than that by chance
-/// alone, kinds are independent.
+/// Chances of a change from read to write and from write to read, with a stationary share of writes and runs of this
+/// many of one kind on average. Where the share makes runs longer than that by chance alone, kinds are independent.
 fn changes(write: f64, run: f64) -> (f64, f64) {
     let both = write * (1.0 - write);
     let rate = if both > 0.0 { (1.0 / (2.0 * run * both)).min(1.0) } else { 1.0 };
@@ -154,8 +153,8 @@ fn clock(d: &Description, play: Play, whole: u64, random: RandomStream) -> Optio
     Some(Clock::new(&d.arrivals, requests as u64, requests / rate, d.write.as_f64(), random))
 }
 
-/// What a run has of reads and of writes, of `whole` requests in all, of which so many are made up to a time. How many
-/// come in bursts is counted beforehand where sizes hang on it.
+/// What a run has of reads and of writes, of `whole` requests in all, of which this many are made up to a time. How
+/// many come in bursts is counted beforehand where sizes hang on it.
 fn runs(d: &Description, order: &Order, whole: u64, made: u64, until: u64) -> [InRun; 2] {
     let write = d.write.as_f64();
     let sides = [(&d.reads, 1.0 - write), (&d.writes, write)];
@@ -270,7 +269,7 @@ impl Iterator for TwinStream {
     }
 }
 
-/// The first requests of a description, at most so many, as it would be run without options.
+/// The first requests of a description, at most this many, as it would be run without options.
 ///
 /// # Errors
 /// None for a description that was read from a file.

@@ -385,7 +385,7 @@ fn drift_of(o: &mut Options) -> Option<f64> {
     Some(drift)
 }
 
-/// Makes the bursts of a twin's reads and writes so many times as strong, as told.
+/// Makes the bursts of a twin's reads and writes this many times as strong, as told.
 fn bursts_of(o: &mut Options, description: &mut Description) -> [Option<Ratio>; 2] {
     let told = BURSTS.map(|key| o.get::<Ratio>(key, "a factor such as 0.1 or 70"));
     let factors = told.map(|factor| factor.map_or(1.0, |f| f.times(1)));

@@ -17,7 +17,7 @@ pub(crate) struct Updates {
 }
 
 impl Updates {
-    /// A write of some blocks, `begin..end`, to pages of so many, at most 64.
+    /// A write of some blocks, `begin..end`, to pages of this many, at most 64.
     pub(crate) fn add(&mut self, begin: u64, end: u64, page: u64) {
         let whole = u64::MAX >> (64 - page);
         for number in begin / page..end.div_ceil(page) {
