@@ -20,6 +20,9 @@ MQSIM ?=
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Examples are looked through by clippy; built, each would have the engine compiled for it once more.
 CARGO_TEST := cargo test --workspace --tests --quiet
+# Files of tests run beside one another, those of one file in their order, since they share what is made once for it.
+WORKERS ?= auto
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
 # What the Python package is built from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modelled.md $(wildcard devices/* devices/measured/*) \
@@ -163,7 +166,7 @@ rust-test: #: The tests in Rust
 python-test: $(INSTALLED) $(TOOLS) $(LABORATORY) #: The tests in Python, of the installed package and the command
 	@echo "== pytest"
 	@$(CARGO_TEST) --no-run
-	@$(if $(WHEEL),WORDLINE_DIST=$(abspath $(dir $(WHEEL)))) $(BIN)/python -m pytest
+	@$(if $(WHEEL),WORDLINE_DIST=$(abspath $(dir $(WHEEL)))) $(PYTEST)
 
 lab-test: $(INSTALLED) $(TOOLS) $(LABORATORY) #: The tests of the laboratory
 	@echo "== pytest of lab"

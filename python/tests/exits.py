@@ -22,8 +22,11 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """End the process with the status of the session, once its threads and clients have ended.
 
     If they do not, what each thread does is printed, and the process ends all the same. The
-    libraries of a dozen authors that are loaded by then need not take themselves down.
+    libraries of a dozen authors that are loaded by then need not take themselves down. A worker of
+    several is ended by the process that began it.
     """
+    if hasattr(session.config, "workerinput"):
+        return
 
     def end() -> None:
         session.config.get_terminal_writer().flush()

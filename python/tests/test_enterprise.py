@@ -190,7 +190,9 @@ def test_a_drive_with_the_flash_of_another_is_judged_not_fitted() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_the_judged_table_holds_a_named_drive_to_its_rows() -> None:
-    (drive,) = judged.steady(["mp0"], judged.folder(DEVICES))
+    files = judged.folder(DEVICES)
+    (drive,) = judged.steady(["mp0"], files)
+    assert [d.name for d in judged.steady([drive.device], files)] == ["mp0"]
     # Part and whole of the drive; the first is judged and the second fitted.
     part, whole = drive.writes()[:2]
     assert part[:2] == ["micron-7450-max-800gb", "OP02, mp0, 50 % used"]

@@ -258,7 +258,7 @@ impl World {
         self.pending.asked.push(asked);
         self.pending.left = self.pending.left.saturating_sub(1);
         self.pending.idle = false;
-        drive::submit(self, request, u64::from(number), HostData::Bytes(&[]));
+        drive::submit(self, request, u64::from(number), HostData::NONE);
         drive::settle(self);
     }
 

@@ -1,4 +1,5 @@
-//! TLS of a connection, by rustls: the certificates of a server, and the session of each client. Nothing here waits: what the socket does not take stays in the session until it does.
+//! TLS of a connection, by rustls: the certificates of a server, and the session of each client. Nothing here waits: what the
+//! socket does not take stays in the session until it does.
 
 use crate::error::ServeError;
 use crate::lock;
@@ -168,7 +169,7 @@ impl Session {
                 Err(e) => return Err(e),
             }
             let processed = session.process_new_packets();
-            // The client is told of what is wrong, if it listens.
+            // An alert tells the client what is wrong.
             let flushed = flush(&mut session, socket);
             processed.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, format!("TLS: {e}")))?;
             flushed?;

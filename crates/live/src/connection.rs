@@ -5,7 +5,7 @@ use crate::engine::command::weight;
 use crate::error::Broken;
 use crate::lock;
 use crate::pacer::Watch;
-use crate::payload::{Payload, Receiving};
+use crate::payload::{Receiving, gathered};
 use crate::protocol::handshake::{Agreed, handshake};
 use crate::protocol::numbers::MAX_PAYLOAD;
 use crate::protocol::request::{self, HEAD, Request, Verb};
@@ -16,6 +16,7 @@ use std::io::{self, IoSliceMut, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use wordline_ftl::HeldData;
 
 /// How long a client may take for a step of the handshake.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -125,7 +126,7 @@ fn listen(
     socket: &Socket,
 ) -> Result<(), Broken> {
     let mut incoming = Incoming { bytes: vec![0; READ].into(), from: 0, to: 0, is_large: false };
-    let mut batch: Vec<(Request, Payload)> = vec![];
+    let mut batch: Vec<(Request, HeldData)> = vec![];
     loop {
         let Some(request) = incoming.request()? else {
             if !batch.is_empty() && !shared.submit(watch, reply_queue, &mut batch) {
@@ -168,7 +169,7 @@ fn listen(
             shared.hand_over(watch);
         }
         let payload = match incoming.take(request.payload()) {
-            Some(data) => Payload::of(&request, data, shared.units),
+            Some(data) => gathered(&request, data, shared.units),
             None => receive(shared, watch, socket, (&mut incoming, &request))?,
         };
         batch.push((request, payload));
@@ -181,7 +182,7 @@ fn receive(
     watch: &mut Watch,
     socket: &Socket,
     (incoming, request): (&mut Incoming, &Request),
-) -> Result<Payload, Broken> {
+) -> Result<HeldData, Broken> {
     let mut receiving = Receiving::new(request, shared.units);
     incoming.give(&mut receiving);
     while !receiving.is_whole() {
@@ -235,7 +236,7 @@ impl Incoming {
         self.to - self.from
     }
 
-    /// Take so many bytes, if they are there.
+    /// Take `bytes` bytes if they have arrived.
     fn take(&mut self, bytes: usize) -> Option<&[u8]> {
         self.is_large = if bytes > 0 { bytes >= LARGE } else { self.is_large };
         let taken = self.bytes[..self.to].get(self.from..self.from + bytes)?;

@@ -303,13 +303,8 @@ impl Drive {
         self.device.as_ref().map_or(SimTime(0), Device::now)
     }
 
-    /// Submit a request at its arrival, or now if that has passed. Returns its number.
-    pub(crate) fn submit(&mut self, request: HostRequest, data: &[u8]) -> Result<u64, Stopped> {
-        self.submit_data(request, HostData::Bytes(data))
-    }
-
-    /// The same with bytes that stay where they are.
-    pub(crate) fn submit_data(&mut self, request: HostRequest, data: HostData<'_>) -> Result<u64, Stopped> {
+    /// Submit a request, with the data of a write, at its arrival, or now if that has passed. Returns its number.
+    pub(crate) fn submit(&mut self, request: HostRequest, data: HostData<'_>) -> Result<u64, Stopped> {
         let at = request.arrival.max(self.now());
         if let Some(log) = &mut self.log {
             log.note(&Event::Submit(at, request));

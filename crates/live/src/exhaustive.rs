@@ -75,7 +75,7 @@ impl Disk {
 
     fn submit(&mut self, request: HostRequest, data: &[u8]) -> u64 {
         let request = request.at(self.drive.now());
-        self.drive.submit(request, data).unwrap()
+        self.drive.submit(request, data.into()).unwrap()
     }
 
     /// Wait for a request. Returns its data.

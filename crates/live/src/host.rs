@@ -21,7 +21,7 @@ pub(crate) struct Granted {
 /// Have memory come in large pieces and stay: pages of data come and go by the thousand, on every thread, and each of its own
 /// heaps would ask the system for a few KiB at a time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn keep_memory() {
+pub(crate) fn keep_memory() {
     const AT_ONCE: libc::c_int = 16 << 20;
     const KEPT: libc::c_int = 128 << 20;
     for (what, value) in [(libc::M_ARENA_MAX, 1), (libc::M_TOP_PAD, AT_ONCE), (libc::M_TRIM_THRESHOLD, KEPT)]
@@ -32,7 +32,7 @@ fn keep_memory() {
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn keep_memory() {}
+pub(crate) fn keep_memory() {}
 
 /// `PR_SET_IO_FLUSHER` of the kernel's `prctl.h`.
 #[cfg(target_os = "linux")]
@@ -40,7 +40,6 @@ const SET_IO_FLUSHER: libc::c_int = 57;
 
 /// Ask for both, for this thread and those that it begins from now on.
 pub(crate) fn ask() -> Granted {
-    keep_memory();
     let zero: libc::c_ulong = 0;
     #[cfg(target_os = "linux")]
     // SAFETY: the call takes numbers, and changes nothing but a flag of the calling thread.

@@ -6,7 +6,7 @@ use crate::pieces::asked;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use wordline_ftl::Outcome;
+use wordline_ftl::{HostData, Outcome};
 use wordline_sim::Completion;
 use wordline_units::{HostOp, SimTime};
 
@@ -67,7 +67,7 @@ fn write(drive: &mut Drive, at: u64, bytes: &[u8], sector: usize) -> Result<(), 
         let range = from * sector..first * sector;
         let begin = at + range.start as u64;
         let request = asked(HostOp::Write, &(begin..begin + range.len() as u64)).at(drive.now());
-        drive.submit(request, &bytes[range])?;
+        drive.submit(request, HostData::Bytes(&bytes[range]))?;
         while drive.device().is_some_and(|device| device.outstanding() as u64 > UNDER_WAY) {
             let Some(ended) = drive.next(SimTime::NEVER)? else { break };
             taken(&ended)?;

@@ -102,7 +102,7 @@ impl Served {
 
     fn submit(&mut self, op: HostOp, first: u64, count: u64, data: &[u8]) -> u64 {
         let request = asked(op, &(first * SECTOR..(first + count) * SECTOR)).at(self.drive.now());
-        self.drive.submit(request, data).unwrap()
+        self.drive.submit(request, data.into()).unwrap()
     }
 
     fn is_at_rest(&self) -> bool {

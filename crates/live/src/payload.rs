@@ -4,23 +4,15 @@
 use crate::pieces::Units;
 use crate::protocol::request::Request;
 use std::io::IoSliceMut;
-use wordline_ftl::{HostData, PageData};
+use wordline_ftl::{HeldData, PageData};
 use wordline_units::SectorMask;
 
 /// Bytes of pages for which there is memory before they come: what a client announces and does not send costs none.
 const AHEAD: usize = 256 << 10;
 
-/// The data of a write.
-pub(crate) enum Payload {
-    /// Of parts of sectors, one byte after another; or none.
-    Bytes(Vec<u8>),
-    /// Of whole sectors, by logical page, and the bytes of the first page before them.
-    Pages { pages: Vec<PageData>, skip: usize },
-}
-
 /// The data of a write that are being received.
 pub(crate) struct Receiving {
-    payload: Payload,
+    data: HeldData,
     /// Bytes that come, and that have come.
     length: usize,
     received: usize,
@@ -28,40 +20,19 @@ pub(crate) struct Receiving {
     page: usize,
 }
 
-impl Payload {
-    /// No data.
-    pub(crate) const NONE: Payload = Payload::Bytes(vec![]);
-
-    /// As the drive takes them.
-    pub(crate) fn data(&self) -> HostData<'_> {
-        match self {
-            Payload::Bytes(bytes) => HostData::Bytes(bytes),
-            Payload::Pages { pages, skip } => HostData::Pages { pages, skip: *skip },
-        }
-    }
-
-    /// One byte after another.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        match self {
-            Payload::Bytes(bytes) => bytes,
-            pages @ Payload::Pages { .. } => pages.data().to_vec(),
-        }
-    }
-
-    /// Those of a request that lie side by side.
-    pub(crate) fn of(request: &Request, data: &[u8], units: Units) -> Payload {
-        let Some(skip) = skip(request, units) else { return Payload::Bytes(data.to_vec()) };
-        let sector = units.sector as usize;
-        let first = data.split_at(data.len().min(units.page as usize - skip));
-        let page = |skip: usize, bytes: &[u8]| {
-            let from = skip / sector;
-            let mask = SectorMask::span(from as u32, (from + bytes.len() / sector) as u32);
-            PageData::of(bytes, mask, sector)
-        };
-        let pages = std::iter::once(page(skip, first.0));
-        let others = first.1.chunks(units.page as usize).map(|bytes| page(0, bytes));
-        Payload::Pages { pages: pages.chain(others).collect(), skip }
-    }
+/// The data of a request that lie side by side.
+pub(crate) fn gathered(request: &Request, data: &[u8], units: Units) -> HeldData {
+    let Some(skip) = skip(request, units) else { return HeldData::Bytes(data.to_vec()) };
+    let sector = units.sector as usize;
+    let first = data.split_at(data.len().min(units.page as usize - skip));
+    let page = |skip: usize, bytes: &[u8]| {
+        let from = skip / sector;
+        let mask = SectorMask::span(from as u32, (from + bytes.len() / sector) as u32);
+        PageData::of(bytes, mask, sector)
+    };
+    let pages = std::iter::once(page(skip, first.0));
+    let others = first.1.chunks(units.page as usize).map(|bytes| page(0, bytes));
+    HeldData::Pages(pages.chain(others).collect(), skip)
 }
 
 /// The bytes between the beginning of a page and that of a write of whole sectors; nothing of a write of parts of them.
@@ -72,14 +43,14 @@ fn skip(request: &Request, units: Units) -> Option<usize> {
 }
 
 impl Receiving {
-    /// Those of a request, of which nothing has come.
+    /// The data of a request, before any has arrived.
     pub(crate) fn new(request: &Request, units: Units) -> Receiving {
         let length = request.payload();
-        let payload = match skip(request, units) {
-            Some(skip) => Payload::Pages { pages: vec![], skip },
-            None => Payload::Bytes(vec![0; length]),
+        let data = match skip(request, units) {
+            Some(skip) => HeldData::Pages(vec![], skip),
+            None => HeldData::Bytes(vec![0; length]),
         };
-        Receiving { payload, length, received: 0, page: units.page as usize }
+        Receiving { data, length, received: 0, page: units.page as usize }
     }
 
     pub(crate) fn is_whole(&self) -> bool {
@@ -87,16 +58,16 @@ impl Receiving {
     }
 
     /// All that has come.
-    pub(crate) fn end(self) -> Payload {
-        self.payload
+    pub(crate) fn end(self) -> HeldData {
+        self.data
     }
 
     /// Where what comes next has room.
     pub(crate) fn room(&mut self) -> Vec<IoSliceMut<'_>> {
         let (received, length, size) = (self.received, self.length, self.page);
-        match &mut self.payload {
-            Payload::Bytes(bytes) => vec![IoSliceMut::new(&mut bytes[received..])],
-            Payload::Pages { pages, skip } => {
+        match &mut self.data {
+            HeldData::Bytes(bytes) => vec![IoSliceMut::new(&mut bytes[received..])],
+            HeldData::Pages(pages, skip) => {
                 let (at, end) = (*skip + received, *skip + length);
                 // Memory for the pages that are wholly or partly among the next bytes.
                 while pages.len() * size < end.min(at + AHEAD) {
@@ -165,25 +136,25 @@ mod tests {
                     assert_eq!(receiving.take(some), some.len());
                 }
                 assert_eq!((receiving.is_whole(), receiving.take(&[1])), (true, 0));
-                let payload = receiving.end();
-                assert_eq!(payload.data().to_vec(), data, "{length} bytes at {offset}");
-                assert_eq!(Payload::of(&request, &data, UNITS).data().to_vec(), data);
-                assert_eq!(payload.into_bytes(), data);
+                let received = receiving.end();
+                assert_eq!(received.data().to_vec(), data, "{length} bytes at {offset}");
+                assert_eq!(gathered(&request, &data, UNITS).data().to_vec(), data);
+                assert_eq!(Vec::from(received), data);
             }
         }
     }
 
     #[test]
     fn whole_sectors_lie_by_page_and_parts_of_them_do_not() {
-        let Payload::Pages { pages, skip } = Payload::of(&write(1536, 4096), &bytes(4096), UNITS) else {
+        let HeldData::Pages(pages, skip) = gathered(&write(1536, 4096), &bytes(4096), UNITS) else {
             panic!("sectors are whole");
         };
         assert_eq!(
             (skip, pages.iter().map(|page| page.len()).collect::<Vec<_>>()),
             (1536, vec![2048, 2048, 1536])
         );
-        assert!(matches!(Payload::of(&write(1, 512), &bytes(512), UNITS), Payload::Bytes(_)));
-        assert!(matches!(Payload::of(&write(0, 513), &bytes(513), UNITS), Payload::Bytes(_)));
+        assert!(matches!(gathered(&write(1, 512), &bytes(512), UNITS), HeldData::Bytes(_)));
+        assert!(matches!(gathered(&write(0, 513), &bytes(513), UNITS), HeldData::Bytes(_)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::drive::Drive;
 use crate::error::ServeError;
 use crate::session::{Event, Recorded};
 use std::path::Path;
-use wordline_ftl::Metadata;
+use wordline_ftl::{HostData, Metadata};
 use wordline_run::RunSpec;
 use wordline_units::SimTime;
 
@@ -46,7 +46,7 @@ pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, Serve
                 requests += 1;
                 // As then: at its arrival, or when the drive had recovered.
                 drive.advance(at).map_err(stopped)?;
-                drive.submit(request, &[]).map_err(stopped)?;
+                drive.submit(request, HostData::NONE).map_err(stopped)?;
             }
             Event::Slow(at, die, factor) => {
                 drive.advance(at).map_err(stopped)?;

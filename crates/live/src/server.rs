@@ -274,6 +274,7 @@ impl Server {
         mut places: Places,
         log: Log,
     ) -> Result<Server, ServeError> {
+        host::keep_memory();
         let granted = host::ask();
         let name = spec.export.clone().unwrap_or_else(|| drive.setup().device.name.clone());
         let description = format!("{} under {}", drive.setup().device.description, drive.scheme());

@@ -13,7 +13,6 @@ use crate::error::ServeError;
 use crate::host::Granted;
 use crate::lock;
 use crate::pacer::{Pacing, Watch};
-use crate::payload::Payload;
 use crate::pieces::Units;
 use crate::protocol::handshake::Export;
 use crate::protocol::numbers::NbdError;
@@ -28,6 +27,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+use wordline_ftl::HeldData;
 
 /// How long clients are waited for at the end that do not take their answers, and how often is looked.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -171,7 +171,7 @@ impl Shared {
         &self,
         watch: &mut Watch,
         reply_queue: &Arc<ReplyQueue>,
-        requests: &mut Vec<(Request, Payload)>,
+        requests: &mut Vec<(Request, HeldData)>,
     ) -> bool {
         let arrived = Instant::now();
         let mut engine = lock(&self.engine);

@@ -9,7 +9,6 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// A connection's socket. Several threads use it at once.
@@ -18,8 +17,6 @@ pub(crate) struct Socket {
     stream: Stream,
     /// Since the client has asked for it.
     session: OnceLock<Session>,
-    /// Nanoseconds that a read may take with TLS; 0 for as long as it takes.
-    patience: AtomicU64,
 }
 
 impl AsFd for Socket {
@@ -30,7 +27,7 @@ impl AsFd for Socket {
 
 impl Socket {
     pub(crate) fn new(stream: Stream) -> Socket {
-        Socket { stream, session: OnceLock::new(), patience: AtomicU64::new(0) }
+        Socket { stream, session: OnceLock::new() }
     }
 
     /// From here on both sides speak TLS.
@@ -85,11 +82,7 @@ impl Socket {
 
     /// How long a read and a write may take.
     pub(crate) fn patience(&self, most: Option<Duration>) -> io::Result<()> {
-        self.patience.store(most.map_or(0, |most| most.as_nanos() as u64), Ordering::Relaxed);
-        match &self.stream {
-            Stream::Unix(s) => s.set_read_timeout(most).and_then(|()| s.set_write_timeout(most)),
-            Stream::Tcp(s) => s.set_read_timeout(most).and_then(|()| s.set_write_timeout(most)),
-        }
+        self.stream.set_timeout(most)
     }
 
     /// Do something that may have to wait, as long as there is patience.
@@ -98,8 +91,7 @@ impl Socket {
         what: PollFlags,
         mut done: impl FnMut() -> io::Result<Option<T>>,
     ) -> io::Result<T> {
-        let most = Some(Duration::from_nanos(self.patience.load(Ordering::Relaxed)));
-        let until = most.filter(|most| !most.is_zero()).map(|most| Instant::now() + most);
+        let until = self.stream.timeout()?.map(|most| Instant::now() + most);
         loop {
             if let Some(done) = done()? {
                 return Ok(done);

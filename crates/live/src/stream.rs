@@ -39,6 +39,22 @@ impl Stream {
         };
     }
 
+    /// How long a read that waits, and a write, may take.
+    pub(crate) fn set_timeout(&self, most: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(s) => s.set_read_timeout(most).and_then(|()| s.set_write_timeout(most)),
+            Stream::Tcp(s) => s.set_read_timeout(most).and_then(|()| s.set_write_timeout(most)),
+        }
+    }
+
+    /// The timeout that was set.
+    pub(crate) fn timeout(&self) -> io::Result<Option<Duration>> {
+        match self {
+            Stream::Unix(s) => s.read_timeout(),
+            Stream::Tcp(s) => s.read_timeout(),
+        }
+    }
+
     /// Wait until something can be done, at most for so long. Returns whether it can.
     pub(crate) fn wait(&self, what: PollFlags, most: Option<Duration>) -> io::Result<bool> {
         let most = most.and_then(|most| Timespec::try_from(most).ok());

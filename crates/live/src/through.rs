@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
-use wordline_ftl::Outcome;
+use wordline_ftl::{HostData, Outcome};
 use wordline_hash::splitmix;
 use wordline_run::RunSpec;
 use wordline_sim::Completion;
@@ -165,7 +165,7 @@ impl ThroughDrive {
 
 /// The bytes of a range of a drive at rest.
 fn read(drive: &mut Drive, range: &Range<u64>) -> Result<Vec<u8>, String> {
-    let number = drive.submit(asked(HostOp::Read, range), &[])?;
+    let number = drive.submit(asked(HostOp::Read, range), HostData::NONE)?;
     loop {
         match step(drive)? {
             Some(ended) if ended.number == number && ended.outcome == Outcome::Done => return Ok(ended.data),
@@ -234,7 +234,7 @@ impl Player {
     ) -> Result<(), String> {
         let mut request = asked(op, &range);
         request.attributes = Attributes::NONE.with_fua(fua);
-        let number = self.drive.submit(request, data)?;
+        let number = self.drive.submit(request, data.into())?;
         self.requests.entry(id).or_default().push(number);
         Ok(())
     }

@@ -196,18 +196,18 @@ impl<P: Probe> Device<P> {
     /// When the request reaches past the drive or covers nothing, or the time has passed; the device
     /// is then as before.
     pub fn submit(&mut self, request: HostRequest, at: SimTime) -> Result<u64, DeviceError> {
-        self.submit_with(request, at, HostData::Bytes(&[]))
+        self.submit_with(request, at, HostData::NONE)
     }
 
-    /// The same with the bytes of a write, from its first sector on.
+    /// The same with the data of a write: bytes from its first sector on, or its pages.
     ///
     /// # Errors
     /// As [`Self::submit`].
-    pub fn submit_with(
+    pub fn submit_with<'a>(
         &mut self,
         request: HostRequest,
         at: SimTime,
-        data: HostData<'_>,
+        data: impl Into<HostData<'a>>,
     ) -> Result<u64, DeviceError> {
         let number = self.admission.submitted();
         if at < self.clock.now() {
@@ -218,7 +218,7 @@ impl<P: Probe> Device<P> {
         if P::WATCHES {
             self.probe.moment(Moment::Submitted { request: number, op: request.op, at: self.clock.now() });
         }
-        drive::submit(self, request, number, data);
+        drive::submit(self, request, number, data.into());
         self.admission.count();
         self.idle_is_over();
         drive::settle(self);

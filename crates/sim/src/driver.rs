@@ -251,7 +251,7 @@ pub fn drive_host<P: Probe, H: Host>(
         match turn {
             HostTurn::Issue(request) => {
                 run.requests += 1;
-                device.submit_with(request, now, wordline_ftl::HostData::Bytes(host.data(&request)))?;
+                device.submit_with(request, now, host.data(&request))?;
             }
             HostTurn::Until(time) => {
                 if !device.await_completion(time)? {

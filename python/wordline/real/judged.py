@@ -146,7 +146,7 @@ def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterato
     devices = {r["drive"]: r["device"] for r in csv.DictReader(io.StringIO(text))}
     for name, drive in tables.drives([measurements.Table("enterprise.csv", text)]).items():
         file = files(f"{devices[name]}.toml")
-        if file is None or (only is not None and name not in only):
+        if file is None or (only is not None and not {name, devices[name]} & set(only)):
             continue
         model = SteadyModel(file, _wordline.DEFAULT_SEED, overhead_in(file) or 1.0)
         yield Steady(devices[name], name, drive, model)
@@ -175,6 +175,6 @@ def tables_of(kinds: Sequence[str], files: Files, only: Sequence[str] | None) ->
     if not found:
         raise UserError(
             f"no drive {', '.join(only or [])}\n  allowed: a name of the column device of "
-            "devices/measured/cliffs.csv, or of the column drive of enterprise.csv"
+            "devices/measured/cliffs.csv or enterprise.csv, or of the column drive of the latter"
         )
     return "\n".join(found)

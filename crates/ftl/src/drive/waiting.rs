@@ -108,7 +108,7 @@ mod tests {
         assert!(waiting.is_open());
         for number in 0..3 {
             let request = HostRequest::new(HostOp::Write, number, 1);
-            waiting.hold_up(HeldUp { request, number, data: HeldData::Bytes(vec![]) });
+            waiting.hold_up(HeldUp { request, number, data: HeldData::NONE });
         }
         assert_eq!(waiting.requests().map(|held_up| held_up.number).collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!(waiting.first_request().map(|request| request.lba.0), Some(0));

@@ -87,7 +87,7 @@ impl Ftl {
         }
     }
 
-    /// Requests that end are told this, or at 0 nothing.
+    /// Note when the map page came that what ends now has waited for; 0 for none.
     #[inline(always)]
     pub(crate) fn set_ending(&mut self, came: SimTime) {
         if let Some(map) = &mut self.state.demand {

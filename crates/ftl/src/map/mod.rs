@@ -187,8 +187,8 @@ impl Map {
         }
     }
 
-    /// What emptying a block with this many live sectors has to program, in sectors: a slot moves whole, however few of
-    /// its sectors still live.
+    /// What emptying a block with so many live sectors has to program, in sectors: a slot moves whole,
+    /// however few of its sectors still live.
     #[inline]
     pub fn relocation_cost(&self, block: BlockId, live_sectors: u32) -> u32 {
         match self {
@@ -198,7 +198,7 @@ impl Map {
         }
     }
 
-    /// The logical page that lives at a place, in a block that is not a part of a base image.
+    /// The logical page that lives at a place, in a block that is no part of a base image.
     pub fn page_at(&self, ppn: Ppn) -> Option<Lpn> {
         match self {
             Map::Page(m) => m.page_at(ppn),
@@ -216,8 +216,7 @@ impl Map {
         }
     }
 
-    /// The sectors of the live slots of a part of a page that begins with one, counted from that slot, of this many
-    /// sectors each.
+    /// The sectors of all live slots of a range whose first slot is live, counted from that slot; a slot has `per_unit`.
     #[inline]
     pub fn live_sectors(&mut self, block: BlockId, slots: Range<u32>, per_unit: u32) -> SectorMask {
         let unit = SectorMask::first(per_unit);

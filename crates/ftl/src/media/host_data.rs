@@ -19,7 +19,7 @@ pub enum HostData<'a> {
     },
 }
 
-/// The same while the write waits outside the layer.
+/// The same, owned: while the write waits outside the layer, and as a server receives it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<u8>", into = "Vec<u8>")]
 pub enum HeldData {
@@ -30,6 +30,9 @@ pub enum HeldData {
 }
 
 impl HostData<'_> {
+    /// No data.
+    pub const NONE: HostData<'static> = HostData::Bytes(&[]);
+
     /// The sectors of a mask of a logical page, of which it is the `number`th, and begins `before` bytes behind the first.
     pub(crate) fn page(&self, number: usize, before: usize, mask: SectorMask, sector: usize) -> PageData {
         match self {
@@ -54,8 +57,18 @@ impl HostData<'_> {
     }
 }
 
+impl<'a, T: AsRef<[u8]> + ?Sized> From<&'a T> for HostData<'a> {
+    fn from(data: &'a T) -> HostData<'a> {
+        HostData::Bytes(data.as_ref())
+    }
+}
+
 impl HeldData {
-    pub(crate) fn data(&self) -> HostData<'_> {
+    /// No data.
+    pub const NONE: HeldData = HeldData::Bytes(vec![]);
+
+    /// As the layer takes it.
+    pub fn data(&self) -> HostData<'_> {
         match self {
             HeldData::Bytes(data) => HostData::Bytes(data),
             HeldData::Pages(pages, skip) => HostData::Pages { pages, skip: *skip },

@@ -21,7 +21,7 @@ fn sectors_to(mask: SectorMask) -> usize {
 }
 
 impl PageData {
-    /// A page of so many bytes, all of them zero.
+    /// A page of zeros.
     pub fn blank(bytes: usize) -> PageData {
         // From zeros that are there, since a slice that is shared cannot be had without copying something.
         PageData::from(match ZEROS.get(..bytes) {

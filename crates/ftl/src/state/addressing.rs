@@ -55,7 +55,7 @@ impl Addressing {
         Addressing::of(geometry.sector / LBA_BYTES, geometry.sectors_per_unit as u64)
     }
 
-    /// This many blocks in a sector, and this many sectors in a logical page.
+    /// With `lbas` blocks in a sector and `sectors` sectors in a logical page.
     fn of(lbas: u64, sectors: u64) -> Addressing {
         let [lbas, sectors, pages] = [lbas, sectors, lbas * sectors].map(Divisor::new);
         Addressing { lbas, sectors, pages }

@@ -36,7 +36,7 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
-    /// One of a page of which nothing is known, with versions for this many sectors.
+    /// An entry of a page of which nothing is known yet; `sectors` is how many a page has.
     fn new(lpn: Lpn, sectors: usize) -> Staged {
         Staged {
             lpn,
@@ -166,7 +166,7 @@ impl Staging {
         true
     }
 
-    /// Forget entries that have gone, and number the versions of the others again.
+    /// Forget entries that have gone, and number the versions of the others anew.
     pub fn forget_history(&mut self, mut anew: impl FnMut(&mut u64)) {
         let alive: Vec<u32> = self.index.values().copied().collect();
         let end = alive.iter().max().map_or(0, |last| last + 1);

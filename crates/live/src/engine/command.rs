@@ -1,7 +1,6 @@
 //! What clients have asked and not been answered, and the answers.
 
 use crate::data::not_written::NotWritten;
-use crate::payload::Payload;
 use crate::pieces::{Piece, Rest};
 use crate::protocol::numbers::NbdError;
 use crate::protocol::reply::Reply;
@@ -12,6 +11,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
+use wordline_ftl::HeldData;
 use wordline_units::SimTime;
 use wordline_volatile::{Content, Op};
 
@@ -21,7 +21,7 @@ pub(crate) struct Command {
     pub request: Request,
     pub verb: Verb,
     /// What is to be written.
-    pub data: Payload,
+    pub data: HeldData,
     pub arrived: Instant,
     /// The same in the drive's time.
     pub arrival: SimTime,
@@ -119,7 +119,7 @@ pub(crate) struct Fills {
 pub(crate) struct Held {
     pub reply_queue: Arc<ReplyQueue>,
     pub request: Request,
-    pub data: Payload,
+    pub data: HeldData,
     pub arrived: Instant,
 }
 

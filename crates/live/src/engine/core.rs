@@ -12,7 +12,6 @@ use crate::engine::recovery::Power;
 use crate::faults::{Due, Faults};
 use crate::holes::Holes;
 use crate::parts::PartTrims;
-use crate::payload::Payload;
 use crate::pieces::{Rest, Units};
 use crate::protocol::numbers::{NbdError, flag};
 use crate::protocol::reply::Reply;
@@ -24,7 +23,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wordline_ftl::Outcome;
+use wordline_ftl::{HeldData, Outcome};
 use wordline_run::Filled;
 use wordline_sim::Completion;
 use wordline_units::{SimDuration, SimTime};
@@ -116,7 +115,7 @@ impl Engine {
         &mut self,
         reply_queue: &Arc<ReplyQueue>,
         request: Request,
-        data: Payload,
+        data: HeldData,
         arrived: Instant,
     ) -> bool {
         if reply_queue.epoch != self.epoch() {
@@ -164,7 +163,7 @@ impl Engine {
         &mut self,
         reply_queue: &Arc<ReplyQueue>,
         request: Request,
-        data: Payload,
+        data: HeldData,
         arrived: Instant,
     ) {
         let agreed = reply_queue.agreed;

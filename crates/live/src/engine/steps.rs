@@ -3,14 +3,13 @@
 
 use crate::engine::command::{Delivery, Fill, Role, op};
 use crate::engine::core::Engine;
-use crate::payload::Payload;
 use crate::pieces::{Piece, asked};
 use crate::protocol::numbers::{HOLE_AND_ZERO, flag};
 use crate::protocol::reply::{Extent, Reply};
 use crate::protocol::request::Verb;
 use std::ops::Range;
 use std::sync::Arc;
-use wordline_ftl::HostData;
+use wordline_ftl::{HeldData, HostData};
 use wordline_units::{Attributes, HostOp, HostRequest, Lpn};
 use wordline_volatile::Request;
 
@@ -37,13 +36,11 @@ impl Engine {
     fn begin(&mut self, id: u64, piece: Piece) {
         let units = self.units;
         match piece {
-            Piece::Flush => {
-                self.ask(id, Role::Body, HostRequest::new(HostOp::Flush, 0, 0), HostData::Bytes(&[]))
-            }
+            Piece::Flush => self.ask(id, Role::Body, HostRequest::new(HostOp::Flush, 0, 0), HostData::NONE),
             Piece::Read(range) => {
                 let left = self.drive.volatile().left(range.clone(), self.units.sector);
                 self.commands.entry(id).and_modify(|command| command.left = left);
-                self.ask(id, Role::Body, asked(HostOp::Read, &range), HostData::Bytes(&[]));
+                self.ask(id, Role::Body, asked(HostOp::Read, &range), HostData::NONE);
             }
             Piece::Write(ref range) | Piece::Zero(ref range) | Piece::Trim(ref range)
                 if self.is_filling(range) =>
@@ -58,15 +55,15 @@ impl Engine {
                     range.start.next_multiple_of(units.sector)..range.end / units.sector * units.sector;
                 self.remember(id, whole, None);
                 let range = self.part_trims.trim(range, self.size);
-                self.ask(id, Role::Body, asked(HostOp::Trim, &range), HostData::Bytes(&[]));
+                self.ask(id, Role::Body, asked(HostOp::Trim, &range), HostData::NONE);
             }
             Piece::Write(range) => {
                 let Some(command) = self.commands.get_mut(&id) else { return };
-                let data = std::mem::replace(&mut command.data, Payload::NONE);
+                let data = std::mem::replace(&mut command.data, HeldData::NONE);
                 self.write(id, range, data);
             }
             Piece::Zero(range) => {
-                let zeroes = Payload::Bytes(vec![0; (range.end - range.start) as usize]);
+                let zeroes = HeldData::Bytes(vec![0; (range.end - range.start) as usize]);
                 self.write(id, range, zeroes);
             }
         }
@@ -78,14 +75,14 @@ impl Engine {
     }
 
     /// Write bytes, once the sectors that they are only a part of are complete.
-    fn write(&mut self, id: u64, inner: Range<u64>, data: Payload) {
+    fn write(&mut self, id: u64, inner: Range<u64>, data: HeldData) {
         let outer = self.units.outward(&inner);
         let awaited: Vec<u64> = self.units.torn(&inner).collect();
         if awaited.is_empty() {
             return self.put(id, &outer, data.data());
         }
         let mut bytes = vec![0; (outer.end - outer.start) as usize];
-        let (at, data) = ((inner.start - outer.start) as usize, data.into_bytes());
+        let (at, data) = ((inner.start - outer.start) as usize, Vec::from(data));
         bytes[at..at + data.len()].copy_from_slice(&data);
         self.fills.sectors.extend(&awaited);
         if let Some(command) = self.commands.get_mut(&id) {
@@ -93,7 +90,7 @@ impl Engine {
         }
         for sector in awaited {
             let whole = sector..sector + self.units.sector;
-            self.ask(id, Role::Fill(sector), asked(HostOp::Read, &whole), HostData::Bytes(&[]));
+            self.ask(id, Role::Fill(sector), asked(HostOp::Read, &whole), HostData::NONE);
         }
     }
 
@@ -176,7 +173,7 @@ impl Engine {
     /// Ask something of the drive, as of the arrival of the command.
     fn ask(&mut self, id: u64, role: Role, request: HostRequest, data: HostData<'_>) {
         let Some(command) = self.commands.get(&id) else { return };
-        match self.drive.submit_data(request.at(command.arrival), data) {
+        match self.drive.submit(request.at(command.arrival), data) {
             Ok(number) => {
                 self.asked.insert(number, (id, role));
             }

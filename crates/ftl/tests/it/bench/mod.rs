@@ -151,7 +151,7 @@ impl Bench {
         self.ftl.validate(&request, number).unwrap();
         self.numbers += 1;
         self.idle = false;
-        drive::submit(self, request, number, HostData::Bytes(&[]));
+        drive::submit(self, request, number, HostData::NONE);
         drive::settle(self);
         number
     }
@@ -392,7 +392,7 @@ impl Bench {
         for lba in (0..self.truth.sectors()).step_by(4) {
             let request = HostRequest::new(HostOp::Read, lba, 4).at(self.now);
             self.asked.insert(self.numbers, Asked { request, at: 0, expected: Expected::OneOfThoseLeft });
-            self.ftl.submit(request, self.numbers, HostData::Bytes(&[]));
+            self.ftl.submit(request, self.numbers, HostData::NONE);
             self.numbers += 1;
         }
         drive::settle(self);
