@@ -166,7 +166,7 @@ impl Staging {
         true
     }
 
-    /// Forget entries that have gone, and number the versions of the others anew.
+    /// Forget entries that have gone, and number the versions of the others again.
     pub fn forget_history(&mut self, mut anew: impl FnMut(&mut u64)) {
         let alive: Vec<u32> = self.index.values().copied().collect();
         let end = alive.iter().max().map_or(0, |last| last + 1);

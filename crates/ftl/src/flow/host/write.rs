@@ -102,7 +102,7 @@ impl Ftl {
         first..end.min(write.extent.last + 1)
     }
 
-    /// A unit of a parcel comes to RAM: to a program that waits for it, or to what of the parcel is to be placed.
+    /// A unit of a parcel arrives in RAM: to a program that waits for it, or to what of the parcel is to be placed.
     #[inline]
     pub(crate) fn enter_unit(&mut self, write: &HostWrite, unit: u32, unplaced: &mut Unplaced) -> Next {
         let mask = write.extent.covered(unit);
@@ -157,7 +157,7 @@ impl Ftl {
         let parcel = Parcel { origin: Origin::Host(write.tag), spans: &spans, home };
         let Some(place) = self.place_host(&parcel) else { return Next::Nothing };
         let plane = self.pick_plane(&place, home);
-        // What was placed before may have taken older sectors along that this one writes anew.
+        // What was placed before may have taken older sectors along that this one rewrites.
         self.requests.next_version();
         // It may have ended the entry that was found, too.
         unplaced.push(spans[0], self.state.staging.enter(rest.lpn));
@@ -245,7 +245,7 @@ impl Ftl {
         !self.ack.is_buffer() || self.requests[write].request.attributes.is_fua()
     }
 
-    /// The bytes of a write come to RAM, and where it may be answered from there, to protected RAM.
+    /// The bytes of a write arrive in RAM, and where it may be answered from there, to protected RAM.
     #[cold]
     fn stage_data(&mut self, write: &HostWrite, stage: u32, span: Span) {
         let sector = self.state.geometry.sector as usize;
