@@ -1,4 +1,4 @@
-"""``wordline device probe``: fio jobs that identify a drive, and the same on a simulated one."""
+"""``wordline device probe``: fio jobs that identify a drive, and their run on a simulated one."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def run(
     force: bool = False,
     tell: Any = lambda _: None,
 ) -> None:
-    """Run the jobs on a simulated drive, one after the other, and write what fio would.
+    """Run the jobs on a simulated drive, one after another, and write output like that of fio.
 
     Parameters
     ----------
