@@ -1,5 +1,4 @@
-//! A device for people: what it is built of, what it holds, and how long one operation takes on it
-//! when nothing else is going on.
+//! A device as text: its structure, capacity, and the duration of one operation on an idle drive.
 
 use crate::spec::buffers::{Ack, Flush};
 use crate::spec::drive::DeviceSpec;
@@ -12,8 +11,8 @@ use std::fmt::Write;
 use wordline_flash::{CacheRegister, Medium, ModeTiming};
 use wordline_units::{CellMode, Energy, Fraction, PageType, SimDuration};
 
-/// Latency of a read of one whole page of `kind` on an idle device: command, array, bus, host.
-/// `None` where the medium does not offer the mode.
+/// Latency of a read of one whole page of `kind` on an idle device: command, array, bus, host. `None` if the
+/// medium does not support the mode.
 pub fn unloaded_read(
     spec: &DeviceSpec,
     medium: &Medium,
@@ -26,9 +25,9 @@ pub fn unloaded_read(
     Some(flash + spec.host.rate.time_for(page) + spec.host.read_overhead + spec.host.read_latency)
 }
 
-/// Latency of a write of what one program of a page of `kind` holds (the pages of a wordline, if
-/// one-shot) on an idle device that acknowledges when the program ends: command, bus, array, host.
-/// `None` where the medium does not offer the mode.
+/// Latency of a write of one program of a page of `kind` (of all pages of the wordline, if one-shot) on an
+/// idle device that acknowledges after the program: command, bus, array, host. `None` where the medium does
+/// not offer the mode.
 pub fn unloaded_program(
     spec: &DeviceSpec,
     medium: &Medium,
@@ -177,7 +176,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// Where pages wait for the rest of their wordline, and how long.
+/// Where pages wait for the rest of their wordline, and the padding timeout.
 fn wordlines(spec: &DeviceSpec) -> String {
     let (buffer, host) = (spec.program_buffer.key(), spaced(spec.pad_host_after));
     match spec.pad_after {
@@ -207,7 +206,7 @@ fn superblocks(spec: &DeviceSpec) -> String {
     each.join("; ")
 }
 
-/// What wear does, in a line.
+/// The wear settings in a line.
 fn wear(w: &WearSpec) -> String {
     let mut says = vec![
         if w.enforce { "blocks retire at the end of their endurance" } else { "no block retires" }
@@ -336,7 +335,7 @@ fn row(spec: &DeviceSpec, m: &Medium, mode: CellMode, timing: &ModeTiming) -> [S
     ]
 }
 
-/// Columns as wide as their widest cell, numbers to the right.
+/// Columns as wide as their widest cell, numbers right-aligned.
 fn write_table(rows: &[[String; 10]], out: &mut String) -> std::fmt::Result {
     let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
     for r in rows {
@@ -352,17 +351,17 @@ fn write_table(rows: &[[String; 10]], out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// Times in microseconds: one, or the least and the most.
+/// Times in microseconds: one value, or minimum and maximum.
 fn microseconds(times: &[SimDuration]) -> String {
     in_unit(times.iter().map(|t| t.0), 1_000)
 }
 
-/// Energies in microjoules: one, or the least and the most.
+/// Energies in microjoules: one value, or minimum and maximum.
 fn microjoules(energies: &[Energy]) -> String {
     in_unit(energies.iter().map(|e| e.0), 1_000_000)
 }
 
-/// The least and the most of some numbers in a unit, exactly and without zeroes at the end.
+/// Minimum and maximum of some numbers in a unit, exact and without trailing zeros.
 fn in_unit(values: impl Iterator<Item = u64> + Clone, unit: u64) -> String {
     let digits = unit.ilog10() as usize;
     let number = |value: u64| {
@@ -376,7 +375,8 @@ fn in_unit(values: impl Iterator<Item = u64> + Clone, unit: u64) -> String {
     }
 }
 
-/// The geometry as a drawing, and what follows from the device file: rates at most, and sizes of tables.
+/// A drawing of the geometry, and properties derived from the device file: upper bounds of rates, and table
+/// sizes.
 pub fn drawing(spec: &DeviceSpec) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -384,7 +384,7 @@ pub fn drawing(spec: &DeviceSpec) -> String {
     out
 }
 
-/// Of more alike channels, chips or dies only the first and the last are drawn.
+/// Of many equal channels, chips or dies only the first and last are drawn.
 fn ends(count: u32) -> Vec<Option<u32>> {
     if count <= 4 { (0..count).map(Some).collect() } else { vec![Some(0), Some(1), None, Some(count - 1)] }
 }
@@ -515,7 +515,7 @@ fn rate(rate: wordline_units::Rate) -> String {
     if rate.is_off() { "not modelled".into() } else { format!("{:.0} MB/s", rate.mb_per_s()) }
 }
 
-/// A size in the largest binary unit that it reaches, to two decimals where it is not whole.
+/// A size in the largest binary unit below it, with two decimals unless whole.
 fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     match UNITS.iter().find(|(_, u)| bytes >= *u) {

@@ -4,7 +4,7 @@ use crate::ask::setup::Setup;
 use crate::ask::spec::{DEFAULT_INITIAL, RunSpec};
 use crate::error::RunError;
 use crate::fill::host::latency;
-use crate::stepped::SteppedDrive;
+use crate::stepping::SteppedDrive;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use wordline_ftl::Outcome;

@@ -18,7 +18,7 @@ mod host;
 mod plane_shares;
 mod record;
 mod regime;
-mod stepped;
+mod stepping;
 mod study;
 
 pub use ask::initial::{Filled, InitialSpec};
@@ -36,7 +36,7 @@ pub use execute::{Progress, run_on, run_recorded};
 pub use feed::Feed;
 pub use record::recorder::{Files, Recording};
 pub use record::timeline::Window;
-pub use stepped::{Blocks, SteppedDrive};
+pub use stepping::{Blocks, SteppedDrive};
 pub use study::compare::{ALL_COMPATIBLE, admitted, compare, run};
 pub use study::division::divided;
 pub use study::lifetime::{LifeProgress, Lives, WhichLife, lifetime};

@@ -52,6 +52,6 @@ pub use trace::trace::Trace;
 
 /// `key=value,key=value`: what is described by data and read key by key.
 pub mod options {
-    pub use crate::text::bounded::{exponent, number, share};
+    pub use crate::text::limits::{exponent, number, share};
     pub use crate::text::parameter::{Options, choice, unquoted_parts, value};
 }

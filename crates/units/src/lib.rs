@@ -9,8 +9,8 @@ mod address;
 mod interrupt;
 mod message;
 mod quantity;
+mod quantity_text;
 mod request;
-mod spelled;
 mod time;
 
 pub use address::{
@@ -19,6 +19,6 @@ pub use address::{
 pub use interrupt::{is_interrupted, stop_when};
 pub use message::{Face, Listed, Message, Opt};
 pub use quantity::{Bytes, Count, Energy, Fraction, Rate};
+pub use quantity_text::{QuantityError, grouped, number_words};
 pub use request::{Attributes, HostOp, HostRequest, LatencyHint, QueueClass};
-pub use spelled::{QuantityError, grouped, number_words};
 pub use time::{SimDuration, SimTime};

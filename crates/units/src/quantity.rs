@@ -1,6 +1,6 @@
 //! Quantities with their unit in the type: bytes, rates, fractions, energies, counts.
 
-use crate::spelled::{QuantityError, split, text_serde, unknown_unit, whole};
+use crate::quantity_text::{QuantityError, split, text_serde, unknown_unit, whole};
 use crate::time::SimDuration;
 use std::fmt;
 use std::str::FromStr;
@@ -336,10 +336,10 @@ mod tests {
     fn numbers_of_the_standard_library_are_told_in_our_words() {
         for wrong in ["x", "", "99999999999999999999", "1e3"] {
             let said = wrong.parse::<u64>().unwrap_err().to_string();
-            assert_ne!(crate::spelled::number_words(&said), said, "{wrong:?}");
+            assert_ne!(crate::quantity_text::number_words(&said), said, "{wrong:?}");
         }
         let said = "x".parse::<f64>().unwrap_err().to_string();
-        assert_eq!(crate::spelled::number_words(&said), "it is not a number, such as 0.5");
+        assert_eq!(crate::quantity_text::number_words(&said), "it is not a number, such as 0.5");
     }
 
     #[test]

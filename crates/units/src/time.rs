@@ -1,6 +1,6 @@
 //! Simulated time: instants and durations, in whole nanoseconds.
 
-use crate::spelled::{QuantityError, split, text_serde, unknown_unit, whole};
+use crate::quantity_text::{QuantityError, split, text_serde, unknown_unit, whole};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};

@@ -33,12 +33,12 @@ pub mod twin {
     pub use crate::fitting::class::{Class, fit_class};
     pub use crate::fitting::fitting::{Fallback, Fitted, fit};
     pub use crate::fitting::verdict::{Aspect, Verdict};
+    pub use crate::generators::twin::by_name::description_of;
     pub use crate::generators::twin::catalogue::{BuiltinTwin, Spelled, TWINS, TwinBody, twin_named};
     pub use crate::generators::twin::description::{
         Arrivals, Description, Envelope, FileLaw, HotLies, Memory, Modulation, Rest, Side, Straddle, Targets,
     };
     pub use crate::generators::twin::locality::REFERENCE_SHARE;
-    pub use crate::generators::twin::named::description_of;
     pub use crate::generators::twin::statistics::{Depth, Statistics};
     pub use crate::generators::twin::twin::TWIN_OPTIONS;
     pub use crate::workload::originals::with_original;

@@ -1,4 +1,5 @@
-//! Drives as other simulators describe them, as device files. What has no counterpart is named, with why.
+//! Import of drives from other simulators as device files. Settings without counterpart are listed with the
+//! reason.
 
 use crate::make::source_file::{LeftOut, SourceFile};
 use crate::make::{mqsim, ssdsim};
@@ -8,14 +9,14 @@ use wordline_config::{ConfigErrors, Problems};
 /// A device file made of another simulator's.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Imported {
-    /// The device file, with the key of the other file beside each value.
+    /// The device file, with the original key next to each value.
     pub text: String,
     /// What was not carried over.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Make a device file called `name` of a file of MQSim (`ssdconfig.xml`) or SSDSim (`page.parameters`), which are
-/// told apart by what is in them. `origin` is the file's name in messages.
+/// Make a device file called `name` from a file of MQSim (`ssdconfig.xml`) or SSDSim (`page.parameters`),
+/// recognized by content. `origin` is the file's name in messages.
 ///
 /// # Errors
 /// With every problem found, each with its line.

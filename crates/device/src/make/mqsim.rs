@@ -66,7 +66,7 @@ const COMMANDS: [(&str, u64); 3] = [
 const FURTHER: [(&str, u64); 3] =
     [("read", 500 + 6 * 25), ("program", 500 + 5 * 25 + 70 + 6 + 15 + 100), ("erase", 500 + 4 * 25 + 100)];
 
-/// From the end of a sense to the signal that the chip is ready, ns.
+/// Time from the end of sensing to the ready signal of the chip, ns.
 const READY: u64 = 20;
 
 struct Flash {
@@ -74,7 +74,7 @@ struct Flash {
     blocks_per_plane: u64,
 }
 
-/// The medium, what the host sees of it, and the unit of the map.
+/// The medium, the logical capacity, and the mapping unit.
 fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<Flash> {
     let word = given.require::<String>("Flash_Technology", "SLC, MLC, TLC or QLC");
     let bits =
@@ -181,12 +181,12 @@ fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<Flash> {
     Some(Flash { page, blocks_per_plane: blocks })
 }
 
-/// The times that a fourth type of page is given, as the file has them.
+/// The times for a fourth page type, which the file lacks.
 fn times_of_msb(times: &Option<Vec<SimDuration>>) -> String {
     times.as_ref().and_then(|t| t.last()).map_or("none".to_string(), ToString::to_string)
 }
 
-/// Drives that a page-mapped drive without zones is not.
+/// Drives with features that a page-mapped drive without zones does not have.
 fn refuse_others(given: &mut SourceFile) {
     if let Some(word) = given.word("Address_Mapping") {
         if word == "PAGE_LEVEL" {
@@ -315,7 +315,7 @@ fn collection(given: &mut SourceFile, sheet: &mut Sheet, flash: &Flash) {
     }
 }
 
-/// How much of the map is in RAM; MQSim keeps entries there, and a device file whole pages of the map.
+/// The part of the mapping table in RAM; MQSim caches entries, and a device file whole pages of the table.
 fn map(given: &mut SourceFile, sheet: &mut Sheet, flash: &Flash) {
     let capacity = given.take::<u64>("CMT_Capacity", "bytes, such as 2097152");
     let word = given.word("Ideal_Mapping_Table");
@@ -351,8 +351,8 @@ fn wear(given: &mut SourceFile, sheet: &mut Sheet) {
     }
 }
 
-/// MQSim never suspends, whatever its file says: where it would, the branches of its schedulers go on into the one that
-/// refuses.
+/// MQSim never suspends, whatever its file says: where it should, the branches of its schedulers fall through to the
+/// one that refuses.
 fn suspension(given: &mut SourceFile) {
     if let Some(word) = given.word("CMD_Suspension_Support") {
         let known = ["NONE", "PROGRAM", "PROGRAM_ERASE", "ERASE"].contains(&word.as_str());

@@ -76,7 +76,7 @@ fn chips(given: &mut SourceFile, channels: Option<u64>) -> Option<u64> {
     }
 }
 
-/// The medium, what the host sees of it, and the unit of the map. Returns the bytes of a page.
+/// The medium, the logical capacity, and the mapping unit. Returns the bytes of a page.
 fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<u64> {
     let channels = given.require::<u64>("channel number", NUMBER);
     let chips = chips(given, channels);

@@ -1,7 +1,7 @@
 //! Classes of Python in the registry, and what is raised in them.
 
 use crate::error::{UserError, wrong};
-use crate::scheme::failed::Failed;
+use crate::scheme::failure::Failed;
 use crate::scheme::python::PyScheme;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

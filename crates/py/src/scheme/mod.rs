@@ -5,7 +5,7 @@ pub(crate) mod answers;
 pub(crate) mod check;
 mod compiled;
 mod entry;
-mod failed;
+mod failure;
 mod geometry;
 mod hook_input;
 mod layout;
@@ -16,7 +16,7 @@ mod view_handle;
 
 pub(crate) use answers::Decision;
 pub(crate) use entry::with_classes;
-pub(crate) use failed::Failed;
+pub(crate) use failure::Failed;
 pub(crate) use geometry::Numbering;
 pub(crate) use hook_input::Parcel;
 pub(crate) use thread::attached;

@@ -2,7 +2,7 @@
 
 use crate::error::UserError;
 use crate::scheme::answers::{AskedCollect, AskedCommand, AskedIdle, AskedMove, Decision};
-use crate::scheme::failed::Failed;
+use crate::scheme::failure::Failed;
 use crate::scheme::geometry::{Named, Numbering};
 use crate::scheme::hook_input::{Parcel, named_tuple, request, span};
 use crate::scheme::layout::AskedLayout;

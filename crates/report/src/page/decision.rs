@@ -11,7 +11,7 @@ use crate::schema::lifetime::Lifetimes;
 use crate::words::decision::{Leading, leading_of_lives};
 use crate::words::labels::{eligible, replicas};
 use crate::words::row::Row;
-use crate::words::settled::{Settled, short_advice};
+use crate::words::steadiness::{Settled, short_advice};
 use std::fmt::Write;
 
 /// More of the best than these are counted, not named.

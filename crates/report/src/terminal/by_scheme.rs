@@ -7,7 +7,7 @@ use crate::words::number;
 use crate::words::row::{Group, Row};
 use unicode_width::UnicodeWidthStr;
 
-/// The head of a column: `w p99` for a latency of writes, or else the label, under the heading where that says more.
+/// The head of a column: `w p99` for a write latency, else the label, under the heading if that is clearer.
 fn head(row: &Row, heading: &str) -> Vec<String> {
     if heading.ends_with(" latency") {
         return vec![row.name(heading).replacen("write ", "w ", 1).replacen("read ", "r ", 1)];
@@ -47,9 +47,9 @@ pub(crate) fn transposed(page: &mut Page, labels: &[String], groups: &[Group], e
 struct Measure<'a> {
     row: &'a Row,
     title: Vec<String>,
-    /// The value of each scheme, with half the width of its interval where there are replicas.
+    /// The value of each scheme, with the half-width of its interval if there are replicas.
     values: Vec<String>,
-    /// How far each is from the first by its replicas; empty where there are none.
+    /// Difference of each from the first by replicas; empty without them.
     differences: Vec<String>,
 }
 

@@ -1,4 +1,5 @@
-//! The table with one column a scheme, the best of each row marked, the ratio to the first scheme beside it.
+//! The table with one column per scheme, the best of each row marked, the ratio to the first scheme next to
+//! it.
 
 use crate::terminal::text::{Line, Look, Page};
 use crate::words::label;
@@ -11,8 +12,7 @@ pub(crate) enum Ratios {
     Hide,
 }
 
-/// Room for one scheme: digits before and after the decimal point, half the width of the interval,
-/// and the ratio.
+/// Width of one scheme: digits before and after the decimal point, half-width of the interval, and ratio.
 struct Column {
     name: String,
     whole: usize,

@@ -2,7 +2,6 @@
 
 use crate::ask::setup::Setup;
 use crate::ask::spec::VERSION;
-use crate::fill::begun::begun_steady;
 use crate::fill::flash::{flash, idle, waf};
 use crate::fill::hints::hints;
 use crate::fill::host::{curve, host, latencies, latency_parts, throughput};
@@ -11,6 +10,7 @@ use crate::fill::pictures::{block_map, timeline, utilisation};
 use crate::fill::reach::out_of_reach;
 use crate::fill::run_end::holdings;
 use crate::fill::steady::steady_state;
+use crate::fill::steady_start::begun_steady;
 use crate::fill::wear::{capacity, lifetime, lost_blocks, wear, wear_histogram};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -4,6 +4,7 @@
 pub(crate) mod cache;
 pub(crate) mod classifier;
 pub(crate) mod layout;
+pub(crate) mod lifetime_use;
 pub(crate) mod packing;
 pub(crate) mod page_type;
 pub(crate) mod pair;
@@ -11,5 +12,4 @@ pub(crate) mod read_class;
 pub(crate) mod read_heat;
 pub(crate) mod reclaim;
 pub(crate) mod reclaim_memory;
-pub(crate) mod used;
 pub(crate) mod windows;

@@ -1,7 +1,7 @@
 //! A case run on a drive that is watched, and twice on one that is not: all give the same result.
 
 use crate::case::Case;
-use crate::check::asked::{Asked, InQueues};
+use crate::check::host_requests::{Asked, InQueues};
 use crate::check::ledger::{self, Ledger};
 use crate::rng::Rng;
 use std::convert::Infallible;

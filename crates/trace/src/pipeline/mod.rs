@@ -6,8 +6,8 @@
 //! `flow` is a stream that can be opened again, `step` what is done to it, `form` how it is to be written,
 //! `fitted` what a format cannot say of it.
 
-pub(crate) mod fitted;
 pub(crate) mod flow;
 pub(crate) mod form;
+pub(crate) mod loss;
 pub(crate) mod pipeline;
 pub(crate) mod step;

@@ -1,9 +1,9 @@
 //! A [`Pipeline`]: traces, what is done to their requests, and the file that is written.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::pipeline::fitted::Fitted;
 use crate::pipeline::flow::{Align, Flow, Merge, TraceFlow};
 use crate::pipeline::form::Form;
+use crate::pipeline::loss::Fitted;
 use crate::pipeline::step::Step;
 use crate::reading::writing::Writing;
 use crate::source::encoder::Encoder;

@@ -2,7 +2,7 @@
 
 pub(crate) mod cursor;
 pub(crate) mod detect;
-pub(crate) mod joined;
+pub(crate) mod join;
 pub(crate) mod judge;
 pub(crate) mod open;
 pub(crate) mod options;

@@ -4,7 +4,7 @@ use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::reading::record::RecordReader;
 use crate::source::source::Source;
 use crate::trace::detect::Identified;
-use crate::trace::joined::{Chained, Identity, Merged, OpenPart};
+use crate::trace::join::{Chained, Identity, Merged, OpenPart};
 use crate::trace::options::Backwards;
 use crate::trace::sorted::Sorted;
 use std::io;

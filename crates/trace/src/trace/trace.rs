@@ -17,7 +17,7 @@ use crate::source::source::Source;
 use crate::text::parameter::Options;
 use crate::trace::cursor::Cursor;
 use crate::trace::detect::{Identified, ambiguous, identify};
-use crate::trace::joined::Identity;
+use crate::trace::join::Identity;
 use crate::trace::judge::judge;
 use crate::trace::open::open_all;
 use crate::trace::options::{Backwards, TRACE_OPTIONS};
@@ -174,7 +174,7 @@ impl Trace {
             o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
         }
         let duration = o.get::<SimDuration>("duration", "a time such as 10s");
-        let loops = crate::text::bounded::number(&mut o, "loops", 1, 1..=1_000_000);
+        let loops = crate::text::limits::number(&mut o, "loops", 1, 1..=1_000_000);
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
         let skip_bad = o.text("skip").is_some();
         let told_backwards = o.text("backwards").map(|b| match b {

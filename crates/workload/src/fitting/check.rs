@@ -2,8 +2,8 @@
 //! from, each with its criterion.
 
 use crate::generators::twin::addresses::UNIT;
+use crate::generators::twin::by_name::{Named, PREFIX, named};
 use crate::generators::twin::catalogue::Spelled;
-use crate::generators::twin::named::{Named, PREFIX, named};
 use crate::generators::twin::statistics::{Depth, Statistics};
 use crate::generators::twin::stream::requests_of;
 use crate::workload::workload::Workload;
@@ -222,7 +222,7 @@ pub(crate) fn aligned(rows: &[[String; 6]]) -> String {
 /// # Errors
 /// A name that is not there, or a file that is wrong.
 pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, WorkloadError> {
-    let head = if crate::generators::twin::named::is_twin(name) {
+    let head = if crate::generators::twin::by_name::is_twin(name) {
         name.to_string()
     } else {
         format!("{PREFIX}{name}")

@@ -2,8 +2,8 @@
 //! lists. It comes into the workload's text as `original=FILE`, so that a report says which file it
 //! was and a rerun takes the same.
 
+use crate::generators::twin::by_name::{Named, is_twin, named};
 use crate::generators::twin::catalogue::{TwinBody, twin_named};
-use crate::generators::twin::named::{Named, is_twin, named};
 use crate::workload::spelling::parts;
 use std::path::Path;
 use wordline_trace::options::unquoted_parts;
@@ -37,7 +37,7 @@ pub fn with_original(text: &str, folder: &Path) -> Result<String, WorkloadError>
         return Ok(text.to_string());
     }
     if let Some(TwinBody::Workload(_)) =
-        head.strip_prefix(crate::generators::twin::named::PREFIX).and_then(twin_named).map(|t| t.body)
+        head.strip_prefix(crate::generators::twin::by_name::PREFIX).and_then(twin_named).map(|t| t.body)
     {
         return Ok(text.to_string());
     }

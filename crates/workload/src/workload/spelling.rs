@@ -2,7 +2,7 @@
 
 use crate::generators::jobs::file::is_job_file;
 use crate::generators::synthetic::catalogue::synthetic_named;
-use crate::generators::twin::named::is_known;
+use crate::generators::twin::by_name::is_known;
 use std::path::Path;
 use wordline_trace::options::unquoted_parts;
 use wordline_trace::{ErrorKind, Parts, Problem, TRACES, WorkloadError, is_there};

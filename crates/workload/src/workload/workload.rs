@@ -5,7 +5,7 @@ use crate::generators::jobs::file::{JobFile, is_job_file};
 use crate::generators::jobs::ini::looks_like_jobs;
 use crate::generators::jobs::script::JobScript;
 use crate::generators::synthetic::catalogue::{SYNTHETICS, SyntheticWorkload, synthetic_named};
-use crate::generators::twin::named::{Named, is_twin};
+use crate::generators::twin::by_name::{Named, is_twin};
 use crate::generators::twin::read::read;
 use crate::generators::twin::twin::Twin;
 use crate::updates::{UpdateLaw, UpdateStream, Updates};

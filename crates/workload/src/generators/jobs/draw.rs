@@ -5,7 +5,7 @@
 
 use crate::generators::jobs::blocks::UsedBlocks;
 use crate::generators::jobs::job::{Between, Kinds, Spread};
-use crate::generators::jobs::placed::Placed;
+use crate::generators::jobs::placement::Placed;
 use crate::generators::jobs::spell::DIRECTIONS;
 use crate::generators::jobs::zones::Zones;
 use crate::random::permutation::Permutation;

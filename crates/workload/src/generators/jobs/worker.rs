@@ -6,7 +6,7 @@ use crate::generators::jobs::control::{Control, Ended};
 use crate::generators::jobs::draw::{Draw, Drawn, Next};
 use crate::generators::jobs::form::Form;
 use crate::generators::jobs::job::{Job, Kinds};
-use crate::generators::jobs::placed::Placed;
+use crate::generators::jobs::placement::Placed;
 use crate::generators::jobs::rates::Rates;
 use crate::generators::jobs::readback::Readback;
 use crate::generators::jobs::shared::Shared;

@@ -8,6 +8,7 @@
 pub(crate) mod addresses;
 pub(crate) mod arrivals;
 pub(crate) mod bursts;
+pub(crate) mod by_name;
 pub(crate) mod catalogue;
 pub(crate) mod description;
 pub(crate) mod files;
@@ -15,7 +16,6 @@ pub(crate) mod files_found;
 pub(crate) mod in_bursts;
 pub(crate) mod locality;
 pub(crate) mod lru;
-pub(crate) mod named;
 pub(crate) mod read;
 pub(crate) mod sizes;
 pub(crate) mod statistics;

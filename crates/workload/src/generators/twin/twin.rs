@@ -1,9 +1,9 @@
 //! A twin with its options, as a workload.
 
 use crate::generators::synthetic::catalogue::{SyntheticWorkload, synthetic_named};
+use crate::generators::twin::by_name::{Named, named, unknown};
 use crate::generators::twin::catalogue::Spelled;
 use crate::generators::twin::description::{Description, STRADDLE, Straddle};
-use crate::generators::twin::named::{Named, named, unknown};
 use crate::generators::twin::stream::{Play, TwinStream};
 use crate::generators::twin::{description, locality, sizes};
 use crate::updates::UpdateLaw;

@@ -1,4 +1,4 @@
-//! What `explain` says of a figure or a term, and the schema of reports of every figure.
+//! Text of `explain` for figures and terms, and the schema of reports with every figure.
 
 #[cfg(feature = "schema")]
 use crate::schema::report::Report;
@@ -13,12 +13,12 @@ pub struct Explained {
     pub name: String,
     /// One sentence.
     pub about: &'static str,
-    /// Where it stands and how it is measured, each with its heading.
+    /// Its path and unit, or kind and source, each with its heading.
     pub facts: Vec<(&'static str, String)>,
 }
 
-/// Everything of this name: figures by their label (`WAF`), heading and label (`write latency p99`, `write p99`) or path in
-/// the JSON (`waf.total`), and terms (`GC`, `region S`, `not steady`). Case, `-` and `_` do not matter.
+/// Everything of this name: figures by label (`WAF`), heading and label (`write latency p99`, `write p99`) or JSON path
+/// (`waf.total`), and terms (`GC`, `region S`, `not steady`). Case, `-` and `_` do not matter.
 pub fn explained(name: &str) -> Vec<Explained> {
     let wanted = plain(name);
     let under = |section: &'static Section| section.figures.iter().map(move |figure| (section.title, figure));
@@ -66,7 +66,7 @@ fn of_term(term: &Term) -> Explained {
     }
 }
 
-/// Every name that is explained, for completion and for the nearest of a wrong one.
+/// Every explained name, for completion and for suggestions.
 pub fn explainable() -> Vec<&'static str> {
     let labels =
         SECTIONS.iter().flat_map(|s| std::iter::once(s.title).chain(s.figures.iter().map(|f| f.label)));
@@ -77,8 +77,8 @@ pub fn explainable() -> Vec<&'static str> {
     names
 }
 
-/// The JSON schema of a report: that of its types, and under `figures`, by the path of each, what tables and pages call it,
-/// how it is measured, and the sentence that explains it.
+/// The JSON schema of a report: that of its types, and under `figures`, by path, the name, unit and sentence of each
+/// figure.
 #[cfg(feature = "schema")]
 pub fn report_schema() -> schemars::Schema {
     let mut figures = std::collections::BTreeMap::<&str, String>::new();
