@@ -1,9 +1,8 @@
-//! The vocabulary of Wordline: quantities that carry their unit, addresses that cannot be
-//! mistaken for one another, and the request that a host makes.
+//! The vocabulary of Wordline: quantities with units, distinct address types, and the host request.
 //!
-//! Everything here is plain data. Quantities are integers, so that two runs of one seed give the
-//! same bits on every machine, and each has a text form with a unit (`"75us"`, `"16KiB"`,
-//! `"333MT/s"`), which is how configuration files and reports spell it.
+//! Everything here is plain data. Quantities are integers, so that two runs with one seed have the same bits
+//! on every machine, and each has a text form with a unit (`"75us"`, `"16KiB"`, `"333MT/s"`) for
+//! configuration files and reports.
 
 mod address;
 mod interrupt;

@@ -69,13 +69,13 @@ impl Rate {
     /// Not modelled: every transfer takes no time.
     pub const OFF: Rate = Rate { bytes: 0, nanoseconds: 0 };
 
-    /// Whether transfers take time at all.
+    /// Whether transfers take time.
     #[inline(always)]
     pub const fn is_off(self) -> bool {
         self.bytes == 0
     }
 
-    /// Time to move `bytes`, rounded up to a nanosecond: the one place where a rate becomes a time.
+    /// Time to move `bytes`, rounded up to a nanosecond: the only place where a rate becomes a time.
     #[inline]
     pub const fn time_for(self, bytes: u64) -> SimDuration {
         if self.is_off() {
@@ -89,7 +89,7 @@ impl Rate {
         }
     }
 
-    /// The rate of a bus that moves `width` bytes a transfer.
+    /// The rate of a bus with `width` bytes per transfer.
     pub const fn times_width(self, width: u64) -> Rate {
         Rate { bytes: self.bytes * width, nanoseconds: self.nanoseconds }
     }
@@ -189,8 +189,7 @@ impl Fraction {
         self.0 as f64 / 1e9
     }
 
-    /// What to add where this is not a share: whoever wrote `50` for 50 % learns how that is spelled. Empty for
-    /// others.
+    /// Hint if this is not a share: `50` for 50 % is a common mistake. Empty for others.
     pub fn without_percent(self) -> String {
         let times = self.0 / Self::ONE.0;
         if self.0.is_multiple_of(Self::ONE.0) && (2..=100).contains(&times) {
@@ -226,7 +225,7 @@ impl fmt::Display for Fraction {
 }
 text_serde!(Fraction);
 
-/// An amount of energy in picojoules; of a transfer, for each byte.
+/// An amount of energy in picojoules; for a transfer, per byte.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Energy(pub u64);
 
@@ -257,7 +256,7 @@ impl FromStr for Energy {
 }
 
 impl fmt::Display for Energy {
-    /// In the largest unit in which it is whole.
+    /// In the largest unit in which it is a whole number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Energy::UNITS.iter().find(|(_, size)| self.0 > 0 && self.0.is_multiple_of(*size)) {
             Some((name, size)) => write!(f, "{}{name}", self.0 / size),

@@ -15,7 +15,7 @@ impl SimTime {
     /// Later than every instant of a run.
     pub const NEVER: SimTime = SimTime(u64::MAX);
 
-    /// Time passed since `earlier`; zero when `earlier` is later.
+    /// Time since `earlier`; zero if `earlier` is later.
     #[inline(always)]
     pub const fn since(self, earlier: SimTime) -> SimDuration {
         SimDuration(self.0.saturating_sub(earlier.0))

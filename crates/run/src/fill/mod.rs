@@ -1,4 +1,4 @@
-//! The report of a run, filled from what was measured and counted.
+//! The report of a run, filled from measurements and counters.
 
 pub(crate) mod flash;
 pub(crate) mod hints;
