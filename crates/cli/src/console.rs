@@ -1,4 +1,4 @@
-//! The terminal: what may be coloured, how wide it is, and the progress of a run.
+//! The terminal: colors, width, and the progress of a run.
 
 use crate::advice::{Record, Source};
 use crate::error::Failure;
@@ -45,7 +45,7 @@ impl Console {
         &self.registry
     }
 
-    /// What does runs elsewhere, if anything does.
+    /// The executor of runs in other processes, if any.
     pub(crate) fn executor(&self) -> Option<&Executor> {
         self.executor.as_ref()
     }
@@ -78,7 +78,7 @@ impl Console {
         self.record.add(Source::Note, text);
     }
 
-    /// Take down what reports advise, which is in the table or summary that is their text.
+    /// Record the advice in reports, which their table or summary prints.
     pub(crate) fn advised(&self, reports: &[Report]) {
         for text in wordline_report::advice(reports) {
             self.record.add(Source::Report, &text);

@@ -126,7 +126,7 @@ impl Counted {
     const WORDS: [(&'static str, Counted); 2] = [("page", Counted::Page), ("request", Counted::Request)];
 }
 
-/// What it has learnt.
+/// Its learned state.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Known {
     /// Pages of the cache on L2's side: cur_ratio times all of them.
@@ -136,8 +136,8 @@ struct Known {
     ws: u64,
     wl: u64,
     page_writes: u64,
-    /// cur_ratio, what L1 has of what both have (blocks, or pages), and the blocks that each owns, over host
-    /// page writes.
+    /// cur_ratio, the share of L1 in both levels (blocks or pages), and the blocks owned by each, over host page
+    /// writes.
     ratios: Vec<[f64; 2]>,
     shares: Vec<[f64; 2]>,
     owned: [Vec<[f64; 2]>; 2],
@@ -148,14 +148,14 @@ struct Known {
 pub struct Hierarchy {
     asked: Option<u32>,
     division: Division,
-    /// What a part takes along of its page.
+    /// Which data of its page a partial write takes along.
     gather: Gather,
     window: u32,
     counted: Counted,
-    /// With what a page of the cache changes sides.
+    /// When a cache page changes levels.
     slot: Counted,
     merged_to: MergedTo,
-    /// CACHE_SIZE, and what a plane has in use, set by `layout`.
+    /// CACHE_SIZE, and the used blocks of a plane, set by `layout`.
     cache_pages: u64,
     usable: u32,
     pages_per_block: u32,
@@ -210,8 +210,8 @@ impl Hierarchy {
         }
     }
 
-    /// Channels to keep away from: those where the pages of some spans lie outside L1, or if these are all,
-    /// those that have more of them than others.
+    /// Channels to avoid: those with pages of some spans outside L1, or if these are all, those with more than the
+    /// minimum.
     fn conflicts(spans: &[Span], view: &View) -> ChannelSet {
         let g = view.geometry();
         let mut members: SmallVec<[u32; 16]> = SmallVec::from_elem(0, g.channels as usize);

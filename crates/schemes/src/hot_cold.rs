@@ -72,14 +72,14 @@ pub(crate) fn entry() -> Entry {
     .small("hot=30%")
 }
 
-/// Where the hot pages are.
+/// Position of the hot pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum At {
     Start,
     End,
 }
 
-/// Where erased blocks come from.
+/// Source of erased blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pools {
     Shared,

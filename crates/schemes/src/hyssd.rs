@@ -126,7 +126,7 @@ pub(crate) fn entry() -> Entry {
     .small("life,reads=move,place=level,used=programs,counts=requests,period=8,age=1,idle_after=100us")
 }
 
-/// By what the utilisation of the superior medium is chosen.
+/// Policy for the utilization of the superior medium.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Policy {
     Perf,
@@ -134,15 +134,15 @@ enum Policy {
     Static,
 }
 
-/// What HySSD knows, besides what the layout gives.
+/// State of HySSD besides the layout.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Memorised {
     pub(crate) classifier: Classifier,
-    /// Whether what S holds has been found.
+    /// Whether the contents of S were scanned.
     has_stock: bool,
     /// Pages that S shall hold.
     target: u32,
-    /// By how much Life departs from the u of least cost.
+    /// Offset of Life from the u of least cost.
     offset: f64,
     page_writes: u64,
     requests: u64,
@@ -152,7 +152,7 @@ pub(crate) struct Memorised {
 }
 
 impl Memorised {
-    /// Nothing yet of a drive of this many pages, S of which could hold `capacity` and shall hold `target`.
+    /// Initial state of a drive of this many pages, S of which can hold `capacity` and should hold `target`.
     fn new(logical_pages: u32, capacity: u32, target: u32) -> Memorised {
         Memorised {
             classifier: Classifier::new(logical_pages, capacity),
@@ -261,7 +261,7 @@ impl Hyssd {
         (self.counted() / self.period as u64) as u32
     }
 
-    /// A write of the kind that periods count has been counted.
+    /// A write that counts for periods was counted.
     fn tick_over(&mut self, kind: Counted, view: &View) {
         if kind == self.counts && self.counted().is_multiple_of(self.period as u64) {
             self.analyse(view);
@@ -283,7 +283,7 @@ impl Hyssd {
         self.tick_over(Counted::Pages, view);
     }
 
-    /// Room for a page that is written: the coldest other one whose newest data lie in S.
+    /// Make space for a written page: destage the coldest other one whose newest data are in S.
     fn destage(&mut self, written: u32, view: &View) -> Option<Move> {
         let mut others = self.known.classifier.coldest_residents().filter(|page| *page != written);
         let (page, seen) = others.find_map(|page| {
@@ -295,13 +295,13 @@ impl Hyssd {
         Some(self.to(T, page, seen))
     }
 
-    /// A page goes from its medium to the other one.
+    /// A page moves from its medium to the other one.
     fn to(&self, region: RegionId, page: u32, seen: Ppn) -> Move {
         Move { lpn: Lpn(page), seen, plane: self.plane, route: Route::to(region, SlotClass::Next) }
     }
 
-    /// Whether a page that is collected in a plane of S stays there. A burst of writes may fill it while all
-    /// that could make room for them is on its way itself; then collection makes it.
+    /// Whether a page that GC copies in a plane of S stays there. A burst of writes may fill it while all that could
+    /// make room for them is on its way itself; then collection makes it.
     fn stays(&mut self, page: u32, plane: PlaneId, view: &View) -> bool {
         if view.live_units(S, plane) > self.most_in_plane {
             // (8)

@@ -86,7 +86,7 @@ pub struct IpsCooperative {
     windows: Windows,
     idle_after: SimDuration,
     asked: Option<u32>,
-    /// Blocks of a plane, the most of them for T, and what a plane's windows hold, set by `layout`.
+    /// Blocks of a plane, the maximum for T, and the capacity of a plane's windows, set by `layout`.
     blocks: u32,
     traditional: u32,
     pages_per_block: u32,
@@ -106,7 +106,7 @@ impl IpsCooperative {
         }
     }
 
-    /// Blocks of a plane for T while this many pages hold data, each with a share of what collection needs.
+    /// Blocks of a plane for T while this many pages hold data, each with its share of the GC reserve.
     fn quota(&self, mapped: u64) -> u32 {
         let at_rest = mapped.div_ceil(self.planes as u64).div_ceil(self.pages_per_block as u64) as u32;
         let spare = self.blocks / 10 + 2;

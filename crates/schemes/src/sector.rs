@@ -79,7 +79,7 @@ pub(crate) fn entry() -> Entry {
     .small("merged_to=first")
 }
 
-/// Of the cached sectors of each page, by their numbers, the updates; counted from 1, 0 for those not cached.
+/// Update counts of the cached sectors of each page, by number; counted from 1, 0 for uncached ones.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Heat(BTreeMap<u32, Vec<u8>>);
 

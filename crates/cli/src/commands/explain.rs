@@ -28,7 +28,7 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
     console.say(&pages.join("\n"))
 }
 
-/// What is known under a name.
+/// The pages for a name.
 fn named(name: &str, console: &Console) -> Result<Vec<String>, Failure> {
     let mut pages: Vec<String> = vec![];
     pages.extend(topic(name, console));
@@ -98,7 +98,7 @@ fn topic(name: &str, console: &Console) -> Option<String> {
     Some(text(console))
 }
 
-/// Every name that is explained, but for keys within tables of a device file.
+/// Every explained name, except keys within tables of a device file.
 pub(crate) fn names(schemes: &Registry) -> Vec<String> {
     let fixed = (wordline_device::builtin().iter().map(|d| d.name))
         .chain(schemes.names())
@@ -136,7 +136,7 @@ fn figure(found: &wordline_report::Explained, console: &Console) -> String {
     page
 }
 
-/// What a twin is made of, what it is held to, and what it comes to.
+/// The contents of a twin, its criteria, and its measured figures.
 fn twin_page(twin: &BuiltinTwin, console: &Console) -> Result<String, Failure> {
     let name = format!("twin:{}", twin.name);
     let checked = check(&name, Some(EXPLAINED), Depth::Full).map_err(RunError::Workload)?;
@@ -174,7 +174,7 @@ fn device(name: &str, console: &Console) -> Result<String, Failure> {
 /// The name under which job files are explained.
 pub(crate) const JOB_FILES: &str = "fio";
 
-/// The name under which it is said what is not modelled.
+/// The name under which the limits of the model are explained.
 pub(crate) const NOT_MODELLED: &str = "not-modelled";
 
 /// Every key of a job file.
@@ -203,7 +203,7 @@ fn job_files(console: &Console) -> String {
 /// Drives on which it is shown how a scheme divides one: the first that it takes.
 const SHOWN_ON: [&str; 2] = ["fair-tlc", "fair-pair"];
 
-/// What documents a scheme, what it is asked, and how it divides a drive.
+/// Documentation of a scheme, its hooks, and its layout on a drive.
 fn scheme(entry: &Entry, console: &Console) -> Result<String, Failure> {
     let mut page = format!("{}: {}\n", console.bold(&entry.name), entry.title);
     let head = entry.docs.lines().map_while(|l| l.strip_prefix("//!"));
@@ -235,7 +235,7 @@ fn scheme(entry: &Entry, console: &Console) -> Result<String, Failure> {
     Ok(page)
 }
 
-/// What a scheme is asked, and its regions on the first drive that it takes; why it takes none.
+/// The hooks of a scheme, and its regions on the first supported drive; or why it supports none.
 fn divided(entry: &Entry, console: &Console) -> Result<String, Failure> {
     let mut refused = vec![];
     for name in SHOWN_ON {
@@ -280,7 +280,7 @@ fn parameters(title: &str, all: &[Parameter], console: &Console) -> String {
     out
 }
 
-/// What kind of value a parameter takes.
+/// The kind of value of a parameter.
 fn values(p: &Parameter) -> String {
     if p.allowed.is_empty() { p.unit.to_string() } else { format!("{}: {}", p.unit, p.allowed) }
 }

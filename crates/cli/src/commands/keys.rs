@@ -6,7 +6,7 @@ use wordline_device::{KeyTable, key_tables, keys_of};
 /// The name under which all keys of device files are explained.
 pub(crate) const DEVICE_FILES: &str = "device-files";
 
-/// What is known of the keys of a device file by a name, if anything is.
+/// The documentation of device keys of this name, if any.
 pub(crate) fn page(name: &str, console: &Console) -> Option<String> {
     let tables = if name == DEVICE_FILES { key_tables() } else { keys_of(name) };
     let pages: Vec<String> = tables.iter().map(|t| table(t, console)).collect();
@@ -68,7 +68,7 @@ pub(crate) fn plain(markdown: &str) -> String {
     (text + rest).replace('`', "")
 }
 
-/// What is before the first link, its title, its target, and what is after it.
+/// The text before the first link, its title, its target, and the text after it.
 pub(crate) fn link(markdown: &str) -> Option<(&str, &str, &str, &str)> {
     let middle = markdown.find("](")?;
     let begin = markdown[..middle].rfind('[')?;

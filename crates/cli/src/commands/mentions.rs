@@ -14,7 +14,7 @@ const MOST: usize = 8;
 /// Words that a question begins with.
 const OPENINGS: [&str; 10] = ["what", "which", "how", "is", "are", "does", "do", "a", "an", "the"];
 
-/// Further words that say nothing about what a question is after.
+/// Further words that carry no meaning in a question.
 const FILLERS: [&str; 44] = [
     "about", "and", "any", "as", "at", "be", "by", "can", "call", "called", "find", "for", "from", "get",
     "i", "if", "in", "it", "make", "makes", "me", "mean", "means", "meaning", "my", "need", "of", "on",
@@ -22,7 +22,7 @@ const FILLERS: [&str; 44] = [
     "with", "you", "your",
 ];
 
-/// Something that can be found: what it is called, and a sentence about it.
+/// A searchable entry: its name, and a sentence about it.
 struct Entry {
     name: String,
     about: String,
@@ -46,7 +46,7 @@ impl Entry {
     }
 }
 
-/// What a question asks about: its text without the words that it begins with, and without a question mark.
+/// The subject of a question: its text without opening words and question mark.
 pub(crate) fn without_question(text: &str) -> &str {
     let mut rest = text.trim().trim_end_matches('?').trim_end();
     while let Some((first, after)) = rest.split_once(' ') {
@@ -58,7 +58,8 @@ pub(crate) fn without_question(text: &str) -> &str {
     rest
 }
 
-/// What mentions all words of a text, those first whose names do; `None` if nothing does.
+/// Entries that mention all words of a text, those with the words in their names first; `None` if nothing
+/// does.
 pub(crate) fn page(text: &str, console: &Console) -> Option<String> {
     let wanted: BTreeSet<String> = words(text).filter(|word| !is_filler(word)).collect();
     let mut found: Vec<Entry> =
@@ -114,7 +115,7 @@ fn entries(console: &Console) -> Vec<Entry> {
     all
 }
 
-/// The rows of the list of documents: a page, or a question, and what is there.
+/// The rows of the list of documents: a page or a question, and its contents.
 fn documents() -> Vec<Entry> {
     let rows =
         DOCUMENTS.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
@@ -122,7 +123,7 @@ fn documents() -> Vec<Entry> {
     named.map(|(first, second)| Entry::new(with_paths(first), with_paths(second))).collect()
 }
 
-/// Markdown as plain text, with the path of a page behind its title.
+/// Markdown as plain text, with the path of a page after its title.
 fn with_paths(markdown: &str) -> String {
     let mut out = String::new();
     let mut rest = markdown;

@@ -1,4 +1,4 @@
-//! One module per command, or for several that do alike.
+//! One module per command, or per group of similar ones.
 
 pub(crate) mod completions;
 #[cfg_attr(not(feature = "live"), path = "no_crash.rs")]

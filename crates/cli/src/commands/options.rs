@@ -16,8 +16,8 @@ pub(crate) fn names() -> Vec<String> {
     names
 }
 
-/// The commands of a name, such as `rerun` or `trace inspect`, and the options, such as `initial`; nothing if there are none.
-/// Commands that describe an option in the same words share a page.
+/// The commands of a name, such as `rerun` or `trace inspect`, and the options, such as `initial`; empty if there are
+/// none. Commands that describe an option in the same words share a page.
 pub(crate) fn pages(name: &str, console: &Console) -> Vec<String> {
     let name = name.trim_start_matches('-');
     let mut commands = vec![];

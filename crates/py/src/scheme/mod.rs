@@ -1,5 +1,5 @@
-//! Schemes written in Python: a class is an entry of the registry, an instance of it a `Scheme`. The engine asks it as
-//! any other; what it answers is read here, and its exceptions are kept for the caller.
+//! Schemes written in Python: a class is an entry of the registry, an instance of it a `Scheme`. To the engine it is
+//! an ordinary scheme; return values are converted here, and exceptions are stored for the caller.
 
 pub(crate) mod answers;
 pub(crate) mod check;

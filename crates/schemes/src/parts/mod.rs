@@ -1,5 +1,5 @@
-//! What schemes are put together from: layouts, caches, windows, counts of heat. Each is used by several of them, or is
-//! large enough to stand beside the one that uses it; none knows a scheme.
+//! Building blocks of schemes: layouts, caches, windows, read counts. Each is used by several schemes, or is large
+//! enough for a file of its own; none knows a scheme.
 
 pub(crate) mod cache;
 pub(crate) mod classifier;

@@ -1,5 +1,5 @@
-//! How hot a page is, by when it was read: what a paper calls an access frequency may be a count with the read that is
-//! looked at, a count up to some time before, or the distance of two reads.
+//! Read classes of pages: a paper's access frequency can be the count at the current read, a count up to an earlier
+//! time, or the reuse distance.
 
 use crate::parameters::{Parameter, Parameters};
 use serde::{Deserialize, Serialize};
@@ -34,10 +34,10 @@ pub(crate) enum Class {
     Hot,
 }
 
-/// By what a page is classified.
+/// Basis of the class of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum By {
-    /// Its count with the read that is looked at.
+    /// Its count at the current read.
     Read,
     /// Its count at the end of the last period of this many pages read.
     Period(u64),
@@ -45,7 +45,7 @@ enum By {
     Distance { hot: u64, warm: u64 },
 }
 
-/// What makes a page warm or hot.
+/// Thresholds of warm and hot pages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Classes {
     by: By,
@@ -87,14 +87,14 @@ impl Classes {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Reads {
     counts: Vec<u32>,
-    /// By period, one more than the number of the last period in which it was read, and its count before that; by
-    /// distance, the number of its last read; 0 where it was not read.
+    /// By period, one more than the number of the last period with a read, and its count before that; by distance,
+    /// the number of its last read; 0 without a read.
     last: Vec<u64>,
     before: Vec<u32>,
 }
 
 impl Reads {
-    /// Of this many places or pages, none read yet.
+    /// Initial state of this many places or pages.
     pub fn of(places: usize, classes: &Classes) -> Reads {
         let mut reads = Reads::default();
         reads.grow(places, classes);
@@ -154,7 +154,7 @@ impl Reads {
         }
     }
 
-    /// Count a read, the one after this many, halve all counts if they are to be, and say how hot what was read is.
+    /// Count the read after this many, halve all counts when due, and return the class of the read page.
     pub fn read(&mut self, at: usize, read: u64, halve: bool, classes: &Classes) -> Class {
         let is_known = at < self.len();
         if is_known {

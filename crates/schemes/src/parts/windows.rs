@@ -1,5 +1,5 @@
-//! What the In-place Switch schemes share: the region of windows, the routes into it, and the collection
-//! that gives used windows their further bits in idle time.
+//! Common parts of the In-place Switch schemes: the region of windows, the routes into it, and the GC that gives
+//! used windows their further bits in idle time.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
@@ -50,7 +50,7 @@ impl Windows {
         }
     }
 
-    /// One pool of all blocks, opened and filled by the least worn, and on it the region of windows.
+    /// One pool of all blocks, opened and filled in order of wear, and the region of windows on it.
     ///
     /// # Errors
     /// A refusal where the flash cannot be programmed page by page in two modes.

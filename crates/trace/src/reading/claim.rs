@@ -1,11 +1,11 @@
-//! What a trace would be under a reading of its units, and what no drive can do of it.
+//! Properties of a trace under an interpretation of its units, and which of them no drive can have.
 
 use crate::reading::bounds::{
     ENOUGH, LEAST_REQUESTS_PER_S, LONGEST_SPAN_S, MOST_BYTES_PER_S, MOST_DEVICES, MOST_REQUESTS_PER_S, SOME,
 };
 use crate::text::numbers::{grouped, readable_bytes};
 
-/// What a trace would be under a reading.
+/// Properties of a trace under an interpretation.
 #[derive(Clone, Copy)]
 pub(crate) struct Claim {
     pub requests: u64,
@@ -51,8 +51,8 @@ impl Claim {
         )
     }
 
-    /// What no trace is: `burst` requests in a microsecond are one batch, and up to `slack`
-    /// seconds may lie between a request and its time.
+    /// Impossible properties of a trace: `burst` requests in a microsecond are one batch, and up to `slack`
+    /// seconds can lie between a request and its time.
     pub fn impossible(&self, devices: f64, burst: u64, slack: f64) -> Vec<String> {
         let mut against = Vec::new();
         let rows = self.requests as usize;

@@ -1,4 +1,4 @@
-//! A trace: found, recognised, put in order of time, looked through once, and then opened any number of times.
+//! A trace: found, recognized, ordered by time, scanned once, and then opened any number of times.
 
 pub(crate) mod cursor;
 pub(crate) mod detect;

@@ -9,7 +9,7 @@ use crate::trace::options::Backwards;
 use crate::trace::sorted::Sorted;
 use std::io;
 
-/// Files that are read side by side; more are read one behind the other, and sorted.
+/// Maximum number of files that are merged; more are concatenated and sorted.
 pub(crate) const SIDE_BY_SIDE: usize = 256;
 
 /// All parts of a trace as one stream of records.

@@ -1,5 +1,4 @@
-//! Whether a twin is one: the figures of what it makes beside those of the table that it was made
-//! from, each with its criterion.
+//! Check of a twin: its measured figures against its table, each with a criterion.
 
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::by_name::{Named, PREFIX, named};
@@ -19,10 +18,10 @@ const SEED: u64 = 1;
 /// Requests of a check of a workload that is endless: half to find the popular pages, half to count.
 const REQUESTS: u64 = 8_000_000;
 
-/// The shortest window whose dispersion is told: 10 ms.
+/// The shortest window whose dispersion is reported: 10 ms.
 const DISPERSION_FROM: u64 = 10_000_000;
 
-/// How near a figure must come.
+/// The tolerance of a figure.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {
@@ -34,18 +33,18 @@ pub enum Criterion {
     Percent(f64),
     /// This many times the figure at most, and at least its like part.
     Factor(f64),
-    /// Between target and this much, give or take this many points.
+    /// Between the target and this value, with a tolerance of this many points.
     Range {
         /// The upper end.
         to: f64,
         /// Points beyond either end.
         points: f64,
     },
-    /// It is told, and nothing is asked of it.
+    /// For information only.
     Told,
 }
 
-/// What a figure counts.
+/// The unit of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -65,16 +64,16 @@ pub enum Unit {
     Number,
 }
 
-/// One figure of a twin beside the table's.
+/// One figure of a twin, with that of the table.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
     /// What it is.
     pub statistic: String,
-    /// In what it is counted.
+    /// Its unit.
     pub unit: Unit,
-    /// What the table says; absent where it says nothing.
+    /// The value of the table; absent if it has none.
     pub target: Option<f64>,
-    /// What the twin has.
+    /// The value of the twin.
     pub found: f64,
     /// How near it must be.
     pub criterion: Criterion,
@@ -83,13 +82,13 @@ pub struct Row {
 /// A twin with its rows.
 #[derive(Clone)]
 pub struct Checked {
-    /// As `--workload` takes it.
+    /// As for `--workload`.
     pub name: String,
     /// One line.
     pub title: String,
     /// The figures.
     pub rows: Vec<Row>,
-    /// All that was measured; none of a workload that needs no twin.
+    /// All measured figures; empty for a workload that needs no twin.
     pub statistics: Option<Statistics>,
 }
 
@@ -118,7 +117,7 @@ impl Row {
         (target != 0.0).then(|| (self.found / target - 1.0) * 100.0)
     }
 
-    /// Whether it is as near as it must be.
+    /// Whether it is within its tolerance.
     pub fn holds(&self) -> bool {
         let Some(target) = self.target else { return true };
         // In per cent nothing is near to 0 but itself.
@@ -132,7 +131,7 @@ impl Row {
         }
     }
 
-    /// How many times larger the larger one is, of what the table has and what the twin has.
+    /// Ratio of the larger to the smaller of the two values.
     pub fn factor(&self) -> Option<f64> {
         let ratio = self.found / self.target.filter(|t| *t > 0.0)?;
         Some(ratio.max(1.0 / ratio))
@@ -220,7 +219,7 @@ pub(crate) fn aligned(rows: &[[String; 6]]) -> String {
 /// `twin:NAME`, `NAME` or a twin's file.
 ///
 /// # Errors
-/// A name that is not there, or a file that is wrong.
+/// An unknown name, or an invalid file.
 pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, WorkloadError> {
     let head = if crate::generators::twin::by_name::is_twin(name) {
         name.to_string()

@@ -37,7 +37,7 @@ impl Piece {
         Ok(Piece { workload, text: text.to_string(), time: 0..u64::MAX })
     }
 
-    /// The requests that come in a stretch of the time, their times from its begin.
+    /// The requests of a time span, with times from its start.
     pub fn within(&self, time: Range<u64>) -> Piece {
         Piece { workload: self.workload.clone(), text: self.text.clone(), time }
     }

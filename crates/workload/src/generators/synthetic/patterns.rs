@@ -31,7 +31,7 @@ impl Space {
     }
 }
 
-/// What is about to be issued.
+/// The next request.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     pub op: HostOp,
@@ -66,7 +66,7 @@ pub(crate) enum Extent {
 }
 
 impl Extent {
-    /// In blocks, of a drive of `whole` blocks.
+    /// In blocks, on a drive of `whole` blocks.
     pub fn blocks_of(self, whole: u64) -> u64 {
         match self {
             Extent::Bytes(n) => n / LBA_BYTES,

@@ -1,9 +1,9 @@
-//! The hit rate of an LRU cache of written pages, foretold from a description by Che's approximation, and a
-//! description changed so that its hit rate moves by this many points.
+//! The hit rate of an LRU cache of written pages, predicted from a description by Che's approximation, and a
+//! description whose hit rate is shifted by this many points.
 //!
-//! H. Che, Y. Tung and Z. Wang, "Hierarchical Web caching systems", IEEE JSAC 20(7), 2002: a page is
-//! in the cache if it was accessed within the characteristic time, in which the cache fills. Streams
-//! come round to a page at even times; a run of finite length finds every page absent at first.
+//! H. Che, Y. Tung and Z. Wang, "Hierarchical Web caching systems", IEEE JSAC 20(7), 2002: a page is in the
+//! cache if it was accessed within the characteristic time, in which the cache fills. Streams return to a
+//! page at regular intervals; a run of finite length finds every page absent at first.
 
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::description::{Description, HotLies, Side, extents};
@@ -24,7 +24,7 @@ struct Class {
     pages: f64,
     /// Chance of an access by hot or uniform requests, each page.
     each: f64,
-    /// Whether streams come by.
+    /// Whether streams return.
     passed: bool,
 }
 
@@ -52,7 +52,7 @@ fn ranks(n: u64, theta: f64) -> Vec<(f64, f64)> {
     out
 }
 
-/// What caches of this many pages would hold.
+/// Hit rates of caches of this many pages.
 pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
     let Ok(law) = SizeLaw::new(side) else {
         return Foretold { hits: vec![0.0; caches.len()], distinct: 0.0 };
@@ -133,7 +133,7 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
 /// A description with another hit rate.
 pub(crate) struct Shifted {
     pub description: Description,
-    /// By how many points the measured hit rate moved.
+    /// Measured shift of the hit rate, in points.
     pub reached_points: f64,
 }
 

@@ -112,7 +112,7 @@ impl Twin {
         Twin::parse_named(head, named(head)?, options, over)
     }
 
-    /// The same of what a name stands for.
+    /// The same for the twin of a name.
     ///
     /// # Errors
     /// All problems of the options.
@@ -347,7 +347,7 @@ impl Twin {
             .into())
     }
 
-    /// The span in blocks, where the stream does not end by itself.
+    /// The span in blocks, if the stream does not end by itself.
     pub fn endless_span(&self, drive: DriveShape) -> Result<Option<(u64, u64)>, WorkloadError> {
         match &self.script {
             Script::Twin { description, play, pacing, fit, .. } => {
@@ -385,7 +385,7 @@ fn drift_of(o: &mut Options) -> Option<f64> {
     Some(drift)
 }
 
-/// Makes the bursts of a twin's reads and writes this many times as strong, as told.
+/// Scales the bursts of a twin's reads and writes by the given factors.
 fn bursts_of(o: &mut Options, description: &mut Description) -> [Option<Ratio>; 2] {
     let told = BURSTS.map(|key| o.get::<Ratio>(key, "a factor such as 0.1 or 70"));
     let factors = told.map(|factor| factor.map_or(1.0, |f| f.times(1)));
