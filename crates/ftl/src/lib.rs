@@ -1,7 +1,6 @@
-//! The translation layer: the mechanism that every scheme shares, and the [`Scheme`] trait by which
-//! a scheme decides.
+//! The translation layer: the mechanism shared by all schemes, and the [`Scheme`] trait for their decisions.
 //!
-//! It owns all state of the drive: the map and its inverse, block modes and counters, pools,
+//! It owns all state of the drive: the mapping table and its inverse, block modes and counters, pools,
 //! regions and their open blocks, the staging index, jobs. It has neither clock nor queue.
 //!
 //! Two rules carry it. **Bound late**: a decision names region, slot class and plane, and the page
