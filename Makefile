@@ -253,7 +253,7 @@ soak: $(INSTALLED) $(TOOLS) #: Cut the power of a served drive and kill it, 1,00
 	@$(BIN)/python python/tests/soak.py --wordline $(BIN)/wordline $(SOAK)
 
 bench-live: $(INSTALLED) #: A served drive without delays beside nbdkit's memory plugin (needs fio and nbdkit): PAIRS=5
-	@$(BIN)/python python/tests/beside_nbdkit.py --wordline $(BIN)/wordline --pairs $(or $(PAIRS),5)
+	@$(BIN)/python python/tests/compare_nbdkit.py --wordline $(BIN)/wordline --pairs $(or $(PAIRS),5)
 
 # In seconds, without a network; SITE=mkdocs builds the same pages with mkdocs and Material.
 SITE ?= zensical
