@@ -148,7 +148,7 @@ fn hold<D: Driver>(driver: &mut D, die: DieId) {
     }
 }
 
-/// Requests go in for which there is room now. What waits for company in the buffer must not hold the next one up.
+/// Requests go in for which there is room now. What waits for other data in the buffer must not hold the next one up.
 fn let_in<D: Driver>(driver: &mut D) {
     while let Some(request) = driver.waiting().first_request()
         && driver.layer().admits(request)
@@ -210,7 +210,7 @@ pub fn ask_all_idle<D: Driver>(driver: &mut D) {
     settle(driver);
 }
 
-/// The run is over: what waits for company is padded. Returns whether that leaves anything to be done.
+/// The run is over: what waits for other data is padded. Returns whether that leaves anything to be done.
 pub fn drain<D: Driver>(driver: &mut D) -> bool {
     driver.layer_mut().drain();
     let leaves = driver.layer().out.asked() > 0;

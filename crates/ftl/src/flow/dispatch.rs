@@ -77,7 +77,7 @@ impl Ftl {
         self.submit_flush(id);
     }
 
-    /// What waits for company in a full buffer must not hold a write up.
+    /// What waits for other data in a full buffer must not hold a write up.
     pub(crate) fn make_space(&mut self, request: &HostRequest) {
         let next = self.make_space_in_buffer(request);
         self.follow_up(next);
@@ -85,7 +85,7 @@ impl Ftl {
         self.make_space_in_merged(request);
     }
 
-    /// The run is over: pad what waits for company, and let [`Self::idle`] empty what it likes.
+    /// The run is over: pad what waits for other data, and let [`Self::idle`] empty what it likes.
     pub(crate) fn drain(&mut self) {
         self.state.draining = true;
         self.empty_buffers();
@@ -93,7 +93,7 @@ impl Ftl {
         self.send_ready();
     }
 
-    /// Nothing is pending: host data that wait for company need not wait any longer, nor moved pages that hold places in a
+    /// Nothing is pending: host data that wait for other data need not wait any longer, nor moved pages that hold places in a
     /// buffer for which others wait. Returns whether any did.
     #[cold]
     pub(crate) fn complete_groups(&mut self) -> bool {

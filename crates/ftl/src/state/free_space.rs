@@ -151,7 +151,7 @@ impl State {
     }
 
     /// The plane where a host write waits least: one that has room, then one on a channel that is not unwanted, then
-    /// one where a group waits for company, then the one whose array has the least to do, then whose channel has,
+    /// one where a group waits for other data, then the one whose array has the least to do, then whose channel has,
     /// then that has the fewest operations itself.
     #[inline]
     pub(crate) fn least_busy(&self, region: RegionId, unwanted: Option<ChannelSet>) -> Option<PlaneId> {
@@ -182,7 +182,7 @@ impl State {
         from.iter().chain(before).map(|local| *local as usize)
     }
 
-    /// The plane of a region where moved units wait for company.
+    /// The plane of a region where moved units wait for other data.
     pub(crate) fn waiting_plane(&self, region: RegionId) -> Option<PlaneId> {
         let r = &self.regions[region.index()];
         let waits = |at: &RegionPlane| !at.program_buffers[WriteStream::Moved as usize].page.is_none();

@@ -100,7 +100,7 @@ pub(crate) struct RegionState {
 }
 
 impl RegionState {
-    /// Whether data wait for company for as long as it takes, and are counted.
+    /// Whether data wait for other data for as long as it takes, and are counted.
     pub fn waits_on(&self, stream: WriteStream) -> bool {
         stream == WriteStream::Host && self.region.pad_after.is_none()
     }

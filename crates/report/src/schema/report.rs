@@ -354,11 +354,10 @@ pub struct Latency {
 
 /// The mean latency by part, in microseconds, by kind of request; empty if none completed. Parts that took no time are
 /// absent, and the others add up to the mean. They are `admission` (the queue before the drive, or its write buffer, is
-/// full), `map_miss` (the page of the map with its entry is read, where the map is on flash), `staging` (in the drive's
-/// RAM: for the company of a one-shot group, or for the missing part of a page), `behind_host`, `behind_gc` and
-/// `behind_migration` (the plane works for whom), `space` (no page is free), `die` (the array, and the wait for it),
-/// `retry` (the page is read again), `bus` and `link` (likewise). The parts of a request are those of its last page to
-/// complete.
+/// full), `map_miss` (the page of the mapping table is read from flash), `staging` (in the drive's RAM: for other pages of
+/// a one-shot program, or for the missing part of a page), `behind_host`, `behind_gc` and `behind_migration` (the plane is
+/// busy with that), `space` (no page is free), `die` (the array, with the wait for it), `retry` (read retries), `bus` and
+/// `link` (with the wait for them). The parts of a request are those of its last page to complete.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LatencyParts {

@@ -205,7 +205,7 @@ impl Ftl {
         }
     }
 
-    /// What waits for company in a full write buffer must not hold a write up: pages are sealed, those opened
+    /// What waits for other data in a full write buffer must not hold a write up: pages are sealed, those opened
     /// first first, until it will have room when all else is on flash.
     pub(crate) fn make_space_in_merged(&mut self, request: &HostRequest) {
         let Ack::Buffer(pages) = self.ack else { return };
@@ -225,13 +225,13 @@ impl Ftl {
         }
     }
 
-    /// How long the drive must have had no request before what waits for company, or in the write buffer, goes.
+    /// How long the drive must have had no request before what waits for other data, or in the write buffer, goes.
     fn idle_wait(&self) -> Option<SimDuration> {
         let buffered = || self.write_buffer.as_ref()?.idle();
         (!self.merge_buffer.is_empty()).then_some(self.merge_buffer.idle).or_else(buffered)
     }
 
-    /// No request is outstanding: what waits for company shall not wait for ever.
+    /// No request is outstanding: what waits for other data shall not wait for ever.
     pub(crate) fn watch_merged(&mut self) {
         if let Some(idle) = self.idle_wait()
             && !std::mem::replace(&mut self.merge_buffer.watched, true)

@@ -1,4 +1,4 @@
-//! From data with a home to a program on its way: units wait for company until they fill a page, and
+//! From data with a home to a program on its way: units wait for other data until they fill a page, and
 //! pages until they fill the group that is programmed in one shot, or until they have waited enough.
 
 use crate::ftl::Ftl;
@@ -13,7 +13,7 @@ use wordline_device::Ack;
 use wordline_units::{Lpn, PlaneId, Ppn, SimTime};
 
 impl Ftl {
-    /// A program, with its chain, has all its data: send it off, or let it wait for company.
+    /// A program, with its chain, has all its data: send it off, or let it wait for other data.
     pub(crate) fn launch(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
         let region = op.route.region();
@@ -256,7 +256,7 @@ impl Ftl {
         }
     }
 
-    /// A relocation that waits for company no longer holds back its job. If the program buffer is safe from
+    /// A relocation that waits for other data no longer holds back its job. If the program buffer is safe from
     /// a power cut the data leave their old place at once, so that it can be erased; for a move that is its
     /// end.
     pub(crate) fn enter_program_buffer(&mut self, region: RegionId, lead: OpId) {
@@ -357,7 +357,7 @@ impl Ftl {
         leads.any(|lead| self.chain_of(lead).any(is_move))
     }
 
-    /// A group waits for company from now on, for so long as what is in it may.
+    /// A group waits for other data from now on, for so long as what is in it may.
     fn arm_pad(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
         let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
         let waited_for = self.state.draining
@@ -439,7 +439,7 @@ impl Ftl {
         self.close_group(region, plane, stream);
     }
 
-    /// Pad the host data that wait for company anywhere, and with `moved` what collection moves too.
+    /// Pad the host data that wait for other data anywhere, and with `moved` what collection moves too.
     pub(crate) fn seal(&mut self, moved: bool) {
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);
@@ -457,7 +457,7 @@ impl Ftl {
         }
     }
 
-    /// A group has waited for company long enough, unless it is another one by now.
+    /// A group has waited for other data long enough, unless it is another one by now.
     pub(crate) fn pad_timer(
         &mut self,
         region: RegionId,
@@ -470,7 +470,7 @@ impl Ftl {
             return;
         }
         buffer.pad_at = SimTime::NEVER;
-        // While a job still reads, its pages are the company to wait for: padding them one by one
+        // While a job still reads, its pages are the data to wait for: padding them one by one
         // could cost more than the job gives back.
         if self.feeds(region, plane, stream) && !self.state.gc_blocked[plane.index()] {
             self.arm_pad(region, plane, stream);

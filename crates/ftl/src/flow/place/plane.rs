@@ -62,7 +62,7 @@ impl Ftl {
         }
     }
 
-    /// The plane that a page of another goes to: where one waits for company, if one does, so that it never
+    /// The plane that a page of another goes to: where one waits for other data, if one does, so that it never
     /// waits in two.
     pub(crate) fn moves_to(&mut self, region: RegionId, plane: PlanePick, home: PlaneId) -> PlaneId {
         let place = Place { gather: Gather::AsIs, plane, route: Route::to(region, SlotClass::Next) };

@@ -45,7 +45,7 @@ impl Ftl {
         }
         let (plane, route) = (self.state.ops[id].plane, self.state.ops[id].route);
         // A page that its job waits for, not one of a group: that job reads on without it, and what it
-        // reads is the company that other groups wait for.
+        // reads is the data that other groups wait for.
         let op = &self.state.ops[id];
         let blocks_gc = matches!(op.owner, Owner::Job(_)) && op.in_window;
         if let Owner::Job(from) = op.owner
