@@ -1,5 +1,5 @@
-//! A map of a drive's blocks over time, of bounded size: one block in every so many stands for its neighbours,
-//! and how those are is noted at most some dozens of times, evenly over the requests of a run.
+//! A block map over time, of bounded size: one block represents its neighbors, and its state is sampled some
+//! dozens of times, evenly over the requests of a run.
 
 use serde::{Deserialize, Serialize};
 use wordline_flash::Geometry;

@@ -1,6 +1,5 @@
-//! The drivers for recorded and made workloads: an open loop, in which requests arrive at their own
-//! times, a closed loop, in which each completion brings the next, and a host that decides itself what
-//! it asks when, by what has ended.
+//! Drivers for recorded and generated workloads: an open loop, in which requests arrive at their own times, a closed
+//! loop, in which each completion triggers the next, and a host that submits depending on completions.
 
 use crate::completion::Completion;
 use crate::device::Device;
@@ -49,7 +48,7 @@ pub struct Progress {
     pub now: SimTime,
 }
 
-/// What a run came to.
+/// Result of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     /// Requests that went in.
@@ -60,7 +59,7 @@ pub struct Summary {
     pub end: SimTime,
 }
 
-/// Why a run broke off.
+/// Why a run was stopped.
 #[derive(Debug, Error)]
 pub enum DriveError<E: std::error::Error> {
     /// The workload could not be read on.
@@ -90,7 +89,7 @@ pub enum DriveError<E: std::error::Error> {
 
 const REPORT_EVERY: u64 = 1 << 14;
 
-/// What a host does next.
+/// Next action of a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostTurn {
     /// It asks for this, which has arrived.
@@ -103,12 +102,12 @@ pub enum HostTurn {
     End,
 }
 
-/// A host that decides what it asks, and when, by what has ended.
+/// A host that decides what to submit, and when, from completions.
 pub trait Host {
     /// Why it cannot continue.
     type Error: std::error::Error;
 
-    /// What it does next at a time, all completions until then having been told.
+    /// Its next action at a time, after all earlier completions.
     ///
     /// # Errors
     /// When it cannot continue.
@@ -345,7 +344,7 @@ struct ReadAhead<S, E> {
     read: usize,
     given: usize,
     left: u64,
-    /// Why no more could be read: the stream's word behind its requests.
+    /// Why no more could be read: the stream's error after its requests.
     error: Option<E>,
 }
 

@@ -1,15 +1,15 @@
-//! A watch on last resorts: each ends something, or moves it to where there is room. One after the other without an
-//! operation or a request that ends, they go round in circles.
+//! A watch on last resorts: each ends something, or moves it to where there is space. Repeated without a completed
+//! operation or request, they would be a livelock.
 
 use serde::{Deserialize, Serialize};
 
-/// How many may come one after the other: more than there are operations on any drive that waits for space.
+/// Maximum number of consecutive last resorts: more than the operations that can wait for space on any drive.
 const MOST: u32 = 1 << 16;
 
 /// Counts last resorts since anything came of one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct LastResorts {
-    /// What had come of the drive's work by then.
+    /// Progress of the drive at that time.
     seen: u64,
     count: u32,
     /// How much had arrived at the drive when one last changed nothing, with no request outstanding.
@@ -17,7 +17,8 @@ pub struct LastResorts {
 }
 
 impl LastResorts {
-    /// One more, when so much had come of the drive's work: a count that only grows. Returns whether that is one too many.
+    /// One more last resort, at this progress of the drive: a count that only grows. Returns whether that is one too
+    /// many.
     pub fn are_in_vain(&mut self, come: u64) -> bool {
         if come != self.seen {
             (self.seen, self.count) = (come, 0);
@@ -31,7 +32,7 @@ impl LastResorts {
         self.changed_nothing_at = Some(come);
     }
 
-    /// Whether the last one changed nothing, and nothing has come since.
+    /// Whether the last one changed nothing, without progress since.
     pub fn have_changed_nothing(&self, come: u64) -> bool {
         self.changed_nothing_at == Some(come)
     }
@@ -41,7 +42,7 @@ impl LastResorts {
         *self = LastResorts::default();
     }
 
-    /// What waits is no longer the same, so that another may change something.
+    /// The waiting operations have changed, so another last resort may help.
     pub fn try_again(&mut self) {
         self.changed_nothing_at = None;
     }

@@ -1,4 +1,4 @@
-//! The base image: what was on the drive before time 0, held as arithmetic instead of tables.
+//! The base image: contents of the drive before time 0, as arithmetic instead of tables.
 //!
 //! A preconditioned plane is a run of blocks, each with this many pages programmed and this many of them live, and a
 //! keyed permutation from its logical pages to ranks. Rank r is the r-th live slot of the plane, found by a search in
@@ -176,13 +176,13 @@ impl Residents {
 pub(crate) struct PlanePages<'a> {
     stripe: &'a Stripe,
     pub plane: PlaneId,
-    /// How many there are.
+    /// Number of pages.
     pub count: u32,
     residents: Residents,
 }
 
 impl<'a> PlanePages<'a> {
-    /// The mapped pages of each plane of a stripe, and of a run of pages behind them all.
+    /// The mapped pages of each plane of a stripe, with a run of pages after them.
     pub fn of(stripe: &'a Stripe, mapped: &Mapped, behind: &Range<u32>) -> Vec<PlanePages<'a>> {
         let planes = stripe.planes();
         let residents: Vec<(u32, Residents)> = match mapped {
@@ -289,8 +289,8 @@ impl RegionImage {
     }
 }
 
-/// How the pages of an image are drawn from home and second home by chance: their numbers are shuffled, and the
-/// first so many lie in the second home.
+/// Random distribution of the pages of an image over home and second home: their numbers are shuffled, and the first
+/// part is in the second home.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Draw {
     /// The pages by number, where they are not the first ones of the drive.
@@ -412,7 +412,7 @@ impl BaseImage {
         self.blocks().map(|(b, programmed, live)| (b, programmed, live * per_slot - missing(b))).collect()
     }
 
-    /// Where a logical page lies, if it is mapped.
+    /// The place of a logical page, if it is mapped.
     pub fn place_of(&self, lpn: Lpn) -> Option<Ppn> {
         let (part, lpn) = match &self.draw {
             Some(draw) => draw.part(lpn)?,

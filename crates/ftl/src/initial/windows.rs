@@ -1,11 +1,11 @@
-//! Whether write amplification stands still: its course, drive write by drive write.
+//! Whether the WAF is steady: its course per drive write.
 
 use crate::initial::steady_types::{Begun, Regime, Settling};
 use std::ops::Range;
 
-/// Drive writes before write amplification can be said to stand still.
+/// Minimum drive writes for a steady WAF.
 const WINDOWS_MIN: usize = 6;
-/// By how much two windows may differ from the two before, relatively.
+/// Maximum relative difference of two windows from the two before.
 const STILL: f64 = 0.005;
 
 /// Write amplification, drive write by drive write.
@@ -48,7 +48,7 @@ impl Windows {
         self.waf.len()
     }
 
-    /// Whether it stands still.
+    /// Whether it is steady.
     pub fn is_still(&self) -> bool {
         self.waf.len() >= WINDOWS_MIN && self.drift().abs() <= STILL
     }

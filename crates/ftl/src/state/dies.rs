@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use wordline_units::DieId;
 
-/// Which dies are held, so that only the holder's operations run there.
+/// Held dies, on which only the holder's operations run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct HeldDies {
     /// Jobs that hold a die, by die.
@@ -25,7 +25,7 @@ impl HeldDies {
         self.jobs += 1;
     }
 
-    /// A job that held a die lets go of it.
+    /// A job releases its die.
     pub fn let_go(&mut self, die: DieId) {
         self.by_die[die.index()] -= 1;
         self.jobs -= 1;

@@ -1,6 +1,6 @@
-//! Copies that collection made in idle time, ahead of need. One whose page the host overwrites or trims
-//! before collection on demand would have moved it was made for nothing: those are counted, so that a run
-//! can tell what its idle time really cost in wear.
+//! Copies that collection made in idle time, ahead of need. A copy whose page the host overwrites or trims
+//! before on-demand GC would have moved it was useless: those are counted, so that a run shows the real cost
+//! of idle time in wear.
 
 use crate::file::saved::{Saved, saved};
 use crate::file::table::Table;

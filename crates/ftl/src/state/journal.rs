@@ -1,6 +1,5 @@
-//! Changes of a map on flash that wait in RAM, since the page of the map that they belong to is not there: by page of
-//! the map which of its entries have changed, and which page has the most. A drive without a bound keeps as many as
-//! come; one with a bound learns here which pages it has to bring in so that the rest is within it.
+//! Changes of a map on flash that wait in RAM for their map page: by map page the changed entries, and the page with
+//! the most. An unbounded journal keeps all of them; a bounded one selects the pages to read so that the rest fits.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -8,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wordline_device::JOURNAL_ENTRY;
 use wordline_units::Bytes;
 
-/// What waits, by page of the map.
+/// Waiting changes, by map page.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Journal {
     /// Entries that may wait; none where RAM has room for all.
@@ -40,7 +39,7 @@ impl Journal {
         Journal { most: most.map(|bytes| bytes.0 / JOURNAL_ENTRY), ..Journal::default() }
     }
 
-    /// An entry of a page has changed, which may be under way.
+    /// An entry of a page has changed; the page may be in transit.
     pub fn note(&mut self, page: u32, entry: u32, under_way: bool) {
         self.pages.entry(page).or_default();
         self.set(page, under_way);
@@ -72,7 +71,7 @@ impl Journal {
         }
     }
 
-    /// A page is under way from now on, or has come to rest: it is being read, or its program is over.
+    /// A page is in transit from now on, or no longer: it is being read, or its program is over.
     pub fn set(&mut self, page: u32, under_way: bool) {
         let Some(changes) = self.pages.get_mut(&page).filter(|c| c.under_way != under_way) else { return };
         changes.under_way = under_way;

@@ -1,4 +1,4 @@
-//! Blocks whose data are too old, or have been read too often, and when the ages of all are looked at next.
+//! Blocks with data that are too old or were read too often, and the time of the next check of ages.
 
 use crate::file::saved::{Saved, saved};
 use std::collections::BTreeMap;

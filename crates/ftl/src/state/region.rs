@@ -1,4 +1,4 @@
-//! Pools and regions as they are now: erased blocks, open blocks, victims, and what waits in each plane.
+//! Current state of pools and regions: erased and open blocks, victims, and waiting data in each plane.
 
 use crate::file::saved::{Saved, saved};
 use crate::plan::region::{FreeOrder, Region};

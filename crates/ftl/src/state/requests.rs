@@ -1,4 +1,4 @@
-//! The host's requests in the drive: the slab that holds them, what they wait for, and what is not on flash yet.
+//! Host requests in the drive: their slab, waits, and data that are not on flash.
 
 use crate::state::id::{OpId, RequestId};
 use crate::state::latency::LatencyParts;
@@ -41,7 +41,7 @@ impl Requests {
         }
     }
 
-    /// A request has left: its number may be used again.
+    /// A request has left: its number can be reused.
     #[inline]
     pub fn leave(&mut self, id: RequestId) {
         self.free.push(id.0);

@@ -1,5 +1,5 @@
-//! Whatever is on its way: one index from logical page to what RAM holds of it. Reads consult it
-//! before the map, and a program commits only if nothing newer has.
+//! Data in transit: one index from logical page to its contents in RAM. Reads consult it before the map, and a
+//! program commits only if nothing newer has.
 
 use crate::file::saved::sorted;
 use crate::state::id::OpId;

@@ -28,7 +28,7 @@ pub(crate) struct Unlogged {
     pub held: bool,
 }
 
-/// What of the log is in RAM. A drive that is never trimmed keeps nothing.
+/// The part of the log in RAM. A drive that is never trimmed keeps nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TrimLog {
     /// The first page of the log, behind the last logical page.

@@ -1,4 +1,4 @@
-//! Requests of the host: how many came, and those that have ended.
+//! Host requests: their number, and completions.
 
 use crate::completion::Completion;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,11 @@
-//! The host link: what a request that the drive is through with takes to reach the host.
+//! The host link: time from the drive to the host for a completed request.
 
 use std::collections::VecDeque;
 use wordline_device::{HostLink, Lanes};
 use wordline_ftl::{RequestId, Saved, saved_fields};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
-/// What becomes of a request that is given to the link.
+/// Result of passing a request to the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sent {
     /// It is over at once.
@@ -44,7 +44,7 @@ impl Link {
         Link { rules, takes_no_time, free_at: vec![], queue: VecDeque::new() }
     }
 
-    /// Whether every request is over at once.
+    /// Whether every request passes immediately.
     #[inline(always)]
     pub fn takes_no_time(&self) -> bool {
         self.takes_no_time

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Timer;
 
-/// What a timer of the device is for.
+/// The purpose of a device timer.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum Alarm {
     /// The translation layer asked for it.
