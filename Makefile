@@ -32,7 +32,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 .DEFAULT_GOAL := help
 # What the Makefile of lab/ does.
 LAB := validate papers register twins twin-classes twin-fits rewrites steady verdicts errors lifetime atlas tuning gallery
-.PHONY: help help-all $(LAB) demo portable quick kills soak bench-live wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms figure fio golden-32 mutants ftl-mutants explore explore-mutants bless trip words docs swarm fuzz clean
+.PHONY: help help-all $(LAB) demo portable quick kills soak recovery bench-live wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms figure fio golden-32 mutants ftl-mutants explore explore-mutants bless trip words docs swarm fuzz clean
 
 # Those for everybody stand after `##`, the others after `#:`.
 targets = grep -hE '^[a-z0-9-]+:.*$(1) ' $(firstword $(MAKEFILE_LIST)) \
@@ -251,6 +251,9 @@ soak: $(INSTALLED) $(TOOLS) #: Cut the power of a served drive and kill it, 1,00
 	@WORDLINE_CRASH_STATES=10000 $(BIN)/python -m pytest -q python/tests/test_crash.py
 	@$(BIN)/python docs/crash/recipes.py --wordline $(BIN)/wordline --states 2000
 	@$(BIN)/python python/tests/soak.py --wordline $(BIN)/wordline $(SOAK)
+
+recovery: $(INSTALLED) $(TOOLS) #: Probe and fit drives of hidden values, and print by how much each value is off: DRIVES=20 (half an hour)
+	@$(BIN)/python python/tests/recovery.py --drives $(or $(DRIVES),20)
 
 bench-live: $(INSTALLED) #: A served drive without delays beside nbdkit's memory plugin (needs fio and nbdkit): PAIRS=5
 	@$(BIN)/python python/tests/compare_nbdkit.py --wordline $(BIN)/wordline --pairs $(or $(PAIRS),5)

@@ -88,7 +88,7 @@ def test_what_a_drive_holds_is_seen_from_outside(drive):
         (lambda d: (d.run(until_ns=9), d.read(0, 512, at_ns=3)), "is submitted at t = 3 ns"),
         (lambda d: (d.run(until_ns=9), d.run(until_ns=3)), "until_ns=3 has passed"),
         (lambda d: d.run(most=0), "most=0"),
-        (lambda d: (d.read(0, 512), d.play("bursty")), "drain the device first"),
+        (lambda d: (d.read(0, 512), d.play("bursty")), "drain the device and take"),
         (lambda d: d.blocks()["blok"], "allowed: block, plane"),
     ],
 )

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import recovery
 import wordline as wl
 from wordline import toml
 from wordline.quantity import in_bytes
-from wordline.real import fit, judged, measurements, pick, probe, sheet, tables
+from wordline.real import (
+    fit,
+    jobs,
+    judged,
+    measurements,
+    pick,
+    probe,
+    probed,
+    sheet,
+    steady_fit,
+    tables,
+)
 from wordline.real.curve import plateaus
 
 HEAD = "model,capacity_GB,nand,interface,slc_cache_GB,speed_in_cache_MBps,speed_after_cache_MBps"
@@ -110,6 +123,11 @@ def test_a_line_that_is_none_of_a_log_is_refused(tmp_path: Path) -> None:
     gb, seconds = measurements.fio_log(log)
     assert gb == pytest.approx([0, 1.024, 2.048])
     assert seconds == pytest.approx([0, 1, 3])
+    # As fio 3.33 logs a rest of 6 s: no line, and the first behind it is of its second alone.
+    log.write_text("".join(f"{t}, 1000000, 1, 0, 0\n" for t in (1000, 2000, 8000, 9000)))
+    gb, seconds = measurements.fio_log(log)
+    assert gb == pytest.approx([0, 1.024, 2.048, 2.048, 3.072, 4.096])
+    assert seconds == pytest.approx([0, 1, 2, 7, 8, 9])
 
 
 @pytest.mark.parametrize("cache", [6, 12, 150, 400])
@@ -160,20 +178,151 @@ def test_a_logged_fill_is_fitted_within_five_per_cent(tmp_path: Path) -> None:
 
 
 def test_probe_of_a_simulated_drive_writes_what_fit_reads(tmp_path: Path) -> None:
-    small = {"medium.flash.wordlines_per_block": 32, "capacity.logical": "2GiB"}
-    probe.run(tmp_path, "demo-8gb", set=small)
+    small = {"medium.flash.wordlines_per_block": 16, "capacity.logical": "1GiB"}
+    probe.simulate(tmp_path, "demo-8gb", set=small)
     values = {key: value.value for key, value in fit.load(tmp_path).values.items()}
     assert values["cache_mbps"] > 2 * values["after_mbps"]
-    # 128 MiB, which migration empties meanwhile.
-    assert 0.05 < values["cache_gb"] < 0.2
+    # 64 MiB, which migration empties meanwhile.
+    assert 0.02 < values["cache_gb"] < 0.1
     assert 75 < values["read_us"] < 90
     found = measurements.fio_json(tmp_path / "01-fill.json")["jobs"][0]["write"]
-    assert found["io_bytes"] == 2 * wl.GiB
+    assert found["io_bytes"] == wl.GiB
+    # Every job has a figure.
+    readings = list(probed.Probed(tmp_path).readings())
+    assert {r.job for r in readings} == {j.name for j in jobs.JOBS}
+    assert values["units"] == pytest.approx(8, rel=0.1)
+    by_what = {(r.job, r.what): r.value for r in readings}
+    waf = [by_what[f"12-zone-{z}", f"WAF of writes of {z} MiB"] for z in jobs.ZONES]
+    assert waf == sorted(waf, reverse=True)
+    assert "not known" not in probed.terminal(tmp_path)
+    assert "reads at QD256" in probed.page(tmp_path).read_text()
+
+
+def test_a_probe_names_the_nearest_measured_drive(tmp_path: Path) -> None:
+    probe.write(tmp_path, 10**12, {"nand": "QLC", "interface": "PCIe3"})
+    (tmp_path / "01-fill.json").write_text('{"jobs": [{"write": {"io_bytes": 1}}]}')
+    # 140 GB at 1,600 MB/s and the rest at 150 MB/s, as a Crucial P1; and a hundred times as fast.
+    for factor, named in ((1, "Crucial P1"), (100, None)):
+        rates = [1600 * factor] * 88 + [150 * factor] * 5700
+        steps = ((i + 1) * 1000 / factor for i in range(len(rates)))
+        lines = [f"{t}, {r * 1e6 / 1024:.0f}, 1, 0, 0\n" for t, r in zip(steps, rates, strict=True)]
+        (tmp_path / "01-fill_bw.1.log").write_text("".join(lines))
+        near = probed.nearest(probed.Probed(tmp_path))
+        assert (near and near[0]) == named
+
+
+def test_a_hidden_drive_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery, "SHARE", 0.006)
+    monkeypatch.setattr(steady_fit, "SIZES", ())
+    for key, (hidden, found) in recovery.recovered(1, tmp_path).items():
+        assert found == pytest.approx(hidden, rel=0.05), key
+
+
+#: A program in place of fio: it reads its job file and writes what fio would.
+FIO = """#!/bin/sh
+[ "$1" = --version ] && { echo fio-stub; exit; }
+grep -q '^rw=' "$1" || { echo "$1: no job" >&2; exit 1; }
+[ -f broken ] && { echo "device is gone" >&2; exit 5; }
+for word; do
+    case $word in --output=*) out=${word#*=};; --write_bw_log=*) log=${word#*=};; esac
+done
+io='{"io_bytes": 4096, "bw": 1000, "iops": 250, "total_ios": 1, "clat_ns": {"mean": 80000}}'
+echo "{\\"jobs\\": [{\\"jobname\\": \\"x\\", \\"read\\": $io, \\"write\\": $io}]}" > "$out"
+[ -z "$log" ] || printf '1000, 100, 1, 0, 0\\n2000, 100, 1, 0, 0\\n' > "${log}_bw.1.log"
+"""
+
+
+@pytest.fixture
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a file that stands for a drive, with a program in place of fio."""
+    (tmp_path / "bin").mkdir()
+    fio = tmp_path / "bin" / "fio"
+    fio.write_text(FIO)
+    fio.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fio.parent}{os.pathsep}{os.environ['PATH']}")
+    disk = tmp_path / "disk"
+    disk.write_bytes(b"x" * (32 << 20))
+    return disk
+
+
+def test_a_drive_is_overwritten_only_after_its_name_was_typed(tmp_path: Path, disk: Path) -> None:
+    asked = []
+
+    def ask(text: str) -> str:
+        asked.append(text)
+        return "yes"
+
+    with pytest.raises(wl.UserError, match="not confirmed; nothing was written"):
+        probe.measure(tmp_path / "jobs", str(disk), ask=ask)
+    assert str(disk) in asked[0]
+    assert "will be lost" in asked[0]
+    assert disk.read_bytes()[:1] == b"x"
+    reads = [job for job in jobs.JOBS if job.reads_only]
+    probe.measure(tmp_path / "reads", str(disk), jobs=reads, ask=ask, tell=lambda _: None)
+    assert len(asked) == 1
+    assert disk.read_bytes()[:1] == b"x"
+
+
+def test_a_probe_goes_on_where_it_stopped(tmp_path: Path, disk: Path) -> None:
+    folder, told = tmp_path / "jobs", []
+
+    def measure(budget: int | None = None) -> None:
+        told.clear()
+        probe.measure(folder, str(disk), budget=budget, ask=lambda _: str(disk), tell=told.append)
+
+    folder.mkdir()
+    (folder / "broken").touch()
+    with pytest.raises(wl.UserError, match=r"01-fill\.fio: fio ended with 5: device is gone"):
+        measure()
+    (folder / "broken").unlink()
+    # The fill that failed counts, and three fills' worth of random writes are over the budget.
+    measure(budget=100 << 20)
+    assert any(t.startswith("09-uniform: left out: 0.1007 GB, and ") for t in told)
+    assert (folder / "03-latency.json").is_file()
+    assert not (folder / "09-uniform.json").exists()
+    assert disk.stat().st_size == 32 << 20
+    assert disk.read_bytes()[:1] == b"\0"
+    measure()
+    assert told[0] == "01-fill: has results"
+    assert (folder / "09-uniform.json").is_file()
+    about = json.loads((folder / "probe.json").read_text())
+    assert about["fio"] == "fio-stub"
+    assert set(about["jobs"]) == {job.name for job in jobs.JOBS}
+    # What was measured is kept where a reader has said what the drive is.
+    about |= {"nand": "TLC", "interface": "PCIe4"}
+    (folder / "probe.json").write_text(json.dumps(about))
+    assert probed.lacks(folder) == []
+    measure()
+    assert json.loads((folder / "probe.json").read_text()) == about
+    (tmp_path / "other").write_bytes(b"x" * (64 << 20))
+    with pytest.raises(wl.UserError, match="of another drive"):
+        probe.measure(folder, str(tmp_path / "other"), ask=lambda _: "", tell=lambda _: None)
+
+
+def test_what_is_no_drive_is_not_probed(tmp_path: Path, disk: Path) -> None:
+    for path, said in (
+        ("/dev/null", "neither a block device nor a regular file"),
+        (str(tmp_path / "none"), "No such file or directory"),
+        (str(disk.parent / "bin" / "fio"), "at least 16 MiB"),
+    ):
+        with pytest.raises(wl.UserError, match=said):
+            probe.measure(tmp_path / "jobs", path)
+
+
+def test_jobs_in_which_a_drive_throttled_itself_are_left_out(tmp_path: Path, disk: Path) -> None:
+    probe.measure(tmp_path, str(disk), ask=lambda _: str(disk), tell=lambda _: None)
+    about = json.loads((tmp_path / "probe.json").read_text())
+    before, after = {"thm_temp1_trans_count": 3}, {"thm_temp1_trans_count": 4}
+    about["jobs"]["03-latency"] = {"before": before, "after": after, "throttled": False}
+    (tmp_path / "probe.json").write_text(json.dumps(about))
+    assert "03-latency: the drive throttled itself" in probed.terminal(tmp_path)
+    assert "03-latency" not in {r.job for r in probed.Probed(tmp_path).readings()}
 
 
 def test_probe_writes_jobs_that_say_what_they_cost(wordline: Any, tmp_path: Path) -> None:
     done = wordline("device", "probe", "--jobs", str(tmp_path), "--capacity", "1TB")
     assert done.code == 0, done.err
+    assert "all jobs write 9,721 GB" in done.out
     text = (tmp_path / "01-fill.fio").read_text()
     assert "# Writes 1,000 GB (1 drive writes)" in text
     assert "All data are lost" in text
@@ -182,8 +331,13 @@ def test_probe_writes_jobs_that_say_what_they_cost(wordline: Any, tmp_path: Path
     again = wordline("device", "probe", "--jobs", str(tmp_path), "--capacity", "1TB")
     assert again.code == 2
     assert "file exists; --force overwrites it" in again.err
-    with pytest.raises(wl.UserError, match="log of 01-fill"):
+    with pytest.raises(wl.UserError, match="nand"):
         fit.load(tmp_path)
+    reads = wordline(
+        "device", "probe", "--jobs", str(tmp_path / "r"), "--capacity", "1TB", "--read-only"
+    )
+    assert "all jobs write 0 GB" in reads.out
+    assert not (tmp_path / "r" / "01-fill.fio").exists()
 
 
 def test_a_scaled_drive_keeps_blocks_and_shares() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from wordline import UserError, _wordline
 from wordline.commands import SWEEP, perform
-from wordline.real import measurements, probe, sheet, show, tables
+from wordline.real import measurements, probed, sheet, show, tables
 from wordline.real.bench import Bench
 from wordline.real.measurements import Drive
 from wordline.real.result import FitResult, Row, Tell, head
@@ -71,7 +71,7 @@ def load(at: Path, name: str | None = None) -> Drive:
     if not at.exists():
         raise UserError(f"{at}: no such file or folder")
     if at.is_dir() and (at / "probe.json").is_file():
-        return probe.results(at)
+        return probed.drive_of(at)
     given = list(measurements.tables(at))
     if not given:
         raise UserError(
@@ -301,5 +301,5 @@ UNKNOWN = (
     "channels, dies, planes, page size and program time: only their combined rate shows",
     "spare blocks, write overhead and WAF: no random writes in steady state",
     NO_READS,
-    "time and rate of recovery: no rest",
+    "time and rate of recovery: rests are not fitted",
 )

@@ -20,6 +20,12 @@ from wordline.real.curve import Plateau, plateaus
 CLIFF = ("model", "capacity_GB", "slc_cache_GB", "speed_in_cache_MBps", "speed_after_cache_MBps")
 
 
+#: A line of a log that is so much later than lines are around it comes after a rest.
+REST = 2.5
+#: Below this share of the capacity a first plateau is a cache only if the rate falls so much.
+SMALL, SHARP = 0.01, 1.5
+
+
 @dataclass(frozen=True)
 class Value:
     """A figure with its interval and source."""
@@ -261,9 +267,11 @@ def fio_log(file: Path) -> tuple[Any, Any]:
     """Read a bandwidth log of fio (``write_bw_log``); return gigabytes and seconds from 0.
 
     Its lines are milliseconds, KiB/s, direction (1: writes), size; each value is the mean since the
-    line before. Raises `UserError`: a line is none of these.
+    line before. While a job rests fio writes no line, and the first one after the rest has the mean
+    of its own time alone. Raises `UserError`: a line is none of these.
     """
-    times, rates = [0.0], [0.0]
+    times: list[float] = []
+    rates: list[float] = []
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         parts = [p.strip() for p in line.split(",")]
         try:
@@ -273,13 +281,21 @@ def fio_log(file: Path) -> tuple[Any, Any]:
                 f"{file}:{number}: {line[:60]!r} is not a line of a bandwidth log\n"
                 "  allowed: milliseconds, KiB/s, direction, block size"
             ) from e
-        if way == 1 and time / 1e3 > times[-1]:
+        if way == 1 and time / 1e3 > (times[-1] if times else 0.0):
             times.append(time / 1e3)
             rates.append(rate * 1024 / 1e9)
-    if len(times) < 3:
-        raise UserError(f"{file}: has {len(times) - 1} lines of writes; at least 2 are needed")
-    seconds = np.array(times)
-    return np.concatenate([[0], (np.diff(seconds) * np.array(rates[1:])).cumsum()]), seconds
+    if len(times) < 2:
+        raise UserError(f"{file}: has {len(times)} lines of writes; at least 2 are needed")
+    gb, seconds = [0.0], [0.0]
+    steps = np.diff([0.0, *times])
+    for i, (time, rate) in enumerate(zip(times, rates, strict=True)):
+        usual = max([*steps[max(i - 1, 0) : i], *steps[i + 1 : i + 2]])
+        if i > 0 and steps[i] > REST * usual:
+            gb.append(gb[-1])
+            seconds.append(time - usual)
+        gb.append(gb[-1] + (time - seconds[-1]) * rate)
+        seconds.append(time)
+    return np.array(gb), np.array(seconds)
 
 
 def cliff(drive: Drive, found: list[Plateau], source: str) -> None:
@@ -288,6 +304,11 @@ def cliff(drive: Drive, found: list[Plateau], source: str) -> None:
     def value(at: float, half: float) -> Value:
         return Value(at, at - half, at + half, source)
 
+    if len(found) > 1:
+        # What a write buffer takes at the rate of the link is no cache.
+        small = found[0].end_gb * 1e9 < SMALL * drive.capacity
+        if small and found[0].mb_per_s < SHARP * found[1].mb_per_s:
+            found = found[1:]
     rates = [value(p.mb_per_s, 0.01 * p.mb_per_s) for p in found]
     if len(found) < 2 or found[1].mb_per_s > found[0].mb_per_s:
         drive.values["fill_mbps"] = rates[0]

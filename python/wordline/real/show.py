@@ -27,8 +27,10 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table for the terminal."""
+def lines(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = (0,)
+) -> str:
+    """Return a table for the terminal; the columns `left` hold words, the others numbers."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -36,11 +38,11 @@ def lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     out = io.StringIO()
     table = Table(box=box.SIMPLE_HEAD)
     for at, head in enumerate(heads):
-        table.add_column(head, justify="right" if at else "left")
+        table.add_column(head, justify="left" if at in left else "right")
     for row in rows:
         table.add_row(*row)
     Console(file=out, width=110, highlight=False).print(table)
-    return "\n".join(line.rstrip() for line in out.getvalue().strip("\n").splitlines())
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n")
 
 
 def terminal(fitted: FitResult) -> str:

@@ -16,6 +16,8 @@ from wordline.real.steady_model import SteadyModel
 NEAR, ROUNDS = 0.01, 6
 #: How often the wait for a suspended program is corrected, and how near its reads must come.
 SUSPENDS, NEAR_READ = 5, 0.1
+#: By how much larger the drives are that a fit is shown to hold on.
+SIZES = (1.0, 1.5, 2.0)
 #: Flash of a unit that works alone in bytes, where the search for their number begins.
 DIE = 40 << 30
 #: Blocks of all units, and of a unit at least and at most: fewer are simulated faster, and what is
@@ -58,7 +60,10 @@ class SteadyFit:
         self.bits = sheet.BITS[self.of.cell]
         #: Values that are searched: bytes of flash, units in parallel, us of a program, of a wait.
         self.usable = self.of.capacity * (1 + self.knee) * 1.01
-        self.units = nearest_units(4 * round(self.of.capacity / DIE / 4), self.link)
+        #: Reads at several depths tell the units; without them the steady rate does.
+        told = self.values.get("units")
+        wanted = told.value if told else 4 * round(self.of.capacity / DIE / 4)
+        self.units = nearest_units(wanted, self.link)
         self.program = self.bits * sheet.PAGE * self.units / self.fill
         self.wait: float | None = None
         self.overhead = self.values["overhead"].value if "overhead" in self.values else 1.0
@@ -79,7 +84,7 @@ class SteadyFit:
         shown = steady_rows.fitted_row(self.drive)
         if shown is not None:
             fitted.size_names = ["fill, MB/s", "knee, drive writes", "steady, MB/s", "WAF"]
-            for larger in (1.0, 1.5, 2.0):
+            for larger in SIZES:
                 again = SteadyModel(text.toml(), self.seed, self.overhead, larger)
                 found = again.figures(shown)
                 figures = [again.fill_mbps(), found["knee"], found["steady"], found["waf"]]
@@ -151,6 +156,8 @@ class SteadyFit:
 
     def _more_units(self, waf: float, steady: float) -> None:
         """Take so many units that copies cost what they must: more share the cost."""
+        if "units" in self.values:
+            return
         cost = self.units * (self.fill / (waf * steady) - 1)
         wanted = self.fill / (waf * self.steady) - 1
         more = cost / wanted if wanted > 0 else 2 * self.units
@@ -209,7 +216,9 @@ class SteadyFit:
         text.put(
             flash + "dies_per_chip",
             self.units // channels,
-            f"Fit: {v['steady_mbps']} MB/s of random writes, {self.units} {mid}",
+            f"Rows, {v['units'].source}, {v['units']} {mid}"
+            if "units" in v
+            else f"Fit: {v['steady_mbps']} MB/s of random writes, {self.units} {mid}",
         )
         text.put(flash + "planes_per_die", 1, f"{UN}; planes that program together are one")
         waf = f", WAF {v['waf']}" if "waf" in v else ""

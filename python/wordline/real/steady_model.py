@@ -88,32 +88,12 @@ class SteadyModel:
         )
         used = self._used(bench) * share / 1e6
         gone = (host * line["bin_s"]).cumsum() / used
-        found = self._curve(gone, host)
+        found = curve_figures(gone, host)
         last = gone > gone[-1] - LAST
         # What ends a run is written without a host.
         last[-1] = False
         found["steady"] = float(host[last].mean())
         found["waf"] = float(self.overhead * media[last].sum() / host[last].sum())
-        return found
-
-    @staticmethod
-    def _curve(gone: Any, host: Any) -> dict[str, float]:
-        """Return the knee in drive writes, and MB/s around some of them."""
-        found = {}
-        for at in (0.5, 1.0, 2.0):
-            near = np.abs(gone - at) < 0.05
-            if near.any():
-                found[f"dw{at:g}"] = float(host[near].mean())
-        # Before: what a write buffer takes at the link's rate is none of it.
-        early = (gone > 0.01) & (gone < 0.08)
-        before = float(np.median(host[early])) if early.any() else float(host[1])
-        past = np.flatnonzero((host < FALL * before) & (gone > 0.02))
-        if len(past) and 0 < past[0] < len(host) - 2:
-            at = int(past[0])
-            after = host[at + 1]
-            share = float(np.clip((host[at] - after) / max(before - after, 1e-9), 0, 1))
-            whole = (gone[at] - gone[at - 1]) / max(host[at], 1e-9) * before
-            found["knee"] = float(gone[at - 1] + share * whole)
         return found
 
     def _latency(self, row: SteadyRow) -> dict[str, float]:
@@ -127,3 +107,35 @@ class SteadyModel:
         return {
             f"{op[0]}_{q}": float(found[op][q]) for op in ("read", "write") for q in ("p50", "p99")
         }
+
+
+def curve_figures(gone: Any, host: Any) -> dict[str, float]:
+    """Return where the rate of random writes falls, and the rate around some drive writes.
+
+    Parameters
+    ----------
+    gone, host
+        Drive writes at the end of each bin, and MB/s in it, shape ``(n,)``.
+
+    Returns
+    -------
+    dict
+        ``knee`` in drive writes, if the rate falls; ``dw0.5``, ``dw1`` and ``dw2`` in MB/s, as far
+        as the bins reach.
+    """
+    found = {}
+    for at in (0.5, 1.0, 2.0):
+        near = np.abs(gone - at) < 0.05
+        if near.any():
+            found[f"dw{at:g}"] = float(host[near].mean())
+    # Before: what a write buffer takes at the link's rate is none of it.
+    early = (gone > 0.01) & (gone < 0.08)
+    before = float(np.median(host[early])) if early.any() else float(host[1])
+    past = np.flatnonzero((host < FALL * before) & (gone > 0.02))
+    if len(past) and 0 < past[0] < len(host) - 2:
+        at = int(past[0])
+        after = host[at + 1]
+        share = float(np.clip((host[at] - after) / max(before - after, 1e-9), 0, 1))
+        whole = (gone[at] - gone[at - 1]) / max(host[at], 1e-9) * before
+        found["knee"] = float(gone[at - 1] + share * whole)
+    return found

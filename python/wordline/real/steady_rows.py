@@ -94,7 +94,7 @@ def read(table: Table, found: dict[str, Drive]) -> None:
     for name, drive in found.items():
         if drive.rows:
             drive.flash = found.get(borrowed.get(name, ""), drive)
-            _summarize(drive)
+            summarize(drive)
 
 
 def _row(table: Table, at: int, kind: str) -> SteadyRow:
@@ -165,7 +165,7 @@ def spread(name: str, values: list[Value], of: float) -> Value:
     return Value(of, low, high, f"{name}{more}")
 
 
-def _summarize(drive: Drive) -> None:
+def summarize(drive: Drive) -> None:
     """Take from the rows of a drive what can be read off."""
     fills = [r for r in drive.rows if r.kind == FILL and (r.block or BLOCK) >= BLOCK]
     if fills:

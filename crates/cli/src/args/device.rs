@@ -23,10 +23,10 @@ pub(crate) enum DeviceCommand {
     /// searches for the values that reproduce them on a small drive of the same proportions. The file says of each
     /// value where it comes from. Needs Python: pip install '.[fit]' in a clone.
     Fit(DeviceFitArgs),
-    /// Write fio job files that identify a drive, and run them on a simulated one
+    /// Write fio job files that identify a drive, and run them on it or on a simulated one
     ///
-    /// Each file says what it is for, how long it takes and how much it writes. The jobs overwrite the drive. `device
-    /// fit` reads the results. Needs Python: pip install '.[fit]' in a clone.
+    /// Each file says what it is for, how long it takes and how much it writes. Jobs that write overwrite the drive.
+    /// `device fit` reads the results. Needs Python: pip install '.[fit]' in a clone.
     Probe(DeviceProbeArgs),
     /// Show the geometry of a device and what follows from its file: capacities, rates, latencies, table
     /// sizes

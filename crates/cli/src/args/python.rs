@@ -294,13 +294,22 @@ pub(crate) struct DeviceFitArgs {
 
 #[derive(Args, Serialize, Debug)]
 pub(crate) struct DeviceProbeArgs {
-    /// Folder for the job files, and for the results of --device
+    /// Folder for the job files, and for the results of --run and --device
     #[arg(long, value_name = "DIR")]
     #[serde(serialize_with = "values::path")]
     pub(crate) jobs: PathBuf,
     /// Capacity of the drive that the jobs are for, such as 1TB
-    #[arg(long, value_name = "SIZE", required_unless_present = "device", conflicts_with = "device")]
+    #[arg(long, value_name = "SIZE", required_unless_present_any = ["device", "run"], conflicts_with_all = ["device", "run"])]
     pub(crate) capacity: Option<String>,
+    /// Run the jobs with fio on this block device, after its name was typed; all its data are lost. Jobs with results are skipped
+    #[arg(long, value_name = "PATH", conflicts_with = "device")]
+    pub(crate) run: Option<String>,
+    /// Maximum number of bytes that --run may write in all, such as 2TB; jobs beyond it are left out
+    #[arg(long, value_name = "SIZE", requires = "run")]
+    pub(crate) budget: Option<String>,
+    /// Only jobs that read; they need a drive with data
+    #[arg(long)]
+    pub(crate) read_only: bool,
     /// Also run the jobs on this built-in device or device file, in simulated time
     #[arg(long, value_name = "DEV")]
     pub(crate) device: Option<String>,

@@ -32,8 +32,8 @@ pub enum RestoreError {
 
 /// A device with work before it, which cannot begin at time 0.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("{outstanding} requests are outstanding at t = {} ns, or other work is pending; drain the device \
-         first", now.0)]
+#[error("{outstanding} requests are outstanding at t = {} ns, other work is pending, or completions were \
+         not taken; drain the device and take its completions first", now.0)]
 pub struct Busy {
     /// Requests not yet complete.
     pub outstanding: u32,

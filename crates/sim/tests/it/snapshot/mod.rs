@@ -212,7 +212,7 @@ fn a_drive_that_starts_anew_keeps_what_it_holds_and_counts_from_zero() {
         let (mut device, mut ended) = (plan.build(), vec![]);
         serve(&mut device, &asked, &mut ended);
         if device.next_event().is_some() {
-            assert!(device.start_anew().unwrap_err().to_string().contains("drain the device first"));
+            assert!(device.start_anew().unwrap_err().to_string().contains("drain the device and take"));
         }
         end(&mut device, &mut ended);
         let all = HostRequest::new(HostOp::Read, 0, (plan.spec().logical_bytes() / 512) as u32);

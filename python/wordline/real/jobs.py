@@ -1,0 +1,294 @@
+"""Jobs of fio that identify a drive: what each is for, what it writes, and how long it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+#: Milliseconds of a line in fio's bandwidth logs.
+LOG_MS = 1000
+#: Bytes of a sequential request, and how many are outstanding.
+BLOCK, DEPTH = 128 << 10, 32
+#: Reads or writes of a job whose latency counts.
+SAMPLES = 2000
+#: Seconds of rest behind a full cache, outstanding reads, shares of the drive that reads span in
+#: per cent, requests a second of each direction, and bytes that are overwritten at once.
+RESTS = (1, 10, 60, 600)
+DEPTHS = (4, 16, 64, 256)
+SPANS = (1, 10)
+RATES = (1_000, 3_000, 10_000, 30_000, 100_000)
+ZONES = (1, 16, 256)
+#: What is written before a rest, and behind it, in shares of the capacity; and before the rest of
+#: a half full drive.
+BURST, AFTER, HALF = 0.20, 0.05, 0.50
+
+
+@dataclass(frozen=True)
+class Writes:
+    """Writes of one size, of which a log is kept: how fio is told, and how a simulated drive."""
+
+    #: ``write`` in order, or ``randwrite``.
+    order: str
+    block: int
+    depth: int
+    #: Shares of the drive: what is written, and then, behind a rest, what is written after it.
+    share: float = 1.0
+    rest_s: int = 0
+    after: float = 0.0
+    loops: int = 1
+
+    @property
+    def drive_writes(self) -> float:
+        """How often the capacity is written."""
+        return (self.share + self.after) * self.loops
+
+    def lines(self, capacity: int) -> Sequence[str]:
+        """Return the lines of a job file for a drive of a capacity in bytes."""
+        size = f"{self.block >> 20}m" if self.block >> 20 else f"{self.block >> 10}k"
+        lines = [f"rw={self.order}", f"bs={size}", f"iodepth={self.depth}"]
+        if self.order == "randwrite":
+            lines.append("norandommap")
+        lines.append(f"size={100 * (self.share + self.after):g}%")
+        if self.loops > 1:
+            lines.append(f"loops={self.loops}")
+        if self.rest_s:
+            blocks = max(1, int(self.share * capacity) // self.block)
+            lines += [f"thinktime={self.rest_s}s", f"thinktime_blocks={blocks}"]
+        return lines
+
+    def workloads(self) -> list[tuple[str, int]]:
+        """Return the workloads that do the same, each with the seconds of rest behind it."""
+        kind = "sequential" if self.order == "write" else "uniform"
+        words = f"{kind}:read=0%,bs={self.block}B,qd={self.depth},bytes="
+        found = [(f"{words}{self.share * self.loops:g}x", self.rest_s)]
+        if self.after:
+            found.append((f"{words}{self.after:g}x,offset={100 * self.share:g}%", 0))
+        return found
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job file: what it is for, what it does, and how much it writes."""
+
+    name: str
+    #: What is identified, for the comment at its head.
+    purpose: str
+    #: Lines of its sections for a drive of a capacity in bytes, without those of all jobs; the name
+    #: of a section is that of the job if there is one.
+    lines: Callable[[int], Sequence[str]]
+    #: Drive writes, and about how long it takes at the rates of a drive.
+    drive_writes: float
+    time: str
+    #: Whether the drive is erased before it, and the writes of which a log is kept.
+    erased: bool = False
+    writes: Writes | None = None
+    #: Bytes that it writes besides, whatever the capacity.
+    fixed: int = 0
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether it leaves the drive as it was."""
+        return not self.written(1 << 40)
+
+    def written(self, capacity: int) -> float:
+        """Return the bytes that it writes to a drive of a capacity in bytes."""
+        return self.drive_writes * capacity + self.fixed
+
+    @property
+    def section(self) -> str:
+        """The name of its section, and of the job in fio's output."""
+        return self.name[3:]
+
+    def text(self, capacity: int) -> str:
+        """Return the job file for a drive of a capacity in bytes."""
+        written = self.written(capacity)
+        share = f"{written / capacity:.3g} drive writes"
+        lines = [
+            f"# {self.purpose}.",
+            f"# Writes {written / 1e9:,.4g} GB ({share}); takes {self.time}.",
+        ]
+        if self.erased:
+            lines.append(
+                "# Erase the drive before: nvme format -s1, or blkdiscard. All data are lost."
+            )
+        elif not self.reads_only:
+            lines.append("# Overwrites the drive. All data are lost.")
+        else:
+            lines.append("# Reads only.")
+        lines.append(f"# {' '.join(self.command('/dev/nvme0n1'))}")
+        lines += [f"[{self.section}]", "ioengine=libaio", "direct=1", "refill_buffers=1"]
+        return "\n".join([*lines, *self.lines(capacity)]) + "\n"
+
+    def command(self, drive: str) -> list[str]:
+        """Return the words of the command that runs it, in the folder of the job files."""
+        words = ["fio", f"{self.name}.fio", f"--filename={drive}"]
+        words += [f"--output={self.name}.json", "--output-format=json"]
+        if self.writes is not None:
+            words += [f"--write_bw_log={self.name}", f"--log_avg_msec={LOG_MS}"]
+        return words
+
+
+def _of(*lines: str) -> Callable[[int], Sequence[str]]:
+    return lambda _: lines
+
+
+def _logged(name: str, purpose: str, writes: Writes, time: str, *, erased: bool = False) -> Job:
+    return Job(name, purpose, writes.lines, writes.drive_writes, time, erased, writes)
+
+
+def _single(kind: str, *more: str) -> Callable[[int], Sequence[str]]:
+    return _of(f"rw={kind}", "bs=4k", "iodepth=1", "norandommap", f"number_ios={SAMPLES}", *more)
+
+
+def _fill() -> list[Job]:
+    fill = "size of the SLC cache, rate in it and past it; rate of the flash"
+    return [
+        _logged(
+            "01-fill",
+            fill,
+            Writes("write", BLOCK, DEPTH),
+            "capacity over the rate past the cache: 10 min to 3 h for 1 TB",
+            erased=True,
+        ),
+        Job(
+            "02-read",
+            "sequential read rate, which the link or the buses limit",
+            _of("rw=read", "bs=128k", f"iodepth={DEPTH}", "size=10%"),
+            0.0,
+            "under a minute",
+        ),
+    ]
+
+
+def _reads() -> list[Job]:
+    one = "4 KiB read latency at QD1: array, transfer and controller"
+    jobs = [Job("03-latency", one, _single("randread", "size=100%"), 0.0, "seconds")]
+    for depth in DEPTHS:
+        jobs.append(
+            Job(
+                f"04-depth-{depth}",
+                f"4 KiB read IOPS at QD{depth}: units that sense in parallel",
+                _of(
+                    "rw=randread",
+                    "bs=4k",
+                    f"iodepth={depth}",
+                    "norandommap",
+                    "size=100%",
+                    f"number_ios={min(SAMPLES * depth, 100_000)}",
+                ),
+                0.0,
+                "seconds",
+            )
+        )
+    for span in SPANS:
+        what = f"4 KiB read latency over {span} % of the drive: L2P cache"
+        jobs.append(
+            Job(f"05-span-{span}", what, _single("randread", f"size={span}%"), 0.0, "seconds")
+        )
+    return jobs
+
+
+def _cache() -> list[Job]:
+    jobs = [
+        _logged(
+            f"06-rest-{rest}",
+            f"SLC cache after {rest} s of rest, drive full",
+            Writes("write", BLOCK, DEPTH, BURST, rest, AFTER),
+            f"{rest} s, and a quarter of 01-fill",
+        )
+        for rest in RESTS
+    ]
+    read = [
+        "rw=write",
+        "bs=128k",
+        f"iodepth={DEPTH}",
+        "size=1%",
+        "[at-once]",
+        "ioengine=libaio",
+        "direct=1",
+        "stonewall",
+        *_single("randread", "size=1%")(0),
+    ]
+    jobs.append(
+        Job(
+            "07-read-burst", "4 KiB read latency at once after a burst", _of(*read), 0.01, "seconds"
+        )
+    )
+    for name, what, more in (
+        ("ack", "at QD1", ()),
+        ("sync", "at QD1 with a flush behind each", ("fdatasync=1",)),
+    ):
+        jobs.append(
+            Job(
+                f"08-{name}",
+                f"4 KiB write latency {what}",
+                _single("randwrite", "size=100%", *more),
+                0.0,
+                "seconds to a minute",
+                fixed=SAMPLES * 4096,
+            )
+        )
+    return jobs
+
+
+def _steady() -> list[Job]:
+    jobs = [
+        _logged(
+            "09-uniform",
+            "uniform 4 KiB writes: usable flash, from where the rate falls",
+            Writes("randwrite", 4096, 128, loops=3),
+            "3 capacities over the rate of random writes: an hour to days",
+        ),
+        _logged(
+            "10-steady",
+            "uniform 4 KiB writes in steady state: rate and WAF",
+            Writes("randwrite", 4096, 128),
+            "a third of 09-uniform",
+        ),
+    ]
+    for rate in RATES:
+        lines = (
+            "rw=randrw",
+            "bs=4k",
+            "iodepth=256",
+            "norandommap",
+            "size=100%",
+            f"rate_iops={rate},{rate}",
+            "number_ios=60000",
+        )
+        jobs.append(
+            Job(
+                f"11-rate-{rate}",
+                f"latency at {rate:,} 4 KiB reads and as many writes a second",
+                _of(*lines),
+                0.0,
+                f"{30_000 / rate:.2g} s and more",
+                fixed=30_000 * 4096,
+            )
+        )
+    for zone in ZONES:
+        jobs.append(
+            _logged(
+                f"12-zone-{zone}",
+                f"random writes of {zone} MiB: unit of GC, above which WAF is 1",
+                Writes("randwrite", zone << 20, 1),
+                "a third of 09-uniform, and less",
+            )
+        )
+    return jobs
+
+
+def _half() -> list[Job]:
+    return [
+        _logged(
+            "13-half",
+            "SLC cache after 60 s of rest, drive half full",
+            Writes("write", BLOCK, DEPTH, HALF, 60, BURST),
+            "two thirds of 01-fill",
+            erased=True,
+        )
+    ]
+
+
+#: In the order in which they are run: each begins with the drive as the one before has left it.
+JOBS: tuple[Job, ...] = (*_fill(), *_reads(), *_cache(), *_steady(), *_half())

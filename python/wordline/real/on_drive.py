@@ -1,0 +1,186 @@
+"""``wordline device probe --run``: the jobs on a drive of this machine, by fio."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wordline import UserError
+from wordline.real.jobs import Job
+
+#: Counters of nvme-cli that say that a drive has slowed itself down while a job ran.
+THROTTLED = (
+    "warning_temp_time",
+    "critical_comp_time",
+    "thm_temp1_trans_count",
+    "thm_temp2_trans_count",
+)
+#: What OCP's log calls the bytes written to flash; versions of nvme-cli spell it in several ways.
+MEDIA = "physical media units written"
+#: What is told of a drive by files of sysfs and by nvme-cli, by their names in probe.json.
+_SYSFS = {
+    "model": "device/model",
+    "firmware": "device/firmware_rev",
+    "lba_bytes": "queue/hw_sector_size",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A drive to measure: a block device, or a regular file of its size to try the jobs on."""
+
+    path: str
+    capacity: int
+    is_device: bool
+
+    @classmethod
+    def of(cls, path: str, *, writes: bool) -> Target:
+        """Look at a path that is to be read, or overwritten.
+
+        Raises `UserError`: there is nothing, it is neither, or it is in use or not for this user.
+        """
+        try:
+            mode = os.stat(path).st_mode
+        except OSError as e:
+            raise UserError(
+                f"{path}: {e.strerror}\n  allowed: a block device such as /dev/nvme0n1"
+            ) from e
+        if not stat.S_ISBLK(mode) and not stat.S_ISREG(mode):
+            raise UserError(
+                f"{path}: neither a block device nor a regular file\n"
+                "  allowed: a block device such as /dev/nvme0n1"
+            )
+        is_device = stat.S_ISBLK(mode)
+        try:
+            # A device that is mounted, or part of an array, cannot be opened for one process alone.
+            alone = os.O_EXCL if is_device and writes else 0
+            handle = os.open(path, (os.O_RDWR if writes else os.O_RDONLY) | alone)
+        except OSError as e:
+            raise UserError(
+                f"{path}: cannot be opened: {e.strerror}\n"
+                "  allowed: a drive that nothing uses and that this user may write; unmount it, "
+                "or use sudo"
+            ) from e
+        try:
+            capacity = os.lseek(handle, 0, os.SEEK_END)
+        finally:
+            os.close(handle)
+        if capacity < 1 << 24:
+            raise UserError(f"{path}: has {capacity} bytes\n  allowed: at least 16 MiB")
+        return cls(path, capacity, is_device)
+
+    def about(self) -> dict[str, Any]:
+        """Return what this machine says of the drive, for probe.json."""
+        about: dict[str, Any] = {"drive": self.path, "kernel": os.uname().release}
+        about["fio"] = _said(["fio", "--version"])
+        name = Path(os.path.realpath(self.path)).name
+        for key, file in _SYSFS.items():
+            at = Path("/sys/class/block") / name / file
+            about[key] = at.read_text().strip() if self.is_device and at.is_file() else None
+        link = Path("/sys/class/block") / name / "device/device/current_link_speed"
+        about["link"] = link.read_text().strip() if self.is_device and link.is_file() else None
+        return about
+
+    def erase(self) -> None:
+        """Discard all data of the drive.
+
+        Raises `UserError`: the drive cannot.
+        """
+        if not self.is_device:
+            with open(self.path, "r+b") as file:
+                file.truncate(0)
+                file.truncate(self.capacity)
+            return
+        done = subprocess.run(
+            ["blkdiscard", "-f", self.path], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise UserError(
+                f"{self.path}: blkdiscard failed: {done.stderr.strip()}\n"
+                "  allowed: a drive that can discard; erase others with nvme format -s1"
+            )
+
+    def counters(self) -> dict[str, Any]:
+        """Return the drive's own counters: bytes written to flash, and times of throttling."""
+        if not self.is_device or shutil.which("nvme") is None:
+            return {}
+        smart = _json(["nvme", "smart-log", self.path, "-o", "json"])
+        log = _json(["nvme", "ocp", "smart-add-log", self.path, "-o", "json"])
+        named = {key.lower().replace("_", " "): value for key, value in log.items()}
+        media = named.get(MEDIA)
+        found = {key: smart[key] for key in THROTTLED if isinstance(smart.get(key), int)}
+        if isinstance(media, dict):
+            found["media_bytes"] = (int(media["hi"]) << 64) + int(media["lo"])
+        elif isinstance(media, int):
+            found["media_bytes"] = media
+        return found
+
+
+def need_fio() -> None:
+    """Raise `UserError` where fio is not installed."""
+    if shutil.which("fio") is None:
+        raise UserError("fio: not installed\n  allowed: fio 3 in PATH (apt-get install fio)")
+
+
+def confirm(target: Target, ask: Callable[[str], str]) -> None:
+    """Have the name of a drive typed before it is overwritten.
+
+    Raises `UserError`: something else was typed.
+    """
+    size = f"{target.capacity / 1e9:,.4g} GB"
+    text = f"All data on {target.path} ({size}) will be lost. Type {target.path} to go on: "
+    if ask(text).strip() != target.path:
+        raise UserError(f"{target.path}: not confirmed; nothing was written")
+
+
+def run(job: Job, folder: Path, target: Target) -> dict[str, Any]:
+    """Run a job by fio; return the drive's counters before and behind it.
+
+    The results stand under their names only if fio ended well.
+
+    Raises `UserError`: fio failed; what it said is in the message.
+    """
+    if job.erased:
+        target.erase()
+    before = target.counters()
+    words = job.command(os.path.abspath(target.path))
+    words[words.index(f"--output={job.name}.json")] = f"--output={job.name}.part"
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    part = folder / f"{job.name}.part"
+    if done.returncode:
+        part.unlink(missing_ok=True)
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise UserError(
+            f"{folder / job.name}.fio: fio ended with {done.returncode}: {' / '.join(said[-3:])}\n"
+            "  allowed: a job that fio can end; the same command resumes with it"
+        )
+    after = target.counters()
+    part.replace(folder / f"{job.name}.json")
+    return {"before": before, "after": after}
+
+
+def throttled(counters: dict[str, Any]) -> bool:
+    """Return whether a drive slowed itself down between two looks at its counters."""
+    before, after = counters["before"], counters["after"]
+    return any(after.get(key, 0) > before.get(key, 0) for key in THROTTLED)
+
+
+def _said(words: list[str]) -> str | None:
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or None
+
+
+def _json(words: list[str]) -> dict[str, Any]:
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    try:
+        found = json.loads(done.stdout)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,434 @@
+"""What the jobs of a probe measured: read back, shown, and compared with drives that are known."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wordline import UserError, toml
+from wordline.real import jobs, measurements, show, steady_rows, tables
+from wordline.real.curve import plateaus
+from wordline.real.measurements import Drive, Value
+from wordline.real.on_drive import throttled
+from wordline.real.steady_model import LAST, curve_figures
+from wordline.real.steady_rows import SteadyRow
+
+#: The file with what is known of a drive and of its jobs.
+ABOUT = "probe.json"
+#: By which share one run of a job may differ from the next.
+AGAIN = 0.02
+#: What a host wrote behind a rest counts as the cache's while the rate is above this share of the
+#: rate in the cache.
+FAST = 0.7
+#: Single reads at up to this share of the sequential rate do not meet the link; and where more than
+#: this share of the outstanding reads is at work, more units than these could be.
+LINKED, FULL = 0.8, 0.8
+#: Below this WAF a counter is of something else than bytes written to flash.
+LEAST_WAF = 0.5
+#: Points over which the rate of random writes is looked at.
+POINTS = 400
+#: Lines of a log below which a job was too short for a curve.
+LINES = 4
+#: Heads of the table of what was measured.
+HEADS = ["job", "figure", "unit", "measured"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A figure that a job measured."""
+
+    job: str
+    what: str
+    unit: str
+    value: float
+    #: By how much it may be off, where the log is coarse.
+    off: float | None = None
+
+    def __str__(self) -> str:
+        """As ``0.053 ± 0.02``: four digits, of great numbers all before the point."""
+        text = f"{self.value:,.4g}" if abs(self.value) < 1e4 else f"{self.value:,.0f}"
+        return text if self.off is None else f"{text} ± {self.off:,.2g}"
+
+
+def read_about(file: Path) -> dict[str, Any]:
+    """Read probe.json.
+
+    Raises `UserError`: it is none.
+    """
+    try:
+        about = json.loads(file.read_text(encoding="utf-8"))
+        if int(about["capacity_bytes"]) <= 0:
+            raise ValueError("capacity_bytes is not above 0")
+    except (ValueError, KeyError, TypeError) as e:
+        raise UserError(
+            f"{file}: {type(e).__name__}: {e}\n  allowed: JSON with capacity_bytes, nand, "
+            "interface and model"
+        ) from e
+    return dict(about)
+
+
+class Probed:
+    """The results in a folder: of each job fio's output, its log, and the drive's counters."""
+
+    def __init__(self, folder: Path) -> None:
+        """Look into a folder; raises `UserError` where probe.json is wrong."""
+        self.folder = folder
+        self.about = read_about(folder / ABOUT)
+        self.capacity = int(self.about["capacity_bytes"])
+        counters = self.about.get("jobs") or {}
+        #: Jobs during which the drive slowed itself down.
+        self.throttled = [n for n, c in counters.items() if c.get("throttled") or throttled(c)]
+        self.counters = counters
+
+    def has(self, name: str) -> bool:
+        """Return whether a job has results that may be used."""
+        return name not in self.throttled and (self.folder / f"{name}.json").is_file()
+
+    def entry(self, name: str) -> dict[str, Any]:
+        """Return what fio says of the last section of a job."""
+        found = measurements.fio_json(self.folder / f"{name}.json")["jobs"]
+        return dict(found[-1])
+
+    def log(self, name: str) -> tuple[Any, Any] | None:
+        """Return gigabytes and seconds of a job that was logged; None if the log has few lines."""
+        file = self.folder / f"{name}_bw.1.log"
+        if not self.has(name) or not file.is_file():
+            return None
+        lines = file.read_text(encoding="utf-8").splitlines()
+        return measurements.fio_log(file) if len(lines) >= LINES else None
+
+    def waf(self, name: str) -> float | None:
+        """Return the WAF of a job by the drive's counters, where it has them and counts bytes."""
+        counted = self.counters.get(name) or {}
+        sides = [counted.get(side, {}).get("media_bytes") for side in ("before", "after")]
+        if None in sides or not self.has(name):
+            return None
+        host = sum(job["write"]["io_bytes"] for job in self._all(name))
+        waf = (sides[1] - sides[0]) / host if host else 0.0
+        return float(waf) if waf > LEAST_WAF else None
+
+    def _all(self, name: str) -> list[dict[str, Any]]:
+        return list(measurements.fio_json(self.folder / f"{name}.json")["jobs"])
+
+    def _latency(self, name: str, way: str, at: str = "mean") -> float | None:
+        """Return microseconds: the mean, or a percentile such as ``99``."""
+        if not self.has(name):
+            return None
+        clat = self.entry(name)[way]["clat_ns"]
+        if at != "mean":
+            found = clat.get("percentile") or {}
+            clat = {at: next((v for k, v in found.items() if float(k) == float(at)), 0)}
+        return float(clat[at]) / 1e3 or None
+
+    def readings(self) -> Iterator[Reading]:
+        """Return each figure that was measured, in the order of the jobs."""
+        yield from self._of_fill()
+        yield from self._of_reads()
+        for rest in jobs.RESTS:
+            name = f"06-rest-{rest}"
+            if (back := self._behind(name, jobs.BURST)) is not None:
+                yield Reading(name, f"SLC cache after {rest} s of rest", "GB", *back)
+        yield from self._single("07-read-burst", "read", "4 KiB read after a burst")
+        yield from self._single("08-ack", "write", "4 KiB write at QD1")
+        yield from self._single("08-sync", "write", "4 KiB write at QD1, flushed")
+        yield from self._of_random()
+        if (back := self._behind("13-half", jobs.HALF)) is not None:
+            yield Reading("13-half", "SLC cache at half full", "GB", *back)
+
+    def _single(self, name: str, way: str, what: str) -> Iterator[Reading]:
+        for at, label in (("mean", "mean"), ("99", "p99")):
+            if (us := self._latency(name, way, at)) is not None:
+                yield Reading(name, f"{what}, {label}", "us", us)
+
+    def _of_fill(self) -> Iterator[Reading]:
+        if (log := self.log("01-fill")) is None:
+            return
+        for number, plateau in enumerate(plateaus(*log), 1):
+            yield Reading("01-fill", f"plateau {number} ends", "GB", plateau.end_gb)
+            yield Reading("01-fill", f"plateau {number}", "MB/s", plateau.mb_per_s)
+        if (waf := self.waf("01-fill")) is not None:
+            yield Reading("01-fill", "WAF", "", waf)
+
+    def _of_reads(self) -> Iterator[Reading]:
+        if self.has("02-read"):
+            yield Reading(
+                "02-read", "sequential read", "MB/s", self.entry("02-read")["read"]["bw"] * 1.024e-3
+            )
+        yield from self._single("03-latency", "read", "4 KiB read at QD1")
+        for depth in jobs.DEPTHS:
+            name = f"04-depth-{depth}"
+            if self.has(name):
+                yield Reading(
+                    name, f"4 KiB reads at QD{depth}", "IOPS", self.entry(name)["read"]["iops"]
+                )
+        for span in jobs.SPANS:
+            yield from self._single(
+                f"05-span-{span}", "read", f"4 KiB read over {span} % of the drive"
+            )
+
+    def _of_random(self) -> Iterator[Reading]:
+        uniform = self.uniform()
+        if uniform is not None:
+            for key, what, unit in (
+                ("knee", "rate falls after", "drive writes"),
+                ("dw1", "at 1 drive write", "MB/s"),
+                ("steady", "steady", "MB/s"),
+                ("waf", "WAF, steady", ""),
+            ):
+                if key in uniform.figures:
+                    job = "10-steady" if key == "waf" else "09-uniform"
+                    yield Reading(job, what, unit, uniform.figures[key].value)
+        for row in self.rates():
+            for key, what in (("r_p50", "read p50"), ("r_p99", "read p99"), ("w_p50", "write p50")):
+                if key in row.figures:
+                    rate = row.figures["writes"].value
+                    yield Reading(
+                        row.name, f"{what} at {rate:,.0f} writes/s", "us", row.figures[key].value
+                    )
+        for zone in jobs.ZONES:
+            name = f"12-zone-{zone}"
+            if (waf := self.waf(name)) is not None:
+                yield Reading(name, f"WAF of writes of {zone} MiB", "", waf)
+            if self.has(name):
+                rate = self.entry(name)["write"]["bw"] * 1.024e-3
+                yield Reading(name, f"writes of {zone} MiB", "MB/s", rate)
+
+    def _behind(self, name: str, at: float) -> tuple[float, float] | None:
+        """Return the gigabytes behind a rest that were written as fast as in the cache.
+
+        All that was written behind the rest if the rate did not fall. With them comes what a line
+        of the log holds, by which they may be off. None where the drive has no cache, or the job
+        no log.
+        """
+        fill, log = self.log("01-fill"), self.log(name)
+        if fill is None or log is None:
+            return None
+        first = plateaus(*fill)
+        if len(first) < 2 or first[1].mb_per_s > first[0].mb_per_s:
+            return None
+        gb, seconds = log
+        rates = np.diff(gb) * 1e3 / np.maximum(np.diff(seconds), 1e-12)
+        # What was outstanding before the rest ends after it; the first line is of a part of a bin.
+        before = (at * self.capacity + jobs.DEPTH * jobs.BLOCK) / 1e9
+        behind = np.flatnonzero((gb[1:] > before) & (rates > 0))
+        if len(behind) < 2:
+            return None
+        slow = [i for i in behind[1:] if rates[i] < FAST * first[0].mb_per_s]
+        begin, end = float(gb[behind[0]]), float(gb[slow[0]] if slow else gb[-1])
+        return max(0.0, end - begin), float(np.diff(gb)[behind].max())
+
+    def uniform(self) -> SteadyRow | None:
+        """Return uniform random writes as a row of steady state; None if they were not measured."""
+        log = self.log("09-uniform")
+        if log is None:
+            return None
+        used = self.capacity / 1e9
+        gb = np.linspace(0.0, log[0][-1], POINTS)
+        seconds = np.interp(gb, *log)
+        found = curve_figures(gb[1:] / used, np.diff(gb) * 1e3 / np.diff(seconds))
+        last = gb > gb[-1] - LAST * used
+        took = seconds[-1] - seconds[last][0]
+        found["steady"] = float((gb[-1] - gb[last][0]) * 1e3 / took)
+        if (waf := self.waf("10-steady")) is not None:
+            found["waf"] = waf
+        figures = {key: self._value(value, "09-uniform") for key, value in found.items()}
+        step = float(np.diff(gb).max() / used)
+        return SteadyRow(
+            "09-uniform", steady_rows.UNIFORM, 1.0, "sequential", 128, figures, 4096, step
+        )
+
+    def units(self) -> Value | None:
+        """Return how many units sense in parallel; None if it was not measured.
+
+        With n units of a service time s and d reads outstanding, n d / (n + d - 1) of them work on
+        average (a closed network of equal stations, all loads as likely as another), and a read
+        takes s where it is alone. Of several depths the greatest tells most, unless the link
+        limits it.
+        """
+        alone = self._latency("03-latency", "read")
+        for depth in sorted(jobs.DEPTHS, reverse=True):
+            name = f"04-depth-{depth}"
+            if alone is None or not self.has(name):
+                continue
+            rate = float(self.entry(name)["read"]["iops"])
+            limit = self.entry("02-read")["read"]["bw"] / 4 if self.has("02-read") else math.inf
+            work = rate * alone / 1e6
+            if rate < LINKED * limit and work < FULL * depth:
+                found, off = work * (depth - 1) / (depth - work), AGAIN * depth / (depth - work)
+                return Value(found, (1 - off) * found, (1 + off) * found, name)
+        return None
+
+    def rates(self) -> list[SteadyRow]:
+        """Return the latencies at rates as rows of steady state."""
+        rows = []
+        for rate in jobs.RATES:
+            name = f"11-rate-{rate}"
+            if not self.has(name):
+                continue
+            entry = self.entry(name)
+            found = {f"{way}s": float(entry[way]["iops"]) for way in ("read", "write")}
+            for way in ("read", "write"):
+                for at in ("50", "99"):
+                    if (us := self._latency(name, way, at)) is not None:
+                        found[f"{way[0]}_p{at}"] = us
+            figures = {key: self._value(value, name) for key, value in found.items() if value > 0}
+            if {"reads", "writes"} <= set(figures):
+                rows.append(
+                    SteadyRow(name, steady_rows.LATENCY, 1.0, "random order", None, figures, 4096)
+                )
+        return rows
+
+    def fill(self) -> SteadyRow | None:
+        """Return the fill as a row of steady state; None if it was not measured."""
+        log = self.log("01-fill")
+        if log is None:
+            return None
+        gb, seconds = log
+        found = {"steady": float(gb[-1] * 1e3 / seconds[-1])}
+        if (waf := self.waf("01-fill")) is not None:
+            found["waf"] = waf
+        figures = {key: self._value(value, "01-fill") for key, value in found.items()}
+        return SteadyRow("01-fill", steady_rows.FILL, 1.0, "erased, empty", 32, figures, jobs.BLOCK)
+
+    @staticmethod
+    def _value(value: float, source: str) -> Value:
+        return Value(value, (1 - AGAIN) * value, (1 + AGAIN) * value, source)
+
+
+def drive_of(folder: Path) -> Drive:
+    """Read what the jobs measured, for a fit.
+
+    Raises `UserError`: probe.json is wrong, or there are no results.
+    """
+    found = Probed(folder)
+    about = found.about
+    path = folder / ABOUT
+    nand = str(about.get("nand"))
+    cell = measurements.cell_in(nand)
+    if cell is None:
+        raise UserError(f"{path}: nand {nand!r}; allowed: TLC or QLC")
+    drive = Drive(about.get("model") or folder.name, found.capacity, cell, nand)
+    drive.interface = about.get("interface")
+    fill = folder / "01-fill_bw.1.log"
+    if not fill.is_file():
+        raise UserError(
+            f"{fill}: no such file; it is the log of 01-fill, whose job file has the command of fio"
+        )
+    measurements.take_log(drive, fill)
+    for name, key in (("02-read", "read_mbps"), ("03-latency", "read_us")):
+        if found.has(name):
+            entry = found.entry(name)["read"]
+            value = entry["bw"] * 1.024e-3 if key == "read_mbps" else entry["clat_ns"]["mean"] / 1e3
+            drive.values[key] = found._value(value, f"{name}.json")
+    if (units := found.units()) is not None:
+        drive.values["units"] = units
+    if "cache_gb" not in drive.values:
+        rows = [found.fill(), found.uniform(), *found.rates()]
+        drive.rows = [row for row in rows if row is not None]
+        drive.flash = drive
+        steady_rows.summarize(drive)
+    return drive
+
+
+def lacks(folder: Path) -> list[str]:
+    """Return what of probe.json a fit needs that nobody has filled in."""
+    about = read_about(folder / ABOUT)
+    return [key for key in ("nand", "interface") if about.get(key) is None]
+
+
+# --- shown -----------------------------------------------------------------------------------
+
+
+def nearest(found: Probed) -> tuple[str, str] | None:
+    """Return the measured drive that is nearest in what both state, and how near it is.
+
+    The distance is the mean of the logarithms of ratios, of three figures at least; a drive that
+    differs by more than a factor of two is not near.
+    """
+    mine = _figures(found)
+    best: tuple[float, str, str] | None = None
+    for file in ("cliffs.csv", "enterprise.csv"):
+        text = toml.builtin(f"devices/measured/{file}") or ""
+        for drive in tables.drives([measurements.Table(file, text)]).values():
+            other = {key: value.value for key, value in drive.values.items()}
+            other["capacity_gb"] = drive.capacity / 1e9
+            both = sorted(key for key in mine if key in other)
+            if len(both) < 3:
+                continue
+            off = sum(abs(math.log(mine[key] / other[key])) for key in both) / len(both)
+            if off < math.log(2) and (best is None or off < best[0]):
+                best = (
+                    off,
+                    drive.name,
+                    f"{len(both)} figures differ by a factor of {math.exp(off):.2f}",
+                )
+    return None if best is None else best[1:]
+
+
+def _figures(found: Probed) -> dict[str, float]:
+    try:
+        drive = drive_of(found.folder)
+    except UserError:
+        return {}
+    figures = {key: value.value for key, value in drive.values.items() if value.value > 0}
+    figures["capacity_gb"] = found.capacity / 1e9
+    return figures
+
+
+def _rows(found: Probed) -> list[list[str]]:
+    return [[r.job, r.what, r.unit, str(r)] for r in found.readings()]
+
+
+def _missing(found: Probed) -> list[str]:
+    lines = [f"{name}: the drive throttled itself meanwhile" for name in found.throttled]
+    shown = {reading.job for reading in found.readings()}
+    lines += [
+        f"{job.name}: no figure: its log is too short or too coarse, or there is no SLC cache"
+        for job in jobs.JOBS
+        if found.has(job.name) and job.name not in shown
+    ]
+    lines += [
+        f"{job.name}: not run: {job.purpose}"
+        for job in jobs.JOBS
+        if job.name not in found.throttled and not found.has(job.name)
+    ]
+    return lines
+
+
+def terminal(folder: Path) -> str:
+    """Return what was measured, the nearest known drive, and what is not known."""
+    found = Probed(folder)
+    text = show.lines(HEADS, _rows(found), left=(0, 1, 2))
+    if (near := nearest(found)) is not None:
+        text += f"\n\nnearest measured drive: {near[0]} ({near[1]} on average)"
+    if missing := _missing(found):
+        text += "\n\nnot known:\n" + "".join(f"  {line}\n" for line in missing)
+    return text.rstrip()
+
+
+def page(folder: Path) -> Path:
+    """Write index.html into the folder of the jobs; return it."""
+    from wordline import page as pages
+
+    found = Probed(folder)
+    about = found.about
+    text = f"# {about.get('model') or folder.name}: measured\n\n"
+    text += pages.table(HEADS, _rows(found), right=1)
+    if (near := nearest(found)) is not None:
+        text += f"\n## Nearest measured drive\n\n{near[0]}: {near[1]} on average.\n"
+    if missing := _missing(found):
+        text += "\n## Not known\n\n" + "".join(f"- {line}\n" for line in missing)
+    facts = [("capacity", f"{found.capacity / 1e9:,.4g} GB")]
+    for key in ("nand", "interface", "firmware", "lba_bytes", "kernel", "fio"):
+        if about.get(key):
+            facts.append((key.replace("_", " "), str(about[key])))
+    command = f"wordline device fit {folder} -o mine.toml"
+    html = pages.to_html(text, folder, lead="", facts=facts, command=command)
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    return folder / "index.html"
