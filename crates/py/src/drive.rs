@@ -1,4 +1,4 @@
-//! A drive that continues as it is told.
+//! A drive that advances on request.
 
 use crate::arguments::{RunArguments, Watcher, told};
 use crate::columns::{Column, Columns};

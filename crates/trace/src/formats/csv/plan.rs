@@ -18,7 +18,7 @@ pub(crate) fn decoded(bytes: &[u8]) -> String {
 pub(crate) const DELIMITERS: [(&str, u8); 5] =
     [("comma", b','), ("semicolon", b';'), ("tab", b'\t'), ("bar", b'|'), ("space", b' ')];
 
-/// A column as it is told.
+/// A column as the user states it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Name {
     Title(String),
