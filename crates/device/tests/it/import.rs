@@ -271,7 +271,7 @@ fn a_drawing_has_every_medium_and_what_follows_from_the_file() {
             "block: ",
             "upper bounds",
             "over-provisioning",
-            "page-level map",
+            "page-level table",
             "unloaded",
         ] {
             assert!(text.contains(said), "{}: {said}\n{text}", device.name);
@@ -288,15 +288,15 @@ fn a_drawing_says_how_much_of_a_map_on_flash_is_in_ram() {
     };
     // 524,288 entries, of which 4096 fit in a page of the map.
     let text = drawn("64KiB");
-    assert!(text.contains("64.50 KiB: 4 of its 128 pages, and the flash address of each"), "{text}");
-    assert!(!drawn("off").contains("of its"));
+    assert!(text.contains("64.50 KiB: 4 of 128 pages, and the flash address of each"), "{text}");
+    assert!(!drawn("off").contains("mapping cache"));
     let keys = |size: &str, journal: &str| {
         [("dram.map_cache", size), ("dram.map_journal", journal)].map(|(k, v)| (k.to_string(), v.to_string()))
     };
     let spec = |size, journal| find("demo-8gb").unwrap().spec(&keys(size, journal));
     let text = drawing(&spec("64KiB", "4KiB").unwrap());
     assert!(
-        text.contains("68.50 KiB: 4 of its 128 pages, and the flash address of each, and the journal"),
+        text.contains("68.50 KiB: 4 of 128 pages, and the flash address of each, and the journal"),
         "{text}"
     );
     let kept = spec("64KiB", "4KiB").unwrap().checked("demo.toml").unwrap();
