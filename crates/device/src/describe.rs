@@ -116,10 +116,10 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     let unit = match (spec.parallel_unit, spec.multiplane, spec.multiplane_pages) {
         (ParallelUnit::Die, Multiplane::Off, _) => "one operation per die, no multi-plane operations",
         (ParallelUnit::Die, Multiplane::Opportunistic, MultiplanePages::Any) => {
-            "one operation per die, multi-plane for operations of the same kind"
+            "one operation per die, multi-plane for the same operation"
         }
         (ParallelUnit::Die, Multiplane::Opportunistic, MultiplanePages::Same) => {
-            "one operation per die, multi-plane for operations of the same kind on the same page number"
+            "one operation per die, multi-plane for the same operation on the same page number"
         }
         (ParallelUnit::Plane, ..) => "one operation per plane",
     };
