@@ -1,6 +1,6 @@
-//! A database on a drive whose power fails at every single end of a program: SQLite works on the drive through a file system
-//! of three files, and whenever a program has ended, a fork of the drive is cut there, recovers, and must hold a whole database
-//! with every transaction that was committed. A drive whose FLUSH lies must be caught at it.
+//! A database on a drive with a power cut at the end of every single program: SQLite runs on the drive through a file
+//! system of three files, and after each program a fork of the drive loses power, recovers, and must hold an intact
+//! database with every committed transaction. A drive whose FLUSH does nothing must be detected.
 
 use crate::data::flash::Flash;
 use crate::drive::Drive;

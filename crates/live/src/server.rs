@@ -48,7 +48,7 @@ pub struct Server {
     places: Places,
 }
 
-/// Where clients find a drive, and what listens there.
+/// Addresses of a drive, and its listeners.
 #[derive(Default)]
 struct Places {
     listeners: Vec<Listener>,
@@ -73,7 +73,7 @@ impl AsFd for Listener {
 }
 
 impl Places {
-    /// Listen wherever a drive is to be served, or nowhere.
+    /// Listen on all addresses of the drive, which may be none.
     fn of(spec: &ServeSpec) -> Result<Places, ServeError> {
         let mut places = Places::default();
         for address in &spec.addresses {
@@ -339,8 +339,8 @@ impl Server {
         (&self.shared.export.name, self.shared.export.size)
     }
 
-    /// End all connections, let the drive come to rest, and write the session. Returns what clients were given, with the hash
-    /// of the result, and why the session could not be written.
+    /// End all connections, drain the drive, and write the session. Returns the statistics of clients, with the hash of
+    /// the result, and why the session could not be written.
     ///
     /// # Errors
     /// None so far.
