@@ -3,7 +3,7 @@
 //!
 //! The one crate that reads a clock. A request arrives on a thread of its connection (`connection.rs`), enters the
 //! drive under one lock (`engine/`), and its reply is sent when the drive's time has reached its end (`shared.rs`), by
-//! the thread on watch (`watch.rs`): that of the connection with the latest request, if any. Bytes are stored by
+//! the thread on watch (`pacer.rs`): that of the connection with the latest request, if any. Bytes are stored by
 //! physical page ([`wordline_ftl::Bytes`]), so that a fault of the map becomes wrong data for a client.
 
 #![allow(clippy::disallowed_methods, reason = "a served drive answers on a wall clock")]
