@@ -8,6 +8,8 @@ import pytest
 pytest.importorskip("markdown_it", reason="needs pip install '.[sweep]'")
 
 from wordline import page
+from wordline._measures import brief
+from wordline.steady import Steady
 from wordline.sweeps import decision, heat
 from wordline.sweeps.grid import grid
 from wordline.sweeps.table import Row, Table
@@ -33,11 +35,15 @@ def test_table_marks_the_best_and_shades_the_worse():
     assert shades[0] == 0
     assert shades[-1] == 1
     assert text.count('class="best"') == 1
-    assert '<a href="runs/x.json">▸ 10' in text
+    assert '<a href="runs/x.json">▸ 10.0' in text
     assert "mean write latency, µs" in text
     assert MEAN not in re.sub(r'data-measure="[^"]*"', "", text)
     assert "The same of all: WAF 2" in text
-    assert heat.verdict(swept).startswith("Of 4 different combinations, a · 1 has the lowest")
+    said = heat.verdict(swept, Steady(7, 8))
+    assert said.startswith("Of 4 different combinations, a · depth 1 has the lowest mean")
+    assert said.endswith("(7 of 8 runs steady).")
+    said = heat.verdict(swept, Steady(5, 8))
+    assert said.endswith("has the lowest mean write latency is not known: 5 of 8 runs steady.")
 
 
 def test_axis_that_changes_nothing_is_a_sentence():
@@ -68,19 +74,73 @@ def test_sweep_starts_with_measures_and_costs():
     swept = table(
         {("a", "1"): (10, 4), ("a", "2"): (20, 2), ("b", "1"): (30, 3), ("b", "2"): (40, 3)}
     )
-    text = decision.block(swept, "<figure></figure>")
+    text = decision.block(swept, "<figure></figure>", Steady(8, 8))
     assert re.findall(r'data-measure="([^"]*)" data-best="([^"]*)"', text) == [
-        (MEAN, "a · 1"),
-        (WAF, "a · 2"),
+        (MEAN, "a · depth 1"),
+        (WAF, "a · depth 2"),
     ]
-    assert '<b class="run s0">a · 1</b><small>first</small>' in text
+    assert '<b class="run s0">a<br>depth 1</b><small>first</small>' in text
+    assert "8 of 8 runs steady." in text
+    assert text.count('class="run s1"') == 2
+    # Of what is not known nothing has the winner's colour.
+    unknown = decision.block(swept, "", Steady(0, 8, 3000))
+    assert 'class="run s1"' not in unknown
+    assert "--requests 3000" in unknown
     assert text.index("</table>") < text.index("<figure>")
     x, y = decision.tradeoff(swept)
     assert (x.path, y.path) == (WAF, MEAN)
     assert decision.winner(swept).at == {"scheme": "a", "depth": "1"}
     alike = table({("a", "1"): (10, 2), ("b", "1"): (10, 2)})
     assert decision.tradeoff(alike) is None
-    assert decision.block(alike, "") == ""
+    assert decision.block(alike, "", Steady(1, 1)) == ""
+
+
+def test_an_axis_that_changes_nothing_is_in_no_name():
+    swept = table(
+        {("a", "1"): (10, 2), ("a", "2"): (10, 2), ("b", "1"): (30, 3), ("b", "2"): (30, 3)}
+    )
+    text = decision.block(swept, "", Steady(4, 4))
+    assert "depth" not in text
+    assert "best of 2" in text
+    row = Row({"host.queue_depth": "8", "dram.queue_depth": "2", "scheme": "a"}, {}, ())
+    assert heat.called(row, ["host.queue_depth", "scheme"]) == "queue depth 8 · a"
+    assert heat.called(row, ["host.queue_depth", "dram.queue_depth"]) == (
+        "host.queue_depth 8 · dram.queue_depth 2"
+    )
+
+
+def test_figures_of_pages_have_no_more_digits_than_their_intervals():
+    found = [brief(f) for f in [(30.14, 26), (698.5412, 0.11), (399_518.0, 12_345.0), (0.0, 0.0)]]
+    assert found == ["30 ± 26", "698.5 ± 0.11", "400,000 ± 12,000", "0"]
+    found = [brief((value, None)) for value in (6_312.4, 0.07182, 22_130.0, 2.0)]
+    assert found == ["6,310", "0.0718", "22,100", "2.00"]
+
+
+def test_sections_are_folded_but_for_the_first_and_listed_once():
+    found = [
+        page.Part("A", "<p>x</p>"),
+        page.Part("Why it is <slow>", "", "said"),
+        page.Part("A", ""),
+    ]
+    text = page.parts(found)
+    assert re.findall(r'<details class="part" id="([^"]*)"( open)?>', text) == [
+        ("a", " open"), ("why-it-is-slow", ""), ("a-2", ""),
+    ]  # fmt: skip
+    assert re.findall(r'<a href="#([^"]*)">', text) == ["top", "a", "why-it-is-slow", "a-2"]
+    assert "Why it is &lt;slow&gt;" in text
+
+
+def test_many_sections_of_a_written_page_are_folded_and_few_are_not(tmp_path):
+    written = "# Title\n\nBefore.\n" + "".join(f"\n## Part {i}\n\nText {i}.\n" for i in range(4))
+    text = page.to_html(written, tmp_path, command="wordline x")
+    assert text.count('<details class="part"') == 5
+    assert text.index("Before.") < text.index('class="contents"') < text.index("wordline x")
+    headless = page.body("| | a |\n|---|---|\n| b | 1 |\n")
+    assert "<th></th>" not in headless
+    assert "<td></td>" in headless
+    few = page.to_html("# Title\n\n## One\n\nText.\n", tmp_path, command="wordline x")
+    assert '<details class="part"' not in few
+    assert few.index("Text.") < few.index("wordline x")
 
 
 def test_long_axes_go_down_and_figures_have_one_unit():

@@ -198,6 +198,17 @@ def test_page_of_many_schemes_is_short_light_and_soon_there(made, browser):
         tab.close()
 
 
+def test_contents_name_sections_by_their_titles(made):
+    def listed(kind: str) -> list[str]:
+        text = made[kind].read_text()
+        return re.findall(r'<li><a href="#[^"]*">(.*?)</a></li>', text)
+
+    assert listed("trace") == ["Summary", "Footprint", "Arrivals", "Reuse", "Request sizes"]
+    assert listed("run")[:4] == ["Decision", "Measures", "Steadiness", "Why it is slow"]
+    assert listed("atlas")[:2] == ["Decision", "Every scheme"]
+    assert listed("sweep of many")[:2] == ["Decision", "Measures"]
+
+
 def test_a_page_alone_repeats_its_runs(made, tmp_path):
     alone = tmp_path / "sent.html"
     alone.write_bytes(made["comparison of two of files"].read_bytes())

@@ -185,6 +185,13 @@ def test_comparisons_and_sweeps_are_tables_of_the_same_figures():
         compared.to_latex(["waf.totl"])
     with pytest.raises(wl.UserError, match=r"flash\.reads\.gc is not in the table of this sweep"):
         swept.to_latex(["flash.reads.gc"])
+    at = compared.plot.latency("write", width="column")
+    # From the ground up, with the interval of a quantile over the replicas.
+    assert all(line.get_ydata()[0] == 0 for line in at.lines[:2])
+    p999 = compared[0].replicas.figures["latency_us.write.p999"]
+    ends = [bar.get_segments()[0][:, 0] for c in at.containers for bar in c.lines[2]]
+    wanted = [p999.mean - p999.half_width_95, p999.mean + p999.half_width_95]
+    assert any(list(found) == pytest.approx(wanted) for found in ends)
     at = swept.plot(WAF, width="column")
     assert [text.get_text() for text in at.get_xticklabels()] == schemes
     plt.close("all")

@@ -89,7 +89,7 @@ def test_a_page_and_a_numbered_frontier_are_written(wordline, tmp_path):
     page = (tmp_path / "s" / "index.html").read_text()
     assert "<svg" in page
     assert "What nothing else beats in both" in page
-    assert "more is better" in (tmp_path / "s" / "frontier.svg").read_text()
+    assert "higher is better" in (tmp_path / "s" / "frontier.svg").read_text()
 
 
 def test_refused_rows_do_not_stop_sweep(wordline):

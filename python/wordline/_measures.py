@@ -33,6 +33,11 @@ class Measure(NamedTuple):
         words = f"{self.point} {self.name}".lstrip()
         return f"{words}, {self.unit}" if self.unit else words
 
+    def brief(self) -> str:
+        """Return the name as the measures of a comparison have it: ``write p99.9``."""
+        kind, _, rest = self.name.partition(" ")
+        return f"{kind} {self.point}" if self.point and rest == "latency" else self.name
+
 
 _NAMED = {
     "waf.total": Measure("WAF", better="lower"),
@@ -74,9 +79,36 @@ def shown(figure: tuple[float, float | None] | None) -> str:
     return _number(mean) if half is None else f"{_number(mean)} ± {_half(half)}"
 
 
+def brief(figure: tuple[float, float | None] | None) -> str:
+    """Return a figure as pages have it: in as many digits as its interval supports.
+
+    Without an interval, or with one of nothing, it has three.
+    """
+    if figure is None:
+        return shown(None)
+    mean, half = figure
+    if not half:
+        return _significant(mean)
+    if not _PLAIN[0] <= half < _PLAIN[1] or half < abs(mean) * _FINE:
+        return shown(figure)
+    return f"{rounded(mean, half)} ± {_half(half)}"
+
+
+#: Intervals are written out within these bounds; one that is a smaller share of its mean would give
+#: it more digits than people read.
+_PLAIN, _FINE = (1e-4, 1e7), 1e-3
+
+
 def rounded(number: float, half: float) -> str:
     """Round a number to the second significant digit of its interval."""
     digits = 1 - math.floor(math.log10(half))
+    return f"{round(number, digits):,.{max(digits, 0)}f}"
+
+
+def _significant(number: float) -> str:
+    if not number or not 1e-3 <= abs(number) < 1e7:
+        return f"{number:.3g}"
+    digits = 2 - math.floor(math.log10(abs(number)))
     return f"{round(number, digits):,.{max(digits, 0)}f}"
 
 

@@ -44,7 +44,8 @@ class Plot:
         """Draw the cumulative distribution of latencies, in microseconds on a logarithmic scale.
 
         The scale is linear up to 90 %; above, each step is ten times rarer, up to p99.99, as on the
-        pages.
+        pages. Of several replicas, the curve is that of the first; bars at p50, p99, p99.9 and
+        p99.99 are the 95 % intervals of the means over all.
 
         Parameters
         ----------
@@ -68,14 +69,18 @@ class Plot:
                 continue
             us, share = cdf.T
             # What takes no time has no place on the scale: it stands at the left edge.
+            us = us.clip(min=_LEAST_US)
+            # From the ground up, so that a curve of a single time is seen, too.
             at.plot(
-                us.clip(min=_LEAST_US),
-                (100 * share).clip(max=_SHARES[-1]),
+                [us[0], *us],
+                [0, *(100 * share).clip(max=_SHARES[-1])],
                 drawstyle="steps-post",
                 markevery=0.12,
                 label=name,
                 **looks[name],
             )
+        for name, report in self._named():
+            _spreads(at, report, op, looks[name]["color"])
         at.set_yscale("function", functions=(_height, _share))
         at.set_yticks(_SHARES, [f"{share:g}" for share in _SHARES])
         at.set(xscale="log", xlabel=f"{op} latency, µs", ylabel=f"share of {op}s, %")
@@ -191,6 +196,22 @@ class Plot:
     def _legend(self, at: Axes) -> Axes:
         names = [name for name, _ in self._named()]
         return _style.legend(at, len(names), max(map(len, names)))
+
+
+#: Quantiles that have an interval over the replicas, with their shares in per cent.
+_QUANTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "p9999": 99.99}
+
+
+def _spreads(at: Axes, report: Any, op: str, ink: str) -> None:
+    """Draw the intervals of the quantiles over the replicas of a report, if it has several."""
+    figures = report.replicas.figures if report.replicas else {}
+    for key, share in _QUANTILES.items():
+        found = figures.get(f"latency_us.{op}.{key}")
+        # One that holds zero has no end on a logarithmic scale.
+        if found is None or not 0 < found.half_width_95 < found.mean - _LEAST_US:
+            continue
+        half = found.half_width_95
+        at.errorbar(found.mean, share, xerr=half, color=ink, fmt="none", capsize=2, elinewidth=0.9)
 
 
 def _height(share: Any) -> Any:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: Widths of a new picture in inches: a column of a two-column paper, and both.
 WIDTHS = {"column": 3.35, "page": 7.0}
+#: Points of the text of a new picture, as that of captions.
+_TEXT = 8.5
 #: Lines and markers go with the colours, so that a copy in grey can be read.
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -38,6 +40,9 @@ def axes(ax: Axes | None, width: str) -> Axes:
     made.spines[["top", "right"]].set_visible(False)
     made.grid(color="#8884", linewidth=0.6)
     made.set_axisbelow(True)
+    made.tick_params(labelsize=_TEXT)
+    for axis in (made.xaxis, made.yaxis):
+        axis.label.set_fontsize(_TEXT)
     return made
 
 

@@ -10,6 +10,7 @@ import html
 import itertools
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -37,9 +38,58 @@ _INKS = {
 #: White is the ground of a picture, but not of its text, which may stand on something dark.
 _GROUNDS = {"#ffffff": "--card"}
 
+#: As many sections stay unfolded.
+_UNFOLDED = 3
+
 #: The one piece of markup that a page may have, which GitHub folds, too: a title and what it folds.
 FOLD = r"<p>&lt;details&gt;&lt;summary&gt;(.*?)&lt;/summary&gt;</p>"
 _END_OF_FOLD = ("<p>&lt;/details&gt;</p>", "</details>")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section of a page: its title, what it holds as HTML, and its finding in a few words."""
+
+    title: str
+    html: str
+    finding: str = ""
+    #: What an address ends in that leads there; from the title if it is empty.
+    name: str = ""
+
+    @property
+    def id(self) -> str:
+        """What an address ends in that leads here."""
+        return self.name or re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "part"
+
+
+def parts(found: Sequence[Part], first: str = "Decision") -> str:
+    """Return sections as HTML, folded but for the first, below a list of contents that stays.
+
+    ``first`` is what the list calls the head of the page.
+    """
+    ids: dict[str, Part] = {}
+    for part in found:
+        number = next(i for i in itertools.count(1) if _numbered(part.id, i) not in ids)
+        ids[_numbered(part.id, number)] = part
+    links = "".join(
+        f'<li><a href="#{at}">{html.escape(part.title)}</a></li>\n' for at, part in ids.items()
+    )
+    out = (
+        f'<nav class="contents" aria-label="Contents">\n<ul>\n<li><a href="#top">{first}</a></li>\n'
+        f"{links}</ul>\n</nav>\n"
+    )
+    for number, (at, part) in enumerate(ids.items()):
+        says = f' <span class="finding">{html.escape(part.finding)}</span>' if part.finding else ""
+        out += (
+            f'<details class="part" id="{at}"{"" if number else " open"}>\n'
+            f"<summary><h2>{html.escape(part.title)}</h2>{says}</summary>\n"
+            f'<div class="body written">\n{part.html}</div>\n</details>\n'
+        )
+    return out
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}-{number}"
 
 
 def to_html(
@@ -52,17 +102,40 @@ def to_html(
 ) -> str:
     """Return a page of Markdown as HTML, with the SVG pictures of a folder that it names in place.
 
-    Its first line is its title. The heading has a lead of a sentence or two, words with their
-    values, and the command that makes the page again.
+    Its first line is its title. The heading has a lead of a sentence or two and words with their
+    values. Many sections, below headings of the second level, are folded but for the first. The
+    last one has the command that makes the page again.
     """
     first, _, rest = markdown.lstrip().partition("\n")
+    text = body(rest, folder)
+    head, found = _sections(text)
+    again = [Part("Reproduce", copied(command), "The command of this page.")] if command else []
+    if len(found) > _UNFOLDED:
+        text = head + parts([*found, *again], "Summary")
+    elif found:
+        text += "".join(f"<h2>{part.title}</h2>\n{part.html}" for part in again)
     return _wordline.page(
         title=first.lstrip("# "),
         lead=lead,
         facts=list(facts),
-        command=command,
-        body=body(rest, folder),
+        command=None if found else command,
+        body=text,
         footer=[f"Wordline {wordline.__version__}"],
+    )
+
+
+def _sections(text: str) -> tuple[str, list[Part]]:
+    """Return what stands before the first heading of the second level, and a part for each."""
+    head, *rest = re.split(r"<h2>(.*?)</h2>", text, flags=re.S)
+    pairs = zip(rest[::2], rest[1::2], strict=True)
+    return head, [Part(_plain(title), inside) for title, inside in pairs]
+
+
+def copied(command: str) -> str:
+    """Return a command as HTML, with a button that copies it."""
+    return (
+        '<div class="code command"><button type="button">copy</button>'
+        f"<pre><code>{html.escape(command)}</code></pre></div>\n"
     )
 
 
@@ -109,6 +182,8 @@ def _table(match: re.Match[str], number: int) -> str:
 
         def cell(found: re.Match[str]) -> str:
             tag, attributes, content = found.groups()
+            # A head without a word heads nothing.
+            tag = tag if _plain(content) else "td"
             classes = ["number"] if next(at) or "right" in attributes else []
             if len(_plain(content)) > _WORDS:
                 classes.append("words")

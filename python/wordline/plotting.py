@@ -53,6 +53,8 @@ _STYLE = {
     "axes.linewidth": 0.7,
     "axes.axisbelow": True,
     "axes.grid": True,
+    # Powers of ten are written out up to here: exponents are too small to read on a page.
+    "axes.formatter.min_exponent": 7,
     "axes.titlesize": 9.5,
     "axes.titlelocation": "left",
     "axes.titlecolor": "#333333",
@@ -103,8 +105,12 @@ def footnote(figure: Any, text: str) -> None:
 
 
 def save(figure: Any, path: Path) -> None:
-    """Write a picture as SVG that is the same bytes for the same data, and close it."""
+    """Write a picture as SVG that is the same bytes for the same data, and close it.
+
+    Its text is text, whatever the style around the call: a page gives it the ink of day or night.
+    """
     import matplotlib.pyplot as plt
 
-    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    with mpl.rc_context({key: _STYLE[key] for key in ("svg.fonttype", "svg.hashsalt")}):
+        figure.savefig(path, metadata={"Date": None, "Creator": None})
     plt.close(figure)

@@ -302,7 +302,8 @@
     for (const p of found) p.best = !found.some((o) => o !== p && sign(gain) * (o.y.log - p.y.log) <= 0 && sign(cost) * (o.x.log - p.x.log) <= 0 && (o.y.log !== p.y.log || o.x.log !== p.x.log));
     // Of a tuned scheme where it goes to from where it stands.
     const moved = found.flatMap((p) => { const t = tunedOf(d, p.name), y = t && over(ps, t.s, gain), x = t && over(ps, t.s, cost); return x && y && x.settled && y.settled ? [{ name: t.name, x, y, from: p }] : []; });
-    const W = 430, H = 330, [R, Tp, B] = [16, 14, 46];
+    // As wide as a telephone, so that no text shrinks below 11 px.
+    const W = 350, H = 300, [R, Tp, B] = [16, 14, 46];
     const range = (k) => { const v = [...found, ...moved].map((p) => p[k].log); const [a, b] = [Math.min(...v), Math.max(...v)]; const pad = Math.max((b - a) * 0.09, 0.03); return [a - pad, b + pad]; };
     const [x0, x1] = range("x"), [y0, y1] = range("y");
     // Room for the longest text beside the scale, behind the axis' own.
@@ -361,7 +362,10 @@
     detail();
     frontier(ps);
     const said = Object.entries(state).filter(([, v]) => v !== "any");
-    history.replaceState(null, "", "#" + new URLSearchParams(said));
+    // An address that leads to a section stays until a choice is made.
+    if (shown || !location.hash || location.hash.includes("=")) history.replaceState(null, "", "#" + new URLSearchParams(said));
+    shown = true;
   };
+  let shown = false;
   show();
 })();

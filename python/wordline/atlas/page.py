@@ -41,6 +41,7 @@ def to_html(
     The first of its findings opens it; behind them come sections, each a title and Markdown, and a
     sentence for each paper.
     """
+    told = (findings[1:], sections, of_papers)
     runs = sum(
         atlas.seeds * sum(not cell.why for cell in place.cells.values())
         for drive in atlas.drives
@@ -61,10 +62,8 @@ def to_html(
         title=atlas.title,
         lead=findings[0].replace("`", "") if findings else "",
         facts=facts,
-        command=command,
-        body=_body(
-            atlas, findings[1:], of_papers, sections, longer(command, atlas).replace("\n", " && ")
-        ),
+        command=None,
+        body=_decision(atlas, command) + pages.parts(_parts(atlas, command, told)) + _data(atlas),
         footer=[f"Wordline {wordline.__version__}"],
     )
 
@@ -131,37 +130,55 @@ def _select(key: str, label: str) -> str:
     return f'<label>{html.escape(label)}<select id="atlas-{key}"></select></label>'
 
 
-def _body(
-    atlas: Atlas,
-    findings: Sequence[str],
-    of_papers: Sequence[str],
-    sections: Sequence[tuple[str, str]],
-    run_longer: str,
-) -> str:
+def _decision(atlas: Atlas, command: str) -> str:
+    """Return the head of the page: conditions to choose, what to take, and gain against cost."""
     controls = "".join(_select(key, label) for key, label in _CONTROLS)
-    # `</` would end the element; JSON may write the solidus as it likes.
-    data = atlas.to_json().replace("</", "<\\/")
-    listed = "".join(f"<li>{_marked(sentence)}</li>" for sentence in findings)
+    run_longer = longer(command, atlas).replace("\n", " && ")
+    return f"""\
+<div id="decision">
+<h2 class="away">Decision</h2>
+<div><div class="controls">{controls}</div>
+<p id="atlas-answer" class="answer" aria-live="polite" data-longer="{html.escape(run_longer)}"></p>
+<noscript><p>This page computes in the browser; without its script only the findings below can be
+read.</p></noscript></div>
+<figure class="frontier"><figcaption><h3>Gain and cost</h3></figcaption>
+<div class="controls">{_select("cost", "cost")}</div>
+<div class="plot" id="atlas-frontier"></div>
+<p class="caption" id="atlas-frontier-list"></p></figure>
+</div>
+"""
+
+
+def _parts(
+    atlas: Atlas,
+    command: str,
+    told: tuple[Sequence[str], Sequence[tuple[str, str]], Sequence[str]],
+) -> list[pages.Part]:
+    """Return the sections: the map, then findings, further text, and sentences of the papers."""
+    findings, sections, of_papers = told
+    found = [pages.Part("Every scheme", _map(atlas), "Choose a cell for all of its measures.")]
+    if findings:
+        text = f'<ol class="findings">{_listed(findings)}</ol>'
+        found.append(pages.Part("Findings", text, f"{len(findings) + 1} in all."))
+    found += [pages.Part(title, pages.body(text)) for title, text in sections]
+    if of_papers:
+        text = f'<ul class="findings">{_listed(of_papers)}</ul>'
+        found.append(pages.Part("Where each paper's scheme is the best choice", text, "", "papers"))
+    said = "The command that makes this page again."
+    return [*found, pages.Part("Reproduce", pages.copied(command), said)]
+
+
+def _listed(sentences: Sequence[str]) -> str:
+    return "".join(f"<li>{_marked(sentence)}</li>" for sentence in sentences)
+
+
+def _map(atlas: Atlas) -> str:
     is_tuned = any(drive.further for drive in atlas.drives)
     tuned = _select("tuned", "parameters") if is_tuned else ""
     below = _TUNED if is_tuned else ""
-    papers = "".join(f"<li>{_marked(sentence)}</li>" for sentence in of_papers)
-    further = "".join(
-        f'<section class="atlas"><h2>{html.escape(title)}</h2><div class="written">'
-        f"{pages.body(text)}</div></section>\n"
-        for title, text in sections
-    )
     return f"""\
-<section class="atlas">
-<h2>What to take</h2>
-<div class="controls">{controls}</div>
-<p id="atlas-answer" class="answer" aria-live="polite" data-longer="{html.escape(run_longer)}"></p>
-<noscript><p>This page computes in the browser; without its script only the findings below can be
-read.</p></noscript>
-</section>
-<section class="atlas">
-<h2>Every scheme</h2>
-<div class="controls">{_select("columns", "columns")}{_select("pairs", "schemes")}{tuned}</div>
+<div class="atlas"><div class="controls">{_select("columns", "columns")}\
+{_select("pairs", "schemes")}{tuned}</div>
 <div class="scroll" tabindex="0" role="region" aria-label="Every scheme"><table id="atlas-map"
 class="map"></table></div>
 <p class="caption">Each figure is over the plain drive's under the same conditions with the same
@@ -171,20 +188,15 @@ where the 95&nbsp;% interval over the seeds holds 1; grey and dotted where fewer
 of the runs are steady, so that the figure depends on how long they were. A dash is a scheme that
 the drive does not admit, requests that there are none of, or a lifetime of runs that are not
 steady.{below}</p>
-<div id="atlas-cell" class="cell-detail"></div>
-</section>
-<section class="atlas">
-<h2>Gain and cost</h2>
-<div class="controls">{_select("cost", "cost")}</div>
-<figure class="frontier"><div class="plot" id="atlas-frontier"></div>
-<p class="caption" id="atlas-frontier-list"></p></figure>
-</section>
-<section class="atlas"><h2>What came out</h2><ol class="findings">{listed}</ol></section>
-{further}<section class="atlas"><h2>Where each paper's scheme is the best choice</h2>
-<ul class="findings">{papers}</ul></section>
-{_DATA}{data}</script>
-<script>{SCRIPT.read_text(encoding="utf-8")}</script>
+<div id="atlas-cell" class="cell-detail"></div></div>
 """
+
+
+def _data(atlas: Atlas) -> str:
+    # `</` would end the element; JSON may write the solidus as it likes.
+    data = atlas.to_json().replace("</", "<\\/")
+    script = SCRIPT.read_text(encoding="utf-8")
+    return f"{_DATA}{data}</script>\n<script>{script}</script>\n"
 
 
 def _marked(sentence: str) -> str:

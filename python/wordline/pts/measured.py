@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -102,10 +103,11 @@ class Steady:
     def says(self) -> str:
         """Say it with its figures: ``steady in rounds 2 to 6 (IOPS: ...)``."""
         which = "steady" if self.holds else "not steady"
-        return (
-            f"{which} in rounds {self.first} to {self.last} ({self.figure}: range "
-            f"{100 * self.range:.1f} %, slope {100 * self.slope:.1f} %)"
-        )
+        rounds = f"{which} in rounds {self.first} to {self.last}"
+        if math.isinf(self.range):
+            return f"{rounds} ({self.figure}: no request completed; a measurement is too short)"
+        figures = f"range {100 * self.range:.1f} %, slope {100 * self.slope:.1f} %"
+        return f"{rounds} ({self.figure}: {figures})"
 
 
 def judge(figure: str, values: Sequence[float]) -> Steady | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -12,6 +13,8 @@ from typing import Any
 from wordline.pts import procedure
 from wordline.pts.measured import RANGE, SLOPE, WINDOW, Cell, Load, Result, size_name
 
+#: As many sentences on steady state open a page.
+_SAID = 2
 #: A table: its caption, its heads, its rows.
 Shown = tuple[str, list[str], list[list[str]]]
 
@@ -112,9 +115,9 @@ def _iops(results: Sequence[Result]) -> list[Shown]:
 
 def _latency(results: Sequence[Result]) -> list[Shown]:
     figures = [
-        ("mean latency, us, QD 1", "mean_us"),
-        ("p99.9 latency, us, QD 1", "p999_us"),
-        ("longest latency, us, QD 1", "max_us"),
+        ("mean latency, µs, QD 1", "mean_us"),
+        ("p99.9 latency, µs, QD 1", "p999_us"),
+        ("longest latency, µs, QD 1", "max_us"),
     ]
     return _matrix(results, procedure.LATENCY_SIZES, procedure.LATENCY_MIXES, 1, figures)
 
@@ -135,8 +138,8 @@ def _wsat(results: Sequence[Result]) -> list[Shown]:
         ("IOPS, last five cells", lambda cells: _mean(cells[-5:], "iops")),
         ("drive writes to half the first IOPS", _cliff),
         ("WAF, last five cells", lambda cells: _mean(cells[-5:], "waf")),
-        ("mean latency, us, last five cells", lambda cells: _mean(cells[-5:], "mean_us")),
-        ("p99.9 latency, us, last five cells", lambda cells: _mean(cells[-5:], "p999_us")),
+        ("mean latency, µs, last five cells", lambda cells: _mean(cells[-5:], "mean_us")),
+        ("p99.9 latency, µs, last five cells", lambda cells: _mean(cells[-5:], "p999_us")),
     ]
     rows = [[name, *(_number(of(r.cells)) for r in results)] for name, of in figures]
     return [("random 4 KiB writes, QD 32", ["figure", *(r.scheme for r in results)], rows)]
@@ -193,16 +196,20 @@ def write(results: Sequence[Result], folder: Path, command: str) -> Path:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
+    said = [line for result in results for line in states(result)]
+    judged = [steady for result in results for steady in result.steady.values()]
+    lead = f"{'; '.join(said)}."
     text = f"# {heading(results[0])}\n\n"
-    for line in (line for result in results for line in states(result)):
-        text += f"- {line}\n"
+    if len(said) > _SAID:
+        lead = f"{sum(steady.holds for steady in judged)} of {len(judged)} parts in steady state."
+        text += "".join(f"- {line}\n" for line in said) + "\n"
+    text += f"{about(results[0])} Every measurement is in `pts.csv`.\n"
+    for caption, heads, cells in tables(results):
+        text += f"\n## {caption}\n\n{page.table(heads, cells, right=len(heads) - 1)}"
     for name, title, figure in _plots(results):
         plotting.save(figure, folder / f"{name}.svg")
         text += f"\n## {title}\n\n![{title}]({name}.svg)\n"
-    for caption, heads, cells in tables(results):
-        text += f"\n## {caption}\n\n{page.table(heads, cells, right=len(heads) - 1)}"
-    text += "\nEvery measurement is in `pts.csv`.\n"
-    html = page.to_html(text, folder, lead=about(results[0]), command=command)
+    html = page.to_html(text, folder, lead=lead, command=command)
     (folder / "index.html").write_text(html, encoding="utf-8")
     return folder / "index.html"
 
@@ -211,13 +218,13 @@ def _plots(results: Sequence[Result]) -> list[tuple[str, str, Any]]:
     """Return name, title and figure of each plot of a test."""
     test = results[0].test
     if test in ("iops", "latency", "throughput"):
-        what = {"iops": "IOPS", "latency": "mean latency, us", "throughput": "MB/s"}[test]
+        what = {"iops": "IOPS", "latency": "mean latency, µs", "throughput": "MB/s"}[test]
         of = {"iops": "iops", "latency": "mean_us", "throughput": "mb_per_s"}[test]
         title = f"Rounds to steady state, {what} of writes"
         return [("rounds", title, _over_rounds(results, of, what))]
     over = "drive_writes" if test == "wsat" else "start_s"
     label = "drive writes" if test == "wsat" else "simulated time, s"
-    figures = [("iops", "IOPS"), ("mean_us", "mean latency, us"), ("waf", "WAF")]
+    figures = [("iops", "IOPS"), ("mean_us", "mean latency, µs"), ("waf", "WAF")]
     if test == "xsr":
         figures[0] = ("mb_per_s", "MB/s")
     return [("over", f"Over {label}", _over(results, over, label, figures))]
@@ -225,7 +232,7 @@ def _plots(results: Sequence[Result]) -> list[tuple[str, str, Any]]:
 
 def _over_rounds(results: Sequence[Result], of: str, what: str) -> Any:
     from matplotlib import pyplot
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 
     from wordline import plotting
 
@@ -241,13 +248,16 @@ def _over_rounds(results: Sequence[Result], of: str, what: str) -> Any:
                 own = [c for c in result.cells if (c.stage, c.load) == (stage, load)]
                 at.plot(
                     [c.round for c in own],
-                    [getattr(c, of) for c in own],
+                    # Nothing has no place on a logarithmic scale.
+                    [getattr(c, of) or math.nan for c in own],
                     color=plotting.SCHEMES[i % len(plotting.SCHEMES)],
                     marker=plotting.MARKERS[i % len(plotting.MARKERS)],
                     markersize=3.5,
                     label=size_name(size),
                 )
             at.set_yscale("log")
+            at.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+            at.yaxis.set_minor_formatter(NullFormatter())
             at.set_title(result.scheme)
             at.set_xlabel("round")
             at.xaxis.set_major_locator(MaxNLocator(integer=True))

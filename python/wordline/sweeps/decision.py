@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from wordline._measures import measure, scaled, shown
+from wordline._measures import brief, measure, scaled
+from wordline.steady import Steady
 from wordline.sweeps import heat
 from wordline.sweeps.frontier import Axis
 from wordline.sweeps.table import Row, Table
@@ -16,8 +17,8 @@ _GAINS = (
     *("latency_us.read.p99", "latency_us.read.p999", "latency_us.read.mean", "throughput.iops"),
 )
 _COSTS = ("lifetime.total_bytes_written", "waf.total", *_GAINS[3:])
-#: The most measures, and the most combinations that are named as the best of one.
-_MEASURES, _NAMED = 6, 2
+#: The most measures.
+_MEASURES = 6
 
 
 def tradeoff(table: Table) -> tuple[Axis, Axis] | None:
@@ -47,25 +48,42 @@ def winner(table: Table) -> Row | None:
     return None
 
 
-def block(table: Table, scatter: str) -> str:
-    """Return the head of the page as HTML: a row a measure, and beside it the scatter."""
+def block(table: Table, scatter: str, rests: Steady) -> str:
+    """Return the head of the page as HTML: a row a measure, and beside it the scatter.
+
+    ``rests`` is what is known of the steadiness of all runs.
+    """
+    table = heat.effective(table)
     first = table.rows[0]
     paths = [path for path in table.paths if len(_values(table, path)) > 1][:_MEASURES]
     if not paths:
         return scatter
-    name = html.escape(first.name(table.axes))
-    rows = "".join(_row(table, path, first) for path in paths)
+    # A long name has a line for each axis.
+    name = "<br>".join(html.escape(heat.called(first, [axis])) for axis in table.axes)
+    rows = "".join(_row(table, path, first, rests.is_enough) for path in paths)
     box = 'class="scroll" tabindex="0" role="region" aria-label="Measures that decide"'
+    certainty = html.escape(_certainty(table, rests))
     return (
         '<div id="decision">\n<h2 class="away">Decision</h2>\n'
         f'<div><div {box}><table class="deciding"><thead><tr><th scope="col">measure</th>'
         f'<th scope="col" class="number"><b class="run s0">{name}</b><small>first</small></th>'
-        '<th scope="col" class="number">best</th><th scope="col">of</th></tr></thead>\n'
-        f"<tbody>\n{rows}</tbody></table></div></div>\n{scatter}</div>\n"
+        f'<th scope="col">best of {len(table.rows)}</th></tr></thead>\n'
+        f"<tbody>\n{rows}</tbody></table></div>"
+        f'<p class="caption" id="certainty">{certainty}</p></div>\n{scatter}</div>\n'
     )
 
 
-def _row(table: Table, path: str, first: Row) -> str:
+def _certainty(table: Table, rests: Steady) -> str:
+    """Say how much may be believed of it."""
+    text = f"{rests}."
+    if not rests.is_enough and rests.needed:
+        text += f" Run longer: with --requests {rests.needed} all may be."
+    if any(figure and figure[1] is not None for r in table.rows for figure in r.figures.values()):
+        return text + " ± is half of the 95 % confidence interval over the seeds (Student's t)."
+    return text + " One seed, so no confidence intervals; --replicas 5 gives them."
+
+
+def _row(table: Table, path: str, first: Row, is_known: bool) -> str:
     values = [figure[0] for row in table.rows if (figure := row.figures[path])]
     what, by = scaled(path, values)
     best = heat.best(table, path)
@@ -75,19 +93,20 @@ def _row(table: Table, path: str, first: Row) -> str:
         if figure is None:
             return "–"  # noqa: RUF001
         mean, half = figure
-        return shown((mean / by, None if half is None else half / by)).replace(
+        return brief((mean / by, None if half is None else half / by)).replace(
             " ± ", "&nbsp;±&nbsp;"
         )
 
-    names = [row.name(table.axes) for row in best]
-    said = ", ".join(names[:_NAMED]) + (
-        f" and {len(names) - _NAMED} more" if names[_NAMED:] else ""
-    )
+    names = [heat.called(row, table.axes) for row in best]
     unit = f' <span class="unit">{what.unit}</span>' if what.unit else ""
-    label = html.escape(what._replace(unit="").said())
-    top = f'<b class="best">▸&nbsp;{cell(best[0])}</b>' if best else ""
+    label = html.escape(what.brief())
+    said = ""
+    if best:
+        who = f'<b class="run {"s1" if is_known else "other"}">{html.escape(names[0])}</b>'
+        more = f' <span class="soft">and {len(names) - 1} more</span>' if names[1:] else ""
+        said = f'<b class="best">▸&nbsp;{cell(best[0])}</b> {who}{more}'
     return (
         f'<tr data-measure="{html.escape(path)}" data-best="{html.escape(", ".join(names))}">'
         f'<th scope="row">{label}{unit}</th><td class="number">{cell(first)}</td>'
-        f'<td class="number">{top}</td><td><b class="run s1">{html.escape(said)}</b></td></tr>\n'
+        f'<td class="who">{said}</td></tr>\n'
     )

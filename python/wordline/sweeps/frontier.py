@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wordline import UserError
 from wordline._measures import scaled
+from wordline.sweeps.heat import called
 from wordline.sweeps.table import Row, Table
 
 #: A column of a paper in inches, and the width of a telephone.
-_SIZE = (3.3, 3.3)
+_SIZE = (3.45, 3.3)
+#: More places of the frontier than these are numbered, not named.
+_NAMED = 4
+#: Where a label may stand: right or left of its place, above or below it.
+_SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1))
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,7 @@ class Axis:
     @property
     def way(self) -> str:
         """Which end is the good one, in words."""
-        return f"{'more' if self.more_is_better else 'less'} is better"
+        return f"{'higher' if self.more_is_better else 'lower'} is better"
 
 
 def axes(paths: Sequence[str]) -> tuple[Axis, Axis]:
@@ -99,6 +105,44 @@ def _numbers(best: Sequence[Row], x: Axis, y: Axis) -> dict[tuple[float, float],
     }
 
 
+def _names(
+    best: Sequence[Row], x: Axis, y: Axis, axes: Sequence[str]
+) -> dict[tuple[float, float], str]:
+    """Give each place of the frontier the name of what lies there."""
+    names: dict[tuple[float, float], list[str]] = {}
+    for row in best:
+        names.setdefault((_figure(row, x)[0], _figure(row, y)[0]), []).append(called(row, axes))
+    return {
+        where: f"{found[0]} and {len(found) - 1} more" if len(found) > 1 else found[0]
+        for where, found in names.items()
+    }
+
+
+def _annotate(
+    at: Any, names: Mapping[tuple[float, float], str], numbers: Mapping[tuple[float, float], str]
+) -> None:
+    """Write names beside places where they have room, and numbers everywhere else."""
+    figure = at.get_figure()
+    figure.draw_without_rendering()
+    taken: list[Any] = []
+    for where, number in numbers.items():
+        for text, (right, up) in itertools.product((names.get(where), number), _SIDES):
+            if text is None:
+                continue
+            label = at.annotate(
+                text, where, xytext=(6 * right, 6 * up), textcoords="offset points", fontsize=8.5,
+                ha="left" if right > 0 else "right", va="bottom" if up > 0 else "top",
+            )  # fmt: skip
+            box = label.get_window_extent()
+            is_last = text == number and (right, up) == _SIDES[-1]
+            inside = at.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 - 2 and at.bbox.y0 <= box.y0
+            if is_last or (inside and not any(box.overlaps(other) for other in taken)):
+                label.set_in_layout(False)
+                taken.append(box)
+                break
+            label.remove()
+
+
 def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: Row | None) -> None:
     """Draw all rows, and the frontier as a line; baseline and winner have the pages' colours.
 
@@ -123,7 +167,7 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
          plotting.OTHER, "o"),
         (f"{first} (baseline)", [r for r in rows if r.at[hue] == first and r is not winner],
          plotting.BASELINE, "s"),
-        (winner.name(table.axes) if winner else "", [r for r in rows if r is winner],
+        (called(winner, table.axes) if winner else "", [r for r in rows if r is winner],
          plotting.SCHEMES[0], "D"),
     ]  # fmt: skip
     with plotting.style():
@@ -162,12 +206,15 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
         for of in (at.xaxis, at.yaxis):
             of.set_major_formatter(short)
             of.set_minor_formatter(NullFormatter())
-        for (left, up), number in _numbers(best, x, y).items():
-            where = (left / x_by, up / y_by)
-            at.annotate(number, where, xytext=(6, 6), textcoords="offset points", fontsize=9)
-        at.margins(0.14)
+        at.margins(0.16)
         at.set_xlabel(f"{scales[0][0].said()} ({x.way})")
         at.set_ylabel(f"{scales[1][0].said()} ({y.way})")
         at.legend(loc="lower left", bbox_to_anchor=(0, 1.0), borderpad=0.2, labelspacing=0.3)
         plotting.footnote(figure, note)
+        places = {(left / x_by, up / y_by): at for (left, up), at in _numbers(best, x, y).items()}
+        names = {
+            (left / x_by, up / y_by): at
+            for (left, up), at in _names(best, x, y, table.axes).items()
+        }
+        _annotate(at, names if len(names) <= _NAMED else {}, places)
         plotting.save(figure, path)

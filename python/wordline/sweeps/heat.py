@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import itertools
 import math
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 
 from wordline import _wordline
-from wordline._measures import measure, scaled, shown
+from wordline._measures import brief, measure, scaled
+from wordline.steady import Steady
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.table import Row, Table
 
@@ -21,8 +23,30 @@ def names(paths: Sequence[str]) -> dict[str, str]:
 
 #: More columns than this go down where fewer rows can go across.
 _WIDE = 4
-#: A table of so many columns takes the whole width.
-_SPREAD = 3
+#: Pixels of a character and of the edges of a cell, by which tables stand side by side.
+_CHARACTER, _EDGES = 7.4, 20
+#: Axes whose values say what they are.
+_SPEAK = ("device", "workload", "initial", "scheme")
+
+
+def axis_name(axis: str, axes: Sequence[str]) -> str:
+    """Return an axis as people read it: the last word of its key, where that is the only one.
+
+    >>> axis_name("host.queue_depth", ["host.queue_depth", "scheme"])
+    'queue depth'
+    """
+    last = axis.rsplit(".", 1)[-1]
+    return last.replace("_", " ") if [a.rsplit(".", 1)[-1] for a in axes].count(last) < 2 else axis
+
+
+def called(row: Row, axes: Sequence[str]) -> str:
+    """Return a combination as people read it: a number has the name of its axis before it."""
+    parts = []
+    for axis in axes:
+        value = row.at[axis]
+        is_bare = axis not in _SPEAK and not re.search("[a-z]{3}", value, re.IGNORECASE)
+        parts.append(f"{axis_name(axis, axes)} {value}" if is_bare else value)
+    return " · ".join(parts)
 
 
 def _axes(table: Table) -> tuple[list[str], list[str]]:
@@ -57,23 +81,34 @@ def _means(table: Table, path: str) -> list[tuple[Row, float]]:
     return [(row, figure[0]) for row, figure in pairs if figure]
 
 
-def verdict(table: Table) -> str:
-    """Say in a sentence which combination is best by the first figure that has a good end."""
-    table, _ = _without(table, idle(table))
+def verdict(table: Table, rests: Steady) -> str:
+    """Say in a sentence which combination is best by the first figure that has a good end.
+
+    It is not known where too few of the runs are steady.
+    """
+    table = effective(table)
     for path in table.paths:
         found = _means(table, path)
         top = _best(found, path)
         if top and (figure := top[0].figures[path]):
-            what = top[0].name(table.axes)
             named, by = scaled(path, [figure[0]])
             end = "lowest" if named.better == "lower" else "highest"
-            mean, half = figure
-            text = shown((mean / by, None if half is None else half / by))
-            further, has = (f" and {len(top) - 1} more", "have") if len(top) > 1 else ("", "has")
-            of = f"Of {len(table.rows)} different combinations, {what}{further} {has} the {end}"
             said = named._replace(unit="").said()
-            return f"{of} {said}: {text}{named.unit and chr(160)}{named.unit}."
+            count = len(table.rows)
+            if not rests.is_enough:
+                return f"Which of {count} combinations has the {end} {said} is not known: {rests}."
+            mean, half = figure
+            text = brief((mean / by, None if half is None else half / by))
+            further, has = (f" and {len(top) - 1} more", "have") if len(top) > 1 else ("", "has")
+            of = f"Of {count} different combinations, {called(top[0], table.axes)}{further} {has}"
+            unit = named.unit and chr(160) + named.unit
+            return f"{of} the {end} {said}: {text}{unit} ({rests})."
     return ""
+
+
+def effective(table: Table) -> Table:
+    """Return a table without the axes that change nothing."""
+    return _without(table, idle(table))[0]
 
 
 def idle(table: Table) -> list[str]:
@@ -111,7 +146,7 @@ def tables(table: Table, runs: Mapping[int, str]) -> str:
         if not values:
             continue
         if len(table.rows) > 1 and len(values) == len(table.rows) and len(set(values)) == 1:
-            alike.append(f"{names([path])[path]} {shown(table.rows[0].figures[path])}")
+            alike.append(f"{names([path])[path]} {brief(table.rows[0].figures[path])}")
         else:
             drawn.append(_table(table, path, runs))
     said = (
@@ -121,11 +156,17 @@ def tables(table: Table, runs: Mapping[int, str]) -> str:
         verb = "change" if len(nothing) > 1 else "changes"
         said += f'<p class="caption">{html.escape(" and ".join(nothing))} {verb} no figure.</p>\n'
     note = "The darker, the worse; ▸ is the best. A figure links to the report of its first run."
+    if any(figure and figure[1] for row in table.rows for figure in row.figures.values()):
+        note += " ± is half of the 95 % confidence interval over the seeds (Student's t)."
     below = f'<p class="caption">{note}</p>\n{said}' if drawn else said
-    return f'<div class="heats">\n{"".join(drawn)}</div>\n{below}'
+    least = max((width for _, width in drawn), default=0)
+    columns = f"grid-template-columns: repeat(auto-fill, minmax(min(100%, {least:.0f}px), 1fr))"
+    shown = "".join(text for text, _ in drawn)
+    return f'<div class="heats" style="{columns}">\n{shown}</div>\n{below}'
 
 
-def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
+def _table(table: Table, path: str, runs: Mapping[int, str]) -> tuple[str, float]:
+    """Return the table of a figure, and how wide it is in pixels, roughly."""
     down, across = _axes(table)
     rows = list(dict.fromkeys(tuple(row.at[axis] for axis in down) for row in table.rows))
     columns = list(dict.fromkeys(tuple(row.at[axis] for axis in across) for row in table.rows))
@@ -138,12 +179,11 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
     worse = _shade([value for _, value in found], measure(path).better)
     what, by = scaled(path, [value for _, value in found])
     name = html.escape(what.said())
-    wide = ' style="grid-column: 1 / -1"' if len(columns) >= _SPREAD else ""
     head = "".join(
         f'<th scope="col" class="number">{html.escape(" · ".join(column)) or "all"}</th>'
         for column in columns
     )
-    lines = []
+    lines, longest = [], {column: len(" · ".join(column)) for column in columns}
     for key, column in itertools.product(rows, columns):
         if column == columns[0]:
             lines.append(f'<tr><th scope="row">{html.escape(" · ".join(key))}</th>')
@@ -154,7 +194,8 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
         else:
             mark = "▸ " if row in top else ""
             value, spread = figure
-            text = shown((value / by, None if spread is None else spread / by))
+            text = brief((value / by, None if spread is None else spread / by))
+            longest[column] = max(longest[column], len(mark + text))
             mean, _, half = text.partition(" ± ")
             text = mark + mean + (f' <span class="half">± {half}</span>' if half else "")
             if number in runs:
@@ -163,13 +204,16 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
             lines.append(f'<td{kind} style="--worse:{worse(figure[0]):.2f}">{text}</td>')
         if column == columns[-1]:
             lines.append("</tr>\n")
-    over = html.escape(" · ".join([*down, *across]))
-    return (
-        f'<div data-measure="{html.escape(path)}"{wide}><h2>{name}</h2>\n'
+    over = " · ".join(axis_name(axis, table.axes) for axis in [*down, *across])
+    side = max([len(over), *(len(" · ".join(key)) for key in rows)])
+    width = _CHARACTER * (side + sum(longest.values())) + _EDGES * (1 + len(columns))
+    text = (
+        f'<div data-measure="{html.escape(path)}"><h3>{name}</h3>\n'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">\n'
-        f'<table class="heat"><thead><tr><th scope="col">{over}</th>{head}</tr></thead>\n'
-        f"<tbody>\n{''.join(lines)}</tbody></table></div></div>\n"
+        f'<table class="heat"><thead><tr><th scope="col">{html.escape(over)}</th>'
+        f"{head}</tr></thead>\n<tbody>\n{''.join(lines)}</tbody></table></div></div>\n"
     )
+    return text, width
 
 
 def _shade(values: Sequence[float], better: str | None) -> Callable[[float], float]:

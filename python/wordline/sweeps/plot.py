@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordline import UserError, _style
 from wordline._measures import Measure, scaled
+from wordline.sweeps.heat import axis_name
 from wordline.sweeps.table import Row, Table
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _numbers(values: Sequence[str]) -> list[float] | None:
 def _places(at: Axes, values: Sequence[str], axis: str) -> tuple[dict[str, float], bool]:
     """Return where the values of an axis stand, with ticks there, and whether as numbers."""
     numbers = _numbers(values) if len(values) > 1 else None
-    at.set_xlabel(axis)
+    at.set_xlabel(axis_name(axis, [axis]))
     if numbers:
         is_far = min(numbers) > 0 and max(numbers) / min(numbers) >= _FAR
         scale = [math.log(number) if is_far else number for number in numbers]

@@ -15,7 +15,7 @@ from wordline.sweeps import frontier as pareto
 from wordline.sweeps import kept
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.paired import Differences, differences
-from wordline.sweeps.table import Row, Table, table
+from wordline.sweeps.table import Table, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -304,25 +304,33 @@ class Sweep(Sequence[Combination]):
         from wordline.commands import SWEEP, need
 
         need("sweep", SWEEP)
-        from wordline.sweeps import decision, show
+        from wordline import steady
+        from wordline.sweeps import decision, heat, show
         from wordline.sweeps.table import write
 
         to = Path(folder)
         to.mkdir(parents=True, exist_ok=True)
         written = write(self._table, to)
-        best: list[Row] = []
+        # An axis that changes nothing would have each point several times.
+        told = heat.effective(self._table)
         axes: tuple[pareto.Axis, pareto.Axis] | None = None
         if frontier:
             axes = pareto.axes(frontier)
             self._need([axis.path for axis in axes])
-            best = pareto.frontier(self._table.rows, *axes)
-        scatter = axes or decision.tradeoff(self._table)
+        scatter = axes or decision.tradeoff(told)
+        front: show.Front | None = None
         if scatter:
-            written.append(to / ("frontier.svg" if frontier else "tradeoff.svg"))
-            winner, note = decision.winner(self._table), stand_ins(self._reports.values())
-            pareto.draw(self._table, scatter, written[-1], note, winner)
+            best = pareto.frontier(told.rows, *scatter)
+            front = show.Front("frontier.svg" if frontier else "tradeoff.svg", best)
+            known = steady.of_reports(r.to_dict() for r in self._reports.values()).is_enough
+            winner, note = (
+                decision.winner(told) if known else None,
+                stand_ins(self._reports.values()),
+            )
+            written.append(to / front.picture)
+            pareto.draw(told, scatter, written[-1], note, winner)
         changes = self.changes()
-        return written + show.page(self._table, self._grid, self._reports, to, best, changes)
+        return written + show.page(self._table, self._grid, self._reports, to, front, changes)
 
     def changes(self) -> Differences | None:
         """Return what `differences` does of its defaults, where there are several seeds to pair."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich import box
@@ -10,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as Shown
 
 import wordline
-from wordline import Report, Run, _wordline
+from wordline import Report, Run, _wordline, steady
 from wordline import page as pages
 from wordline.commands import message
 from wordline.runs import Runner, stand_ins
@@ -18,9 +19,6 @@ from wordline.sweeps import decision, heat
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.paired import Differences
 from wordline.sweeps.table import Row, Table, traceback_there
-
-#: A longer list of the frontier is folded.
-_LISTED = 8
 
 
 def terminal(table: Table, changes: Differences | None = None) -> None:
@@ -75,72 +73,89 @@ def _failed(table: Table) -> dict[str, list[str]]:
     return found
 
 
+@dataclass(frozen=True)
+class Front:
+    """What no combination beats in both of two figures, and the name of its picture."""
+
+    picture: str
+    rows: Sequence[Row]
+
+
 def page(
     table: Table,
     grid: Grid,
     reports: Mapping[Run, Report],
     folder: Path,
-    best: Sequence[Row],
+    front: Front | None,
     changes: Differences | None = None,
 ) -> list[Path]:
     """Write the page of a sweep, with the frontier if it has one; return what was written."""
     first = grid.points[0]
     fixed = {k: v for k, v in first.at.items() if k not in table.axes}
-    text = ""
     seeds = [run.seed for run in first.runs]
     each = f"{len(seeds)} runs of each with the seeds {seeds[0]} to {seeds[-1]}"
     each = each if len(seeds) > 1 else f"one run of each with the seed {seeds[0]}"
     facts = [(key, str(value)) for key, value in fixed.items()]
     said = stand_ins(reports.values())
     facts += [("workloads", said)] if said else []
-    if best:
-        listed = "".join(
-            f"{number}. {row.name(table.axes)}\n" for number, row in enumerate(best, 1)
-        )
-        said = "What nothing else beats in both"
-        fold = (
-            f"<details><summary>{said}: {len(best)} combinations</summary>\n\n{listed}\n</details>"
-        )
-        text += f"{said}:\n\n{listed}\n" if len(best) <= _LISTED else f"{fold}\n\n"
-    text += "<details><summary>All figures</summary>\n\n"
-    names = heat.names(table.paths)
-    head, right = [*table.axes, *(names[path] for path in table.paths)], len(table.paths)
-    text += pages.table(head, table.printed(), right)
-    text += "\n</details>\n"
-    if changes is not None:
-        since = f"Change from {changes.over} {changes.baseline}"
-        text += f"\n<details><summary>{since}</summary>\n\n"
-        text += "Per cent, paired by seed, with 95 % intervals.\n\n"
-        text += pages.table(head, changes.printed(), right)
-        text += "\n</details>\n"
-    if refused := _refused(table):
-        text += "\n## Refused\n\n"
-        text += "".join(f"- {', '.join(names)}: {reason}\n" for reason, names in refused.items())
-    if failed := _failed(table):
-        text += "\n## Failed\n\n"
-        lines = ((", ".join(names), " ".join(why.split())) for why, names in failed.items())
-        text += "".join(f"- {names}: {why}\n" for names, why in lines)
-    text += "\nTable: [sweep.csv](sweep.csv), [sweep.parquet](sweep.parquet). "
-    text += "Reports of all runs: `runs/`.\n"
-    text += f"\n## Reproduce\n\n```\n{heat.command(grid)}\n```\n"
-    path = folder / "index.html"
-    drawn = "frontier.svg" if best else "tradeoff.svg"
-    about = "Gain against cost; joined and numbered: what nothing else beats in both"
-    scatter = pages.body(f"![{about}]({drawn})", folder) if (folder / drawn).is_file() else ""
+    about = "Gain against cost; joined: what nothing else beats in both"
+    scatter = pages.body(f"![{about}]({front.picture})", folder) if front else ""
     lead = f"Varied: {', '.join(table.axes)}; {each}."
-    said = heat.verdict(table)
+    rests = steady.of_reports(report.to_dict() for report in reports.values())
     written = _wordline.page(
         title=f"A sweep of {len(grid.points)} combinations",
-        lead=f"{said} {lead}".strip(),
+        lead=f"{heat.verdict(table, rests)} {lead}".strip(),
         facts=facts,
         command=None,
-        body=decision.block(table, scatter)
-        + heat.tables(table, runs_of(grid, folder))
-        + pages.body(text, folder),
+        body=decision.block(table, scatter, rests)
+        + pages.parts(_parts(table, grid, folder, front, changes)),
         footer=[f"Wordline {wordline.__version__}"],
     )
+    path = folder / "index.html"
     path.write_text(written, encoding="utf-8")
     return [path]
+
+
+def _parts(
+    table: Table, grid: Grid, folder: Path, front: Front | None, changes: Differences | None
+) -> list[pages.Part]:
+    """Return the sections below what decides."""
+
+    def part(title: str, text: str, finding: str) -> pages.Part:
+        return pages.Part(title, pages.body(text, folder), finding)
+
+    varied = ", ".join(table.axes)
+    found = [
+        pages.Part("Measures", heat.tables(table, runs_of(grid, folder)), f"Each by {varied}."),
+    ]
+    if front:
+        axes = heat.effective(table).axes
+        listed = "".join(
+            f"{number}. {heat.called(row, axes)}\n" for number, row in enumerate(front.rows, 1)
+        )
+        said = "Combinations that nothing else beats in both."
+        found.append(part("Pareto front", f"What nothing else beats in both:\n\n{listed}", said))
+    names = heat.names(table.paths)
+    head, right = [*table.axes, *(names[path] for path in table.paths)], len(table.paths)
+    if changes is not None:
+        said = f"From {changes.over} {changes.baseline}, in per cent, paired by seed."
+        text = "Per cent, paired by seed, with 95 % intervals.\n\n"
+        text += pages.table(head, changes.printed(), right)
+        found.append(part("Differences", text, said))
+    text = pages.table(head, table.printed(), right)
+    text += "\nTable: [sweep.csv](sweep.csv), [sweep.parquet](sweep.parquet). "
+    text += "Reports of all runs: `runs/`.\n"
+    found.append(part("All figures", text, f"{len(table.rows)} combinations."))
+    if refused := _refused(table):
+        lines = "".join(f"- {', '.join(names)}: {reason}\n" for reason, names in refused.items())
+        found.append(part("Refused", lines, f"{sum(map(len, refused.values()))} combinations."))
+    if failed := _failed(table):
+        each = ((", ".join(names), " ".join(why.split())) for why, names in failed.items())
+        lines = "".join(f"- {names}: {why}\n" for names, why in each)
+        found.append(part("Failed", lines, f"{sum(map(len, failed.values()))} combinations."))
+    text = pages.copied(heat.command(grid))
+    found.append(pages.Part("Reproduce", text, "The command of all runs."))
+    return found
 
 
 def runs_of(grid: Grid, folder: Path) -> dict[int, str]:

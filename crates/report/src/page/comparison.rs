@@ -43,7 +43,7 @@ pub fn html(comparison: &Comparison) -> String {
     let limits = reach::sentences(&comparison.reports, &cast.labels);
     page.notes("Limits", "", &limits.into_iter().map(|said| ("warn", said)).collect::<Vec<_>>());
     decision::write(&mut page, comparison, &cast, &leading);
-    page.contents();
+    page.contents("Decision");
     if runs > 0 {
         page.section("Measures", "measures", &findings::measures(&rows::groups(&comparison.reports)));
         measures::write(&mut page.text, comparison, &cast);

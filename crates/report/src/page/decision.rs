@@ -172,9 +172,10 @@ fn who(row: &Row, best: &[usize], roles: &Roles, shown: &[usize]) -> String {
         n if n > NAMED => format!("{n} of {} equal", roles.labels.len()),
         _ => best.iter().map(name).collect::<Vec<_>>().join(" and "),
     };
+    let colon = if best.len() > NAMED { ":" } else { "" };
     match best.iter().any(|run| shown.contains(run)) {
         true => names,
-        false => format!("{names} {}", cell(row, *first, roles.baseline, false)),
+        false => format!("{names}{colon} {}", cell(row, *first, roles.baseline, false)),
     }
 }
 

@@ -24,7 +24,7 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
     let figures = lifetime_figures(lifetimes);
     let (first, others) = figures.split_at(1.min(figures.len()));
     let is_shown = decision::write_of_lives(&mut page, lifetimes, first);
-    page.contents();
+    page.contents("Decision");
     page.section("Measures", "measures", "Every measure of every scheme, and how its lives ended.");
     measures(&mut page.text, lifetimes);
     if !is_shown {

@@ -14,6 +14,8 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 
 /// A value longer than this many characters has a line to itself in the heading.
 const LONG: usize = 48;
+/// A title longer than this many characters stands in the list of contents by its id.
+const BRIEF: usize = 14;
 
 /// What stands at the head of a page.
 #[derive(Clone, Debug, Default)]
@@ -42,10 +44,10 @@ pub fn page(heading: &Heading, body: &str, footer: &[String]) -> String {
 /// A page while it is written.
 pub(crate) struct Page {
     pub(crate) text: String,
-    /// The id of each section, for the list of contents.
-    contents: Vec<String>,
-    /// Where the list of contents belongs.
-    contents_at: Option<usize>,
+    /// The id of each section with its name in the list of contents.
+    contents: Vec<(String, String)>,
+    /// Where the list of contents belongs, and what it calls the head of the page.
+    contents_at: Option<(usize, &'static str)>,
     /// Sentences of captions that the section has had.
     said: Vec<String>,
 }
@@ -178,16 +180,19 @@ impl Page {
         kept.join(" ")
     }
 
-    /// Where the list of contents will stand, once the sections are known.
-    pub(crate) fn contents(&mut self) {
-        self.contents_at = Some(self.text.len());
+    /// Where the list of contents will stand, once the sections are known, and what it calls the head of the page.
+    pub(crate) fn contents(&mut self, head: &'static str) {
+        self.contents_at = Some((self.text.len(), head));
     }
 
     /// A section, folded but for the first of the page, with what it has found beside its title.
     pub(crate) fn section(&mut self, title: &str, id: &str, finding: &str) {
         self.said.clear();
         let open = if self.contents.is_empty() { " open" } else { "" };
-        self.contents.push(id.to_string());
+        let (first, rest) = id.split_at(1.min(id.len()));
+        let short = format!("{}{}", first.to_uppercase(), rest.replace('-', " "));
+        let name = if title.chars().count() <= BRIEF { title.to_string() } else { short };
+        self.contents.push((id.to_string(), name));
         let finding = match finding {
             "" => String::new(),
             text => format!(" <span class=\"finding\">{}</span>", escape(text)),
@@ -203,15 +208,12 @@ impl Page {
     }
 
     fn insert_contents(&mut self) {
-        let Some(at) = self.contents_at.take() else { return };
-        let link = |id: &String| {
-            let (first, rest) = id.split_at(1);
-            let name = format!("{}{}", first.to_uppercase(), rest.replace('-', " "));
-            format!("<li><a href=\"#{id}\">{name}</a></li>\n")
-        };
+        let Some((at, head)) = self.contents_at.take() else { return };
+        let link =
+            |(id, name): &(String, String)| format!("<li><a href=\"#{id}\">{}</a></li>\n", escape(name));
         let links: String = self.contents.iter().map(link).collect();
         let nav = format!(
-            "<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n<li><a href=\"#top\">Decision</a></li>\n{links}</ul>\n</nav>\n"
+            "<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n<li><a href=\"#top\">{head}</a></li>\n{links}</ul>\n</nav>\n"
         );
         self.text.insert_str(at, &nav);
     }

@@ -15,7 +15,7 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
     let (title, lead) = (name.to_string(), verdict(inspection, profile));
     page.open_heading(&Heading { title, lead, facts, ..Heading::default() });
     page.text.push_str("</header>\n<main>\n");
-    page.contents();
+    page.contents("Summary");
     let refused = |text: &String| ("warn", Said { who: vec![], text: format!("A run rejects it: {text}") });
     page.notes("Faults", "", &inspection.refusals.iter().map(refused).collect::<Vec<_>>());
     let figures = trace_figures(inspection, profile);

@@ -49,7 +49,8 @@ pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
             .filter_map(|run| Some((run, found.difference(run, cast.baseline)?)))
             .filter(|(_, e)| e.mean.is_finite() && e.mean > -100.0)
             .collect();
-        if !points.is_empty() {
+        // What is the same under every scheme is no difference.
+        if points.iter().any(|(_, e)| e.mean != 0.0) {
             let key = format!("{} {row}", group.to_lowercase());
             measures.push(Measure { label: found.name(group), key, points });
         }
